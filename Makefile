@@ -1,0 +1,89 @@
+# What a developer or an operator asks for; README.md shows the first two.
+# Everything lives in .venv, made anew only where a lock file has changed.
+
+PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,$(shell \
+	$(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
+VENV := .venv
+BIN := $(VENV)/bin
+ORACLES := tests/oracles/requirements
+# A lock is complete, so that nothing is to be resolved; Python compiles what it comes to use.
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-compile \
+	--require-hashes --only-binary :all: --requirement
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format snapshot oracles bench soak run-environment test-environment oracles-environment chromium
+
+help:  ## Say what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: run-environment  ## Serve on http://127.0.0.1:8000 (HOST, PORT), until Ctrl+C
+	@exec $(BIN)/python manage.py serve
+
+test: test-environment chromium  ## Run all tests, on PostgreSQL and Redis too where they answer
+	@$(BIN)/python -m tests
+
+lint: test-environment  ## Check style, types, import contracts, migrations and the API's snapshot
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python -m tests.snapshots --check
+
+format: test-environment  ## Bring the code into shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+snapshot: test-environment  ## Take the API as it is for its description from now on
+	$(BIN)/python -m tests.snapshots
+
+oracles: run-environment oracles-environment  ## Count the samples with readers of others too
+	@$(BIN)/python -m tests.oracles
+
+bench: test-environment  ## Measure; docs/performance.md says what and how
+	@$(BIN)/python -m bench
+
+soak: test-environment chromium  ## Measure what takes long
+	@$(BIN)/python -m bench --soak
+
+# The lock that was installed is kept beside what was installed from it.
+
+run-environment: $(VENV)/pyvenv.cfg
+	@cmp -s requirements.lock $(VENV)/requirements.lock || { \
+		echo "Installing what ContextStudio needs …" && \
+		$(INSTALL) requirements.lock && \
+		cp requirements.lock $(VENV)/requirements.lock; }
+
+test-environment: run-environment
+	@cmp -s tests/requirements.lock $(VENV)/tests-requirements.lock || { \
+		echo "Installing what the tests need …" && \
+		$(INSTALL) tests/requirements.lock && \
+		cp tests/requirements.lock $(VENV)/tests-requirements.lock; }
+
+# The readers of others bring versions of their own, so they live apart.
+oracles-environment: run-environment
+	@cmp -s $(ORACLES).lock $(VENV)-oracles/requirements.lock || { \
+		echo "Installing the readers to compare with …" && \
+		$(BIN)/python -m venv $(VENV)-oracles && \
+		$(subst $(BIN),$(VENV)-oracles/bin,$(INSTALL)) $(ORACLES).lock && \
+		cp $(ORACLES).lock $(VENV)-oracles/requirements.lock; }
+
+$(VENV)/pyvenv.cfg:
+	@test -n "$(PYTHON)" || { \
+		echo "ContextStudio needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python" >&2; \
+		exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "$(PYTHON) is older than the Python 3.11 that ContextStudio needs." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { \
+		echo "$(PYTHON) can't make virtual environments; on Debian: apt install python3-venv" >&2; \
+		exit 1; }
+
+chromium: test-environment
+	@if command -v chromium-headless-shell || command -v chromium; then exit 0; fi >/dev/null; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing chromium …"; \
+		apt-get -qq update && { apt-get -qq install --yes chromium-headless-shell || \
+			apt-get -qq install --yes chromium; } >/dev/null && exit 0; fi; \
+	$(BIN)/playwright install chromium || { \
+		echo "The tests drive a browser: install chromium, or give playwright network access." >&2; \
+		exit 1; }

@@ -1,0 +1,13 @@
+from django.apps import AppConfig
+
+
+class AccountsConfig(AppConfig):
+    name = "contextstudio.accounts"
+    label = "accounts"
+    verbose_name = "Accounts"
+
+    def ready(self) -> None:
+        # Models can be imported only now.
+        from .jobs import canary, register
+
+        register(canary.KIND, canary.run_canary)

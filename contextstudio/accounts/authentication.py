@@ -1,0 +1,40 @@
+"""From a request to its caller: by key, or by the browser's session."""
+
+from django.http import HttpRequest
+
+from . import services
+from .domain.caller import Caller
+from .domain.errors import Unauthenticated
+from .models import User
+from .selectors import caller_of_key, caller_of_user, find_key
+
+
+def caller_of(request: HttpRequest) -> Caller:
+    """Who asks, found once a request. Raises Unauthenticated.
+
+    A request with an `Authorization` header comes with a key and never by its cookies; a wrong
+    key is refused even where the browser is signed in.
+    """
+    known = getattr(request, "_caller", None)
+    if isinstance(known, Caller):
+        return known
+    header = request.headers.get("Authorization")
+    caller = _by_session(request) if header is None else caller_by_key(header)
+    request._caller = caller  # type: ignore[attr-defined]  # kept for this request
+    return caller
+
+
+def _by_session(request: HttpRequest) -> Caller:
+    if not isinstance(request.user, User):
+        raise Unauthenticated("Sign in, or send a key as a bearer token.")
+    return caller_of_user(request.user)
+
+
+def caller_by_key(header: str) -> Caller:
+    """Who sends this `Authorization` header. Raises Unauthenticated."""
+    scheme, _, text = header.partition(" ")
+    key = find_key(text.strip()) if scheme.lower() == "bearer" else None
+    if key is None:
+        raise Unauthenticated("This key is not valid.", code="key_invalid")
+    services.note_use(key)
+    return caller_of_key(key)

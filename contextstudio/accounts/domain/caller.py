@@ -1,0 +1,31 @@
+"""Who is asking."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .rights import Right
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """One who asks: a signed-in person, the holder of a key, or the product itself.
+
+    `rights` maps the ids of the projects that the caller may see to what it may do there;
+    a key has one project, and never more rights than its maker.
+    """
+
+    actor: str
+    """`user:<id>`, `key:<id>`, or one of `import`, `client`, `system`: whom the log names."""
+    name: str
+    user_id: int | None = None
+    key_id: int | None = None
+    rights: Mapping[int, frozenset[Right]] = field(default_factory=dict)
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether the caller came with a key."""
+        return self.key_id is not None
+
+    def may(self, right: Right, project_id: int) -> bool:
+        """Whether the caller has this right in this project."""
+        return right in self.rights.get(project_id, frozenset())

@@ -1,0 +1,69 @@
+"""The refusals that every door translates: a stable code, one sentence, the place."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+Place = tuple[str | int, ...]
+
+
+class DomainError(Exception):
+    """A request that is refused. Anything else that is raised is a bug.
+
+    `code` is for programs and never changes; `message` is one sentence for people; `at` is
+    the place in the request, spelled as pydantic's `loc`; `facts` are further members of the
+    problem document (for a conflict: `operations`, `needs`, `head`).
+    """
+
+    status: ClassVar[int] = 400
+    default_code: ClassVar[str] = "error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        at: Sequence[str | int] = (),
+        code: str | None = None,
+        facts: Mapping[str, object] | None = None,
+        errors: Sequence["DomainError"] = (),
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.at: Place = tuple(at)
+        self.code = code or self.default_code
+        self.facts = dict(facts or {})
+        self.errors = tuple(errors)
+
+
+class NotFound(DomainError):
+    """What was named is not there, or not for this caller to know of."""
+
+    status = 404
+    default_code = "not_found"
+
+
+class Invalid(DomainError):
+    """The request is malformed; `at` names the place."""
+
+    status = 422
+    default_code = "invalid"
+
+
+class Conflict(DomainError):
+    """The request is well formed, but what is recorded stands in its way."""
+
+    status = 409
+    default_code = "conflict"
+
+
+class Forbidden(DomainError):
+    """The caller can see the object but lacks the right."""
+
+    status = 403
+    default_code = "forbidden"
+
+
+class Unauthenticated(DomainError):
+    """No credentials, or wrong ones."""
+
+    status = 401
+    default_code = "unauthenticated"

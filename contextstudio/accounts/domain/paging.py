@@ -1,0 +1,58 @@
+"""Keyset paging: a cursor names the last item of a page, so nothing is skipped or repeated."""
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from .errors import Invalid
+
+DEFAULT_LIMIT = 100
+MOST = 500
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """Some items of a list, and the cursor of the next page where there is one."""
+
+    items: Sequence[Item]
+    next_cursor: str | None
+
+
+def clamp(limit: int | None) -> int:
+    """How many items a page has: 100 unless told, from 1 to 500; never a refusal."""
+    return DEFAULT_LIMIT if limit is None else max(1, min(limit, MOST))
+
+
+def page(
+    items: Sequence[Item], limit: int, position: Callable[[Item], Any]
+) -> Page[Item]:
+    """The page of `items`, of which one more than `limit` was asked for.
+
+    `position` gives what the list is ordered by, as JSON.
+    """
+    if len(items) <= limit:
+        return Page(items, None)
+    kept = items[:limit]
+    return Page(kept, encode_cursor(position(kept[-1])))
+
+
+def encode_cursor(position: Any) -> str:
+    """A position as the opaque text that a caller hands back."""
+    return base64.urlsafe_b64encode(json.dumps(position).encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str, length: int) -> list[Any]:
+    """The position of `length` members in a cursor. Raises Invalid for any other text."""
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        position = json.loads(base64.urlsafe_b64decode(padded.encode()))
+    except (binascii.Error, UnicodeError, ValueError, RecursionError) as error:
+        raise Invalid("This cursor is not one of ours.", at=["cursor"]) from error
+    if not isinstance(position, list) or len(position) != length:
+        raise Invalid("This cursor is not one of this list.", at=["cursor"])
+    return position

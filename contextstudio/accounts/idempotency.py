@@ -1,0 +1,166 @@
+"""Doing once what is asked twice: the first answer is kept for a day and given again.
+
+A key is claimed in a transaction of its own, with a lease. The effect and the answer are one
+transaction, in which the claim is checked. So a server that is killed leaves both or none, and
+of two that think they hold the claim one has no effect.
+"""
+
+import hashlib
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from .domain.errors import Conflict, Invalid
+from .models import IdempotentResponse
+
+KEPT = timedelta(hours=24)
+
+_LEASE = timedelta(seconds=60)
+_LONGEST_KEY = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a request was answered with."""
+
+    status: int
+    body: bytes
+    content_type: str
+    replayed: bool = False
+
+    @property
+    def is_final(self) -> bool:
+        """Whether a repeat gets it too. Faults of the server and of sign-in are tried anew."""
+        return self.status < 500 and self.status not in (401, 403, 429)
+
+
+def digest(pieces: Iterable[bytes]) -> str:
+    """What tells one request from another: SHA-256 over its pieces, each with its length."""
+    hashed = hashlib.sha256()
+    for piece in pieces:
+        hashed.update(len(piece).to_bytes(8, "big"))
+        hashed.update(piece)
+    return hashed.hexdigest()
+
+
+def once(
+    actor: str, key: str, request_digest: str, run: Callable[[], Answer]
+) -> Answer:
+    """The answer of `run`, or the one it gave when this actor used the key before.
+
+    `run` answers refusals and never raises them; what a refused run wrote is taken back.
+    Raises Invalid where the key was used for another request, Conflict while the first runs.
+    """
+    claim = _claim(actor, key, request_digest)
+    if claim.status is not None:
+        return Answer(
+            claim.status, bytes(claim.body), claim.content_type, replayed=True
+        )
+    try:
+        return _run(claim, run)
+    except BaseException:
+        _give_up(claim)
+        raise
+
+
+def forget_claims() -> None:
+    """Drop every claim without an answer: at the start of the only server, nobody runs them."""
+    IdempotentResponse.objects.filter(status=None).delete()
+
+
+def _run(claim: IdempotentResponse, run: Callable[[], Answer]) -> Answer:
+    with transaction.atomic():
+        answer = run()
+        if answer.status < 400:
+            _keep(claim, answer)
+        else:
+            transaction.set_rollback(True)
+    if answer.status >= 400:
+        if answer.is_final:
+            _keep(claim, answer)
+        else:
+            _give_up(claim)
+    return answer
+
+
+def _claim(actor: str, key: str, request_digest: str) -> IdempotentResponse:
+    """The caller's new claim (without a status), or the answer that is there."""
+    if not 0 < len(key) <= _LONGEST_KEY or "\x00" in key:
+        raise Invalid(f"An idempotency key has 1 to {_LONGEST_KEY} characters.")
+    now = timezone.now()
+    fresh = IdempotentResponse(
+        actor=actor,
+        key=key,
+        request_digest=request_digest,
+        owner=uuid.uuid4().hex,
+        lease_until=now + _LEASE,
+        created_at=now,
+    )
+    try:
+        with transaction.atomic():
+            fresh.save(force_insert=True)
+            return fresh
+    except IntegrityError:
+        return _answer_or_take_over(fresh)
+
+
+def _answer_or_take_over(fresh: IdempotentResponse) -> IdempotentResponse:
+    now = timezone.now()
+    rows = IdempotentResponse.objects.filter(actor=fresh.actor, key=fresh.key)
+    row = rows.first()
+    expired = row is not None and now - row.created_at > KEPT
+    if row is not None and not expired:
+        if row.request_digest != fresh.request_digest:
+            raise Invalid(
+                "This idempotency key was used for another request.",
+                code="idempotency_key_reused",
+            )
+        if row.status is not None:
+            return row
+    if row is None or (not expired and row.lease_until > now):
+        raise _in_use()
+    taken = rows.filter(owner=row.owner).update(
+        request_digest=fresh.request_digest,
+        owner=fresh.owner,
+        status=None,
+        body=b"",
+        lease_until=fresh.lease_until,
+        created_at=now,
+    )
+    if not taken:
+        raise _in_use()
+    return fresh
+
+
+def _in_use() -> Conflict:
+    return Conflict(
+        "The first request with this idempotency key still runs.",
+        code="idempotency_key_in_use",
+    )
+
+
+def _keep(claim: IdempotentResponse, answer: Answer) -> None:
+    """Store the answer. Raises Conflict where another has taken the claim over."""
+    kept = _claimed(claim).update(
+        status=answer.status, body=answer.body, content_type=answer.content_type[:100]
+    )
+    if not kept:
+        raise Conflict(
+            "This request took so long that a repeat of it has begun.",
+            code="idempotency_key_in_use",
+        )
+
+
+def _give_up(claim: IdempotentResponse) -> None:
+    _claimed(claim).delete()
+
+
+def _claimed(claim: IdempotentResponse) -> QuerySet[IdempotentResponse]:
+    return IdempotentResponse.objects.filter(
+        actor=claim.actor, key=claim.key, owner=claim.owner, status=None
+    )

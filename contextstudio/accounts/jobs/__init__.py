@@ -1,0 +1,21 @@
+"""Work that outlives a request: a row in the database is the truth, workers come and go.
+
+`enqueue` writes the row in the caller's transaction. A worker claims it by a lease that it
+keeps renewing; what the work does to the database and `done` are one transaction, in which the
+lease is checked. Two executors stand behind this one contract: threads in the serving process
+(`workers`) and Celery (`contextstudio.accounts.tasks`). See docs/decisions/0003-jobs.md.
+"""
+
+from .context import Cancelled, JobContext, LeaseLost, Stopping
+from .queue import enqueue, request_cancel
+from .registry import register
+
+__all__ = [
+    "Cancelled",
+    "JobContext",
+    "LeaseLost",
+    "Stopping",
+    "enqueue",
+    "register",
+    "request_cancel",
+]

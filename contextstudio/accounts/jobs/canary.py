@@ -1,0 +1,45 @@
+"""A job that does nothing: where it gets done, jobs get done."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from ..models import Job
+from . import wake
+from .context import JobContext
+from .registry import DEFAULT_QUEUE
+
+KIND = "canary"
+
+_ID = uuid.UUID(int=0)
+_BETWEEN_RUNS = timedelta(seconds=15)
+
+
+def run_canary(context: JobContext) -> dict[str, Any]:
+    """Do nothing."""
+    return {}
+
+
+@transaction.atomic
+def send() -> timedelta | None:
+    """How long ago the canary was done; None if never. It is put in the queue anew meanwhile.
+
+    There is one row of it, so that asking often costs little.
+    """
+    now = timezone.now()
+    canary, created = Job.objects.get_or_create(
+        pk=_ID, defaults={"kind": KIND, "actor": "system"}
+    )
+    last_done = canary.finished_at
+    waits = canary.status in (Job.Status.QUEUED, Job.Status.RUNNING)
+    if created or (
+        not waits and (last_done is None or now - last_done > _BETWEEN_RUNS)
+    ):
+        Job.objects.filter(pk=_ID).update(
+            status=Job.Status.QUEUED, attempts=0, run_after=now, cancel_requested=False
+        )
+        transaction.on_commit(lambda: wake.wake(_ID, DEFAULT_QUEUE), robust=True)
+    return None if last_done is None else now - last_done

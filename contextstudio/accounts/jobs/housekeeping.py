@@ -1,0 +1,31 @@
+"""Removing what has expired, once an hour."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.contrib.sessions.models import Session as BrowserSession
+from django.utils import timezone
+
+from .. import idempotency
+from ..models import IdempotentResponse, SignInLink, TokenBucket
+
+_KEPT_JOBS_TRACES = timedelta(days=1)
+
+_others: list[Callable[[], None]] = []
+
+
+def register(clean: Callable[[], None]) -> None:
+    """Let another app remove what has expired of its own, at the same times."""
+    if clean not in _others:
+        _others.append(clean)
+
+
+def clean() -> None:
+    """Remove answers past their day, dead links, ended browser sessions and full buckets."""
+    now = timezone.now()
+    IdempotentResponse.objects.filter(created_at__lt=now - idempotency.KEPT).delete()
+    SignInLink.objects.filter(expires_at__lt=now).delete()
+    BrowserSession.objects.filter(expire_date__lt=now).delete()
+    TokenBucket.objects.filter(updated_at__lt=now - _KEPT_JOBS_TRACES).delete()
+    for other in _others:
+        other()

@@ -1,0 +1,173 @@
+"""The rows of jobs: put in, claimed by a lease, ended. Every step is one compare-and-set."""
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from ..domain.caller import Caller
+from ..models import Job, Project
+from . import wake
+from .registry import kind_of
+
+MOST_ATTEMPTS = 5
+_ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED)
+
+
+def enqueue(
+    project: Project | None, kind: str, arguments: Mapping[str, Any], caller: Caller
+) -> Job:
+    """Put a job in the queue, in the caller's transaction; a worker is woken once it commits.
+
+    `arguments` is JSON. A job of the product itself has no project.
+    """
+    queue = kind_of(kind).queue
+    job = Job.objects.create(
+        project=project, kind=kind, arguments=dict(arguments), actor=caller.actor
+    )
+    transaction.on_commit(lambda: wake.wake(job.pk, queue), robust=True)
+    return job
+
+
+def due_jobs(now: datetime) -> QuerySet[Job]:
+    """Jobs that a worker should take: waiting and due, or with a lease that has run out."""
+    waiting = Q(status=Job.Status.QUEUED, run_after__lte=now)
+    abandoned = Q(status=Job.Status.RUNNING, lease_until__lt=now)
+    return Job.objects.filter(waiting | abandoned).order_by("run_after", "pk")
+
+
+def claim(job_id: uuid.UUID | None = None) -> Job | None:
+    """Take this job if it is due, or the one that is due longest; None where there is none.
+
+    It is the caller's for one lease, under a `lease_owner` that is drawn anew for each claim.
+    A job that was started too often, or whose cancelling nobody lived to see, is ended instead
+    and not given out.
+    """
+    now = timezone.now()
+    due = due_jobs(now) if job_id is None else due_jobs(now).filter(pk=job_id)
+    if not due.exists():
+        return None
+    with transaction.atomic():
+        if connection.features.has_select_for_update_skip_locked:
+            due = due.select_for_update(skip_locked=True)
+        job = due.first()
+        if job is None or _ended_instead(job):
+            return None
+        owner = uuid.uuid4().hex
+        same = Job.objects.filter(
+            pk=job.pk,
+            status=job.status,
+            lease_owner=job.lease_owner,
+            attempts=job.attempts,
+        )
+        taken = same.update(
+            status=Job.Status.RUNNING,
+            attempts=job.attempts + 1,
+            lease_owner=owner,
+            lease_until=lease_end(),
+        )
+        return Job.objects.select_related("project").get(pk=job.pk) if taken else None
+
+
+def lease_end() -> datetime:
+    """When a lease taken or renewed now runs out."""
+    return timezone.now() + timedelta(seconds=settings.JOB_LEASE_SECONDS)
+
+
+def renew(job: Job) -> bool:
+    """Keep a job for another lease; False where it is no longer this worker's."""
+    return bool(_mine(job).update(lease_until=lease_end()))
+
+
+def report(job: Job, *, done: int, total: int | None, unit: str) -> bool | None:
+    """Write how far the work is. Whether it should be cancelled; None where the lease is lost."""
+    if not _mine(job).update(done=done, total=total, unit=unit):
+        return None
+    return _mine(job).values_list("cancel_requested", flat=True).first()
+
+
+def finish(
+    job: Job, result: Mapping[str, Any] | None, effects: Iterable[Callable[[], object]]
+) -> bool:
+    """Let the effects happen and mark the job done, in one transaction.
+
+    False, and no effect, where the lease is no longer this worker's.
+    """
+    with transaction.atomic():
+        if _mine(job).select_for_update().first() is None:
+            return False
+        for effect in effects:
+            effect()
+        _end(job, Job.Status.DONE, result=dict(result or {}))
+        return True
+
+
+def fail(job: Job, sentence: str, *, result: Mapping[str, Any] | None = None) -> None:
+    """End a job that was refused; `result` holds the refusal as the doors answer it."""
+    _end(job, Job.Status.FAILED, error=sentence, result=result)
+
+
+def cancelled(job: Job) -> None:
+    """End a job whose worker saw that it is no longer wanted."""
+    _end(job, Job.Status.CANCELLED)
+
+
+def put_back(job: Job, *, delay: timedelta = timedelta(0), counts: bool = True) -> None:
+    """Let another worker try later; `counts` tells whether this was one of its attempts."""
+    _mine(job).update(
+        status=Job.Status.QUEUED,
+        run_after=timezone.now() + delay,
+        lease_owner="",
+        lease_until=None,
+        attempts=job.attempts if counts else job.attempts - 1,
+    )
+
+
+@transaction.atomic
+def request_cancel(job: Job) -> Job:
+    """Cancel a job: at once while it waits, else at its next report. One that ended stays so."""
+    waiting = Job.objects.filter(
+        pk=job.pk, status__in=(Job.Status.QUEUED, Job.Status.ASKS)
+    )
+    if not waiting.update(status=Job.Status.CANCELLED, finished_at=timezone.now()):
+        Job.objects.filter(pk=job.pk).exclude(status__in=_ENDED).update(
+            cancel_requested=True
+        )
+    job.refresh_from_db()
+    return job
+
+
+def _mine(job: Job) -> QuerySet[Job]:
+    return Job.objects.filter(
+        pk=job.pk, status=Job.Status.RUNNING, lease_owner=job.lease_owner
+    )
+
+
+def _end(job: Job, status: Job.Status, **facts: Any) -> None:
+    _mine(job).update(
+        status=status,
+        finished_at=timezone.now(),
+        lease_owner="",
+        lease_until=None,
+        **facts,
+    )
+
+
+def _ended_instead(job: Job) -> bool:
+    """End a job that must not be started once more."""
+    if job.status == Job.Status.RUNNING and job.cancel_requested:
+        cancelled(job)
+        return True
+    if job.attempts >= MOST_ATTEMPTS:
+        Job.objects.filter(pk=job.pk).update(
+            status=Job.Status.FAILED,
+            finished_at=timezone.now(),
+            error=f"This job was started {job.attempts} times and never came to an end.",
+        )
+        return True
+    return False

@@ -1,0 +1,35 @@
+"""Waking a worker: best effort, for a sweep finds what nobody was woken for."""
+
+import logging
+import threading
+import uuid
+
+from django.conf import settings
+
+logger = logging.getLogger(__name__)
+
+TASK = "contextstudio.run_job"
+
+work_waits = threading.Event()
+"""Set when the threads of this process have something to look for."""
+
+
+def wake(job_id: uuid.UUID, queue: str) -> None:
+    """Tell the executor in use that a job waits."""
+    if settings.EXECUTOR == "celery":
+        send(job_id, queue)
+    else:
+        work_waits.set()
+
+
+def send(job_id: uuid.UUID, queue: str) -> None:
+    """Send the id of a job to Celery's workers."""
+    from celery import current_app  # noqa: PLC0415  # the embedded server never loads Celery
+    from kombu.exceptions import OperationalError  # noqa: PLC0415
+
+    try:
+        current_app.send_task(TASK, [str(job_id)], queue=queue, retry=False)
+    except OperationalError:
+        logger.warning(
+            "The broker can't be reached; the sweep will find job %s.", job_id
+        )

@@ -1,0 +1,81 @@
+"""The embedded executor: threads that take due jobs, in the serving process or in `work`."""
+
+import logging
+import threading
+from datetime import timedelta
+
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from . import housekeeping, queue
+from .runner import run
+from .wake import work_waits
+
+logger = logging.getLogger(__name__)
+
+_SECONDS_BETWEEN_SWEEPS = 2
+_SECONDS_TO_STOP = 10
+_BETWEEN_CLEANINGS = timedelta(hours=1)
+
+
+class Workers:
+    """A few threads that do jobs until they are stopped.
+
+    Each looks for work when it is woken, and every two seconds for what is due or was
+    abandoned.
+    """
+
+    def __init__(self, count: int = 2) -> None:
+        self._stopping = threading.Event()
+        self._cleaned = timezone.now() - _BETWEEN_CLEANINGS
+        self._threads = [
+            threading.Thread(
+                target=self._work, args=(number == 0,), name=f"jobs {number}"
+            )
+            for number in range(count)
+        ]
+
+    def start(self) -> None:
+        """Begin to take jobs."""
+        for thread in self._threads:
+            thread.daemon = True
+            thread.start()
+
+    def stop(self) -> None:
+        """Take no more jobs; those that run stop at their next report and are put back."""
+        self._stopping.set()
+        work_waits.set()
+        for thread in self._threads:
+            thread.join(_SECONDS_TO_STOP)
+
+    def _work(self, cleans: bool) -> None:
+        try:
+            while not self._stopping.is_set():
+                if cleans:
+                    self._clean_now_and_then()
+                if not self._take_one():
+                    work_waits.wait(_SECONDS_BETWEEN_SWEEPS)
+                    work_waits.clear()
+        finally:
+            connection.close()
+
+    def _take_one(self) -> bool:
+        try:
+            job = queue.claim()
+            if job is not None:
+                run(job, stopping=self._stopping.is_set)
+            return job is not None
+        except DatabaseError:
+            logger.warning("The database can't be asked for jobs.", exc_info=True)
+            connection.close()
+            return False
+
+    def _clean_now_and_then(self) -> None:
+        now = timezone.now()
+        if now - self._cleaned < _BETWEEN_CLEANINGS:
+            return
+        self._cleaned = now
+        try:
+            housekeeping.clean()
+        except DatabaseError:
+            logger.warning("What has expired could not be removed.", exc_info=True)

@@ -1,0 +1,34 @@
+"""`manage.py create_project`: a project, and the person who owns it."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from contextstudio.accounts import services
+from contextstudio.accounts.domain.errors import NotFound
+from contextstudio.accounts.models import User
+from contextstudio.accounts.selectors import caller_of_user
+
+
+class Command(BaseCommand):
+    """Makes a project on behalf of its owner."""
+
+    help = "Make a project: nothing is shared between two."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The name in addresses, the name for people, the owner."""
+        parser.add_argument("slug")
+        parser.add_argument("--name", default="")
+        parser.add_argument("--owner", default=services.FIRST_USER, metavar="NAME")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the project's slug. Raises NotFound, Invalid or Conflict."""
+        owner = User.objects.filter(username=options["owner"], is_active=True).first()
+        if owner is None:
+            raise NotFound(f"There is no user {options['owner']}.")
+        project = services.create_project(
+            caller_of_user(owner),
+            slug=options["slug"],
+            name=options["name"] or options["slug"],
+        )
+        self.stdout.write(project.slug)

@@ -1,0 +1,46 @@
+"""`manage.py create_user`: a person with a role, and the link that signs them in."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from contextstudio.accounts import services
+from contextstudio.accounts.domain.errors import NotFound
+from contextstudio.accounts.domain.rights import Role
+from contextstudio.accounts.models import Project
+from contextstudio.accounts.selectors import caller_of_user
+
+from .sign_in_link import path_of_link
+
+
+class Command(BaseCommand):
+    """Makes a person, on behalf of the project's owner."""
+
+    help = (
+        "Make a person, give them a role in a project and print the path of their "
+        "sign-in link. They set a password with: manage.py changepassword NAME."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The person, the project and the role."""
+        parser.add_argument("username")
+        parser.add_argument("--display-name", default="")
+        parser.add_argument("--project", metavar="SLUG")
+        parser.add_argument(
+            "--role", choices=[role.value for role in Role], default="viewer"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the path of the link. Raises NotFound or Conflict."""
+        project = None
+        if options["project"]:
+            project = Project.objects.filter(slug=options["project"]).first()
+            if project is None:
+                raise NotFound(f"There is no project {options['project']}.")
+        user = services.create_user(
+            options["username"], display_name=options["display_name"]
+        )
+        if project is not None:
+            owner = caller_of_user(services.owner_of(project))
+            services.set_member(owner, project, user, Role(options["role"]))
+        self.stdout.write(path_of_link(user))

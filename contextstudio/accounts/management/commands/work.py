@@ -1,0 +1,31 @@
+"""`manage.py work`: does jobs without a web server, beside one or without Celery."""
+
+import signal
+import threading
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from contextstudio.accounts.jobs.workers import Workers
+
+
+class Command(BaseCommand):
+    """Runs the embedded executor until it is told to stop."""
+
+    help = "Do jobs from the queue until Ctrl+C or SIGTERM."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """How many jobs at once."""
+        parser.add_argument("--threads", type=int, default=2)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Work until a signal comes."""
+        stop = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
+        workers = Workers(options["threads"])
+        workers.start()
+        self.stdout.write("Waiting for jobs.")
+        self.stdout.flush()
+        stop.wait()
+        workers.stop()

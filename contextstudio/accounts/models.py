@@ -1,0 +1,178 @@
+"""People, projects, keys, jobs and the record of what was done: what every app stands on."""
+
+import uuid
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models.functions import Now
+
+from .domain.rights import Role
+
+
+class User(AbstractUser):
+    """A person. Custom from the first migration, so that it can grow."""
+
+    display_name = models.CharField(max_length=150, blank=True)
+
+    def __str__(self) -> str:
+        return self.display_name or self.username
+
+
+class Project(models.Model):
+    """A tenant and a team: the `<project>` of a URI. Nothing is shared between two."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    slug = models.SlugField(max_length=64, unique=True)
+    name = models.CharField(max_length=150)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    members: "models.ManyToManyField[User, Membership]" = models.ManyToManyField(
+        User, through="Membership", related_name="projects"
+    )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A person's role in a project."""
+
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="memberships"
+    )
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(
+        max_length=16, choices=[(role.value, role.value) for role in Role]
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "user"], name="one_role_per_member"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.role})"
+
+
+class ApiKey(models.Model):
+    """A key of an agent or a script. Only an HMAC of it is stored; it is shown once."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="keys")
+    maker = models.ForeignKey(User, on_delete=models.CASCADE, related_name="keys")
+    name = models.CharField(max_length=100)
+    prefix = models.CharField(max_length=16)
+    digest = models.CharField(max_length=64, unique=True)
+    scopes = models.JSONField(default=list)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+
+class SignInLink(models.Model):
+    """A one-time way in; only its hash is stored."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE)
+    digest = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"sign-in link of {self.user}"
+
+
+class TokenBucket(models.Model):
+    """How many tries one name or address has left: one token a try, refilled with time."""
+
+    key = models.CharField(max_length=128, primary_key=True)
+    level = models.FloatField()
+    updated_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.level:.1f}"
+
+
+class Job(models.Model):
+    """Work that outlives a request. The row is the truth; waking a worker is best effort."""
+
+    class Status(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+        ASKS = "asks"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(
+        Project, null=True, on_delete=models.CASCADE, related_name="jobs"
+    )
+    """None for a job of the product itself."""
+    actor = models.CharField(max_length=64)
+    kind = models.CharField(max_length=64)
+    arguments = models.JSONField(default=dict)
+    status = models.CharField(max_length=16, choices=Status, default=Status.QUEUED)
+    done = models.BigIntegerField(default=0)
+    total = models.BigIntegerField(null=True)
+    unit = models.CharField(max_length=32, blank=True)
+    result = models.JSONField(null=True)
+    error = models.TextField(blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    cancel_requested = models.BooleanField(default=False)
+    run_after = models.DateTimeField(db_default=Now())
+    lease_owner = models.CharField(max_length=64, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["status", "run_after"], name="jobs_due")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}"
+
+
+class IdempotentResponse(models.Model):
+    """The first answer to a request with an Idempotency-Key, kept for a day per caller.
+
+    It is claimed in a transaction of its own and completed in the transaction of the effect,
+    so that a killed server leaves either both or none.
+    """
+
+    actor = models.CharField(max_length=64)
+    key = models.CharField(max_length=255)
+    request_digest = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(null=True)
+    """HTTP status of the first answer; null while the first request runs."""
+    body = models.BinaryField(default=b"")
+    content_type = models.CharField(max_length=100, blank=True)
+    owner = models.CharField(max_length=32)
+    """Drawn anew for each claim, so that a run whose lease was taken over has no effect."""
+    lease_until = models.DateTimeField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["actor", "key"], name="one_answer_per_idempotency_key"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.actor} {self.key}"
+
+
+class AuditEntry(models.Model):
+    """Who did what outside the log: keys, members, deletions, exports. It has no content."""
+
+    project = models.ForeignKey(Project, null=True, on_delete=models.SET_NULL)
+    actor = models.CharField(max_length=64)
+    action = models.CharField(max_length=64)
+    object_id = models.CharField(max_length=64)
+    at = models.DateTimeField(db_default=Now(), editable=False)
+
+    def __str__(self) -> str:
+        return f"{self.actor} {self.action} {self.object_id}"

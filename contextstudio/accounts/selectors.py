@@ -1,0 +1,143 @@
+"""Who somebody is, and what they may see: the gate to projects."""
+
+import uuid
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db.models import Count, Min, OuterRef, QuerySet, Subquery
+from django.utils import timezone
+
+from .credentials import key_digest
+from .domain.caller import Caller
+from .domain.errors import Forbidden, NotFound
+from .domain.rights import RIGHTS_OF, Right, Role
+from .models import ApiKey, Job, Membership, Project, User
+
+
+def caller_of_user(user: User) -> Caller:
+    """A signed-in person, with the rights of their roles."""
+    roles = Membership.objects.filter(user=user).values_list("project_id", "role")
+    return Caller(
+        actor=f"user:{user.pk}",
+        name=str(user),
+        user_id=user.pk,
+        rights={project_id: RIGHTS_OF[Role(role)] for project_id, role in roles},
+    )
+
+
+def caller_of_key(key: ApiKey) -> Caller:
+    """The holder of a key that `find_key` found: its scopes, cut to its maker's rights."""
+    role = getattr(key, "maker_role", None)
+    rights = scopes_of(key) & (RIGHTS_OF[Role(role)] if role else frozenset())
+    return Caller(
+        actor=f"key:{key.pk}",
+        name=key.name,
+        key_id=key.pk,
+        rights={key.project_id: rights} if rights else {},
+    )
+
+
+def find_key(text: str) -> ApiKey | None:
+    """The valid key that a caller sent, with its maker's role; None for any other text."""
+    return _valid_keys().filter(digest=key_digest(text)).first()
+
+
+def caller_of_actor(actor: str) -> Caller:
+    """The caller that a log or a job names, with the rights of now.
+
+    One whose account or key is gone has no rights; `system` acts without any, too.
+    """
+    kind, _, number = actor.partition(":")
+    if kind == "user" and (
+        user := User.objects.filter(pk=number, is_active=True).first()
+    ):
+        return caller_of_user(user)
+    if kind == "key" and (key := _valid_keys().filter(pk=number).first()):
+        return caller_of_key(key)
+    return Caller(actor=actor, name=actor)
+
+
+def scopes_of(key: ApiKey) -> frozenset[Right]:
+    """The rights that a key was made with."""
+    return frozenset(Right(scope) for scope in key.scopes)
+
+
+def require(caller: Caller, right: Right, project_id: int) -> None:
+    """Refuse one who sees a project's object but lacks the right. Raises Forbidden."""
+    if not caller.may(right, project_id):
+        raise Forbidden(f"This needs the right to {right} in the project.")
+
+
+def visible_projects(caller: Caller) -> QuerySet[Project]:
+    """The projects that the caller may know of, by name."""
+    ids = [key for key in caller.rights if caller.may(Right.READ, key)]
+    return Project.objects.filter(pk__in=ids).order_by("name", "pk")
+
+
+def get_project(caller: Caller, slug: str, right: Right = Right.READ) -> Project:
+    """The project, for one who has the right in it.
+
+    Raises NotFound for a stranger, Forbidden for a member who lacks the right.
+    """
+    is_slug = slug.isascii() and slug.isprintable()  # what is none, no database takes
+    project = visible_projects(caller).filter(slug=slug).first() if is_slug else None
+    if project is None:
+        raise NotFound("There is no such project.", at=["project"])
+    require(caller, right, project.pk)
+    return project
+
+
+def default_project(caller: Caller, right: Right = Right.READ) -> Project | None:
+    """The project that is meant where a request names none: the only one with this right."""
+    ids = [key for key in caller.rights if caller.may(right, key)]
+    return Project.objects.filter(pk__in=ids).first() if len(ids) == 1 else None
+
+
+def project_named(slug: str) -> Project:
+    """The project, for the operator's commands, which need no right. Raises NotFound."""
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
+        raise NotFound(f"There is no project {slug}.", at=["project"])
+    return project
+
+
+def get_job(caller: Caller, job_id: uuid.UUID, right: Right = Right.READ) -> Job:
+    """The job, for one who has the right in its project. Raises NotFound or Forbidden."""
+    jobs = Job.objects.filter(project__in=visible_projects(caller))
+    job = jobs.filter(pk=job_id).first()
+    if job is None or job.project_id is None:
+        raise NotFound("There is no such job.", at=["job_id"])
+    require(caller, right, job.project_id)
+    return job
+
+
+def count_jobs() -> dict[str, int]:
+    """How many jobs there are of each status, those without any included."""
+    counted = Job.objects.values_list("status").annotate(Count("pk"))
+    return {status.value: 0 for status in Job.Status} | dict(counted)
+
+
+def oldest_due_job() -> datetime | None:
+    """Since when the oldest job waits that could run; None if none does."""
+    due = Job.objects.filter(status=Job.Status.QUEUED, run_after__lte=timezone.now())
+    oldest: datetime | None = due.aggregate(Min("run_after"))["run_after__min"]
+    return oldest
+
+
+def list_keys(caller: Caller) -> Iterable[ApiKey]:
+    """The keys that still work: one's own, and all of the projects one administers."""
+    administered = [key for key in caller.rights if caller.may(Right.ADMIN, key)]
+    keys = ApiKey.objects.filter(revoked_at=None, project__in=visible_projects(caller))
+    visible = keys.filter(maker_id=caller.user_id) | keys.filter(
+        project__in=administered
+    )
+    return visible.select_related("project", "maker").order_by("-created_at", "-pk")
+
+
+def _valid_keys() -> QuerySet[ApiKey]:
+    role = Membership.objects.filter(
+        project=OuterRef("project"), user=OuterRef("maker")
+    )
+    return ApiKey.objects.filter(revoked_at=None, maker__is_active=True).annotate(
+        maker_role=Subquery(role.values("role")[:1])
+    )

@@ -1,0 +1,228 @@
+"""Accounts: people, projects, keys and ways in. Every change is recorded for audit."""
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from django.contrib.auth import authenticate
+from django.core.validators import slug_re
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest
+from django.utils import timezone
+
+from .credentials import draw_key, draw_token, key_digest, token_digest
+from .domain.caller import Caller
+from .domain.errors import (
+    Conflict,
+    DomainError,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Unauthenticated,
+)
+from .domain.rights import Right, Role
+from .models import ApiKey, AuditEntry, Membership, Project, SignInLink, User
+from .selectors import list_keys, require
+from .throttle import take
+
+LINK_LIFETIME = timedelta(days=1)
+FIRST_USER = "owner"
+FIRST_PROJECT = "demo"
+
+_TRIES_PER_NAME = 10
+_TRIES_PER_ADDRESS = 50
+_ONE_MORE_TRY = timedelta(seconds=30)
+
+
+class TooManyTries(DomainError):
+    """The caller must wait before the next try."""
+
+    status = 429
+    default_code = "too_many_tries"
+
+
+class NewKey(NamedTuple):
+    """A key that was just made; `text` is never to be had again."""
+
+    row: ApiKey
+    text: str
+
+
+@transaction.atomic
+def prepare_first_use() -> tuple[User, bool]:
+    """The person whom the start-up link signs in, and whether this is the first start.
+
+    At the first start that is a new owner of a new project; later the oldest active owner of
+    any project.
+    """
+    owners = User.objects.filter(is_active=True, memberships__role=Role.OWNER)
+    owner = owners.order_by("pk").first()
+    if owner is not None:
+        return owner, False
+    owner = User.objects.filter(username=FIRST_USER).first() or create_user(
+        FIRST_USER, display_name="Owner"
+    )
+    project, _ = Project.objects.get_or_create(
+        slug=FIRST_PROJECT, defaults={"name": "Demonstration"}
+    )
+    Membership.objects.create(project=project, user=owner, role=Role.OWNER)
+    return owner, True
+
+
+@transaction.atomic
+def create_user(username: str, *, display_name: str = "") -> User:
+    """A person without a password, who comes in by a sign-in link. Raises Conflict."""
+    try:
+        with transaction.atomic():
+            user = User.objects.create_user(
+                username=username, display_name=display_name
+            )
+    except IntegrityError as error:
+        raise Conflict(
+            f"There is a user {username} already.", at=["username"]
+        ) from error
+    _audit("system", "user.create", user.pk)
+    return user
+
+
+@transaction.atomic
+def create_project(caller: Caller, *, slug: str, name: str) -> Project:
+    """A project of which the caller, a person, is the owner. Raises Invalid or Conflict."""
+    if caller.user_id is None:
+        raise Forbidden("Only a person can make a project.")
+    if not slug_re.fullmatch(slug):
+        raise Invalid("A slug has letters, digits, - and _ alone.", at=["slug"])
+    try:
+        with transaction.atomic():
+            project = Project.objects.create(slug=slug, name=name)
+    except IntegrityError as error:
+        raise Conflict(f"There is a project {slug} already.", at=["slug"]) from error
+    Membership.objects.create(project=project, user_id=caller.user_id, role=Role.OWNER)
+    _audit(caller.actor, "project.create", project.pk, project=project)
+    return project
+
+
+@transaction.atomic
+def set_member(caller: Caller, project: Project, user: User, role: Role | None) -> None:
+    """Give a person a role in a project, or with None take it. Needs the right to administer.
+
+    Raises Conflict where the project would be left without an owner.
+    """
+    require(caller, Right.ADMIN, project.pk)
+    Project.objects.select_for_update().get(pk=project.pk)
+    if role is None:
+        Membership.objects.filter(project=project, user=user).delete()
+    else:
+        Membership.objects.update_or_create(
+            project=project, user=user, defaults={"role": role.value}
+        )
+    if not project.memberships.filter(role=Role.OWNER).exists():
+        raise Conflict("A project needs an owner.", at=["role"], code="last_owner")
+    _audit(caller.actor, f"member.{role or 'remove'}", user.pk, project=project)
+
+
+@transaction.atomic
+def create_key(
+    maker: User, project: Project, *, name: str, scopes: frozenset[Right]
+) -> NewKey:
+    """A key for a project. What it may do is decided when it is used.
+
+    It never has more rights than its maker has by then. Raises NotFound where the maker is no
+    member, Invalid without a scope.
+    """
+    if not project.memberships.filter(user=maker).exists():
+        raise NotFound("There is no such project.", at=["project"])
+    if not scopes:
+        raise Invalid("A key needs a scope.", at=["scopes"])
+    text, prefix = draw_key()
+    key = ApiKey.objects.create(
+        project=project,
+        maker=maker,
+        name=name or prefix,
+        prefix=prefix,
+        digest=key_digest(text),
+        scopes=sorted(scope.value for scope in scopes | {Right.READ}),
+    )
+    _audit(f"user:{maker.pk}", "key.create", key.pk, project=project)
+    return NewKey(key, text)
+
+
+@transaction.atomic
+def revoke_key(caller: Caller, key_id: int) -> None:
+    """Make a key worthless at once: its maker or an owner of its project may. Raises NotFound."""
+    for key in list_keys(caller):
+        if key.pk == key_id:
+            ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
+            _audit(caller.actor, "key.revoke", key.pk, project=key.project)
+            return
+    raise NotFound("There is no such key.", at=["key_id"])
+
+
+def note_use(key: ApiKey) -> None:
+    """Remember when a key was last used, to the minute, so that few requests write."""
+    now = timezone.now()
+    if key.last_used_at is None or now - key.last_used_at > timedelta(minutes=1):
+        ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+
+
+@transaction.atomic
+def create_sign_in_link(user: User) -> str:
+    """The token of a new one-time link; the person's earlier ones stop working."""
+    SignInLink.objects.filter(user=user, used_at=None).delete()
+    token = draw_token()
+    SignInLink.objects.create(
+        user=user, digest=token_digest(token), expires_at=timezone.now() + LINK_LIFETIME
+    )
+    return token
+
+
+def redeem_sign_in_link(token: str) -> User:
+    """The person whom a link signs in; of two who use it at once, one gets in."""
+    unused = SignInLink.objects.filter(
+        digest=token_digest(token), used_at=None, expires_at__gt=timezone.now()
+    )
+    link = unused.select_related("user").filter(user__is_active=True).first()
+    if link is None or not unused.update(used_at=timezone.now()):
+        raise Unauthenticated(
+            "This sign-in link was used or has expired.", code="link_spent"
+        )
+    _audit(f"user:{link.user_id}", "sign-in.link", link.pk)
+    return link.user
+
+
+def sign_in(
+    request: HttpRequest, *, username: str, password: str, address: str
+) -> User:
+    """The person with this name and password. Raises Unauthenticated or TooManyTries.
+
+    Tries are counted by name and by address, whether or not there is such a person.
+    """
+    for key, capacity in (
+        (f"sign-in name {token_digest(username.lower())}"[:128], _TRIES_PER_NAME),
+        (f"sign-in address {address}", _TRIES_PER_ADDRESS),
+    ):
+        if not take(key, capacity=capacity, refill=_ONE_MORE_TRY):
+            raise TooManyTries("Too many tries; wait a minute, then try again.")
+    user = authenticate(request, username=username, password=password)
+    if not isinstance(user, User):
+        raise Unauthenticated(
+            "The name or the password is wrong.", code="wrong_password"
+        )
+    _audit(f"user:{user.pk}", "sign-in.password", user.pk)
+    return user
+
+
+def owner_of(project: Project) -> User:
+    """The oldest owner of a project, for whom `create_key` acts. Raises NotFound."""
+    owners = project.memberships.filter(role=Role.OWNER).select_related("user")
+    membership = owners.order_by("pk").first()
+    if membership is None:
+        raise NotFound("This project has no owner.", at=["project"])
+    return membership.user
+
+
+def _audit(
+    actor: str, action: str, object_id: object, *, project: Project | None = None
+) -> None:
+    AuditEntry.objects.create(
+        project=project, actor=actor, action=action, object_id=str(object_id)
+    )

@@ -1,0 +1,37 @@
+"""What pydantic finds wrong with a request, as the refusal that every door answers."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .domain.errors import Invalid, Place
+
+_OWN_WORDS = "Value error, "
+_OF_NO_KIND = frozenset({"union_tag_invalid", "union_tag_not_found"})
+
+
+def as_it_is(place: Place) -> Place:
+    """A place as pydantic names it."""
+    return place
+
+
+def wrong_shape(
+    faults: Sequence[Any], *, place: Callable[[Place], Place] = as_it_is
+) -> Invalid:
+    """The refusal of what `ValidationError.errors()` lists: every fault with its place."""
+    refusals = [
+        Invalid(_sentence(fault["msg"]), at=place(_place(fault)), code=fault["type"])
+        for fault in faults
+    ]
+    first = refusals[0]
+    return Invalid(first.message, at=first.at, errors=refusals)
+
+
+def _place(fault: Any) -> Place:
+    """Where the fault lies; a union that found no kind lacks the member that names it."""
+    unkind = fault["type"] in _OF_NO_KIND
+    return (*fault["loc"], "type") if unkind else tuple(fault["loc"])
+
+
+def _sentence(words: str) -> str:
+    words = words.removeprefix(_OWN_WORDS).rstrip(".")
+    return f"{words[:1].upper()}{words[1:]}."

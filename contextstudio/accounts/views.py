@@ -1,0 +1,107 @@
+"""The pages of accounts: signing in and out, and API keys."""
+
+from django.contrib.auth import login, logout
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from . import services
+from .authentication import caller_of
+from .domain.errors import DomainError, Unauthenticated
+from .domain.rights import Right
+from .forms import KeyForm, SignInForm
+from .models import User
+from .selectors import list_keys
+
+_BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """The sign-in page: name and password, for those who have no link at hand."""
+    form = SignInForm(request.POST or None)
+    status = 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            user = services.sign_in(
+                request,
+                **form.cleaned_data,
+                address=request.META.get("REMOTE_ADDR", ""),
+            )
+        except DomainError as refusal:
+            form.add_error(None, refusal.message)
+            status = refusal.status
+        else:
+            return _let_in(request, user)
+    return _sign_in_page(request, form, status)
+
+
+@require_GET
+def sign_in_with_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Sign in who opens a one-time link; one that is spent leads on who is signed in already."""
+    try:
+        user = services.redeem_sign_in_link(token)
+    except Unauthenticated as refusal:
+        if request.user.is_authenticated:
+            return redirect("/")
+        form = SignInForm({})
+        form.errors.clear()
+        form.add_error(
+            None,
+            f"{refusal.message} Each start of the server prints a new one, and so does "
+            "“manage.py sign_in_link”.",
+        )
+        return _sign_in_page(request, form, 410)
+    return _let_in(request, user)
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the browser's session."""
+    logout(request)
+    return redirect("accounts:sign_in")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def keys(request: HttpRequest) -> HttpResponse:
+    """The keys that the caller may see, and the making of one: its text is shown this once."""
+    caller = caller_of(request)
+    form = KeyForm(caller, request.POST or None)
+    new_key = None
+    if request.method == "POST" and form.is_valid() and isinstance(request.user, User):
+        new_key = services.create_key(
+            request.user,
+            form.cleaned_data["project"],
+            name=form.cleaned_data["name"],
+            scopes=frozenset(Right(scope) for scope in form.cleaned_data["scopes"]),
+        )
+        form = KeyForm(caller)
+    context = {"form": form, "keys": list_keys(caller), "new_key": new_key}
+    return render(
+        request, "accounts/keys.html", context, status=422 if form.errors else 200
+    )
+
+
+@require_POST
+def revoke_key(request: HttpRequest, key_id: int) -> HttpResponse:
+    """Make a key worthless."""
+    services.revoke_key(caller_of(request), key_id)
+    return redirect("accounts:keys")
+
+
+def _let_in(request: HttpRequest, user: User) -> HttpResponse:
+    login(request, user, backend=_BACKEND)
+    target = request.POST.get("next") or request.GET.get("next") or "/"
+    safe = url_has_allowed_host_and_scheme(
+        target, {request.get_host()}, request.is_secure()
+    )
+    return redirect(target if safe else "/")
+
+
+def _sign_in_page(request: HttpRequest, form: SignInForm, status: int) -> HttpResponse:
+    target = request.POST.get("next") or request.GET.get("next") or ""
+    context = {"form": form, "next": target}
+    return render(request, "accounts/sign_in.html", context, status=status)

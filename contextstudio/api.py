@@ -1,0 +1,157 @@
+"""The REST API: who may come in, how it is answered, how it says no.
+
+Routes are written by the apps. What holds for all of them stands here: a key or the browser's
+session, Idempotency-Key, and refusals as `application/problem+json` (DESIGN 6, General).
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+from ninja.parser import Parser
+from ninja.renderers import BaseRenderer
+from ninja.security import APIKeyCookie, HttpBearer
+
+from contextstudio.accounts.api import router as accounts_router
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import (
+    DomainError,
+    NotFound,
+    Unauthenticated,
+)
+from contextstudio.accounts.responses import dump
+from contextstudio.accounts.shape import wrong_shape
+from operations.api import router as operations_router
+from operations.context_api import router as context_router
+from operations.domain.operation import EDITS
+from operations.pattern_api import router as pattern_router
+from threads.api import router as threads_router
+
+from .json_text import read_json
+from .problems import problem_response
+from .repeats import answered_once
+
+
+class Key(HttpBearer):
+    """`Authorization: Bearer cs_…`. A request with this header never comes in by its cookies."""
+
+    def __call__(self, request: HttpRequest) -> Caller | None:
+        """The holder of the key; None where no header is sent."""
+        return caller_of(request) if "Authorization" in request.headers else None
+
+    def authenticate(self, request: HttpRequest, token: str) -> Caller:
+        """The holder of the key."""
+        return caller_of(request)
+
+
+class Browser(APIKeyCookie):
+    """The session of a signed-in browser, with its CSRF token where something is changed."""
+
+    param_name = settings.SESSION_COOKIE_NAME
+
+    def __call__(self, request: HttpRequest) -> Caller | None:
+        """The person; None for a browser that is not signed in."""
+        if not request.user.is_authenticated:
+            return None
+        signed_in: Caller | None = super().__call__(request)
+        return signed_in
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Caller:
+        """The person who is signed in."""
+        return caller_of(request)
+
+
+class JSONRenderer(BaseRenderer):
+    """JSON by orjson; by the standard library where a text holds lone surrogates."""
+
+    media_type = "application/json"
+
+    def render(self, request: HttpRequest, data: Any, *, response_status: int) -> bytes:
+        """The answer's bytes."""
+        return dump(data)
+
+
+class JSONParser(Parser):
+    """JSON by orjson, which is strict; by the standard library for lone surrogates alone."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        """The request's body. Raises Invalid where it isn't JSON."""
+        return read_json(request.body)
+
+
+api = NinjaAPI(
+    title="ContextStudio",
+    version="1",
+    description=(
+        "See an agent's chat thread and restructure it; every operation can be taken back. "
+        "Additions to this version are free, changes are not."
+    ),
+    auth=[Key(), Browser()],
+    renderer=JSONRenderer(),
+    parser=JSONParser(),
+    openapi_url="/openapi.json",
+    docs_url="/docs",
+    urls_namespace="api",
+)
+api.add_decorator(answered_once, mode="view")
+api.add_router("", accounts_router)
+api.add_router("", threads_router)
+api.add_router("", operations_router)
+api.add_router("", context_router)
+api.add_router("", pattern_router)
+
+
+@api.exception_handler(DomainError)
+def refuse(request: HttpRequest, error: DomainError) -> HttpResponse:
+    """A refusal as a problem document."""
+    return problem_response(error)
+
+
+@api.exception_handler(ValidationError)
+def refuse_shape(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    """What the schema of a request refuses, place by place."""
+    return problem_response(wrong_shape(error.errors, place=_place))
+
+
+@api.exception_handler(HttpError)
+def refuse_otherwise(request: HttpRequest, error: HttpError) -> HttpResponse:
+    """What Ninja itself refuses: no credentials, a wrong CSRF token, or what `JSONParser` did."""
+    if isinstance(error.__cause__, DomainError):
+        return problem_response(error.__cause__)
+    if error.status_code == 401:
+        return problem_response(
+            Unauthenticated("Sign in, or send a key as a bearer token.")
+        )
+    return problem_response(_Refused(error.status_code, str(error)))
+
+
+@api.exception_handler(Http404)
+def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
+    """What a view asked the database for and did not get."""
+    return problem_response(NotFound("There is no such object."))
+
+
+class _Refused(DomainError):
+    """A refusal of the framework, with the framework's status."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(_sentence(message), code=f"http_{status}")
+        self.status = status  # type: ignore[misc]  # one class for every status
+
+
+def _place(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Where in the request: without the source (body, query, path) and the parameter's name.
+
+    Nor with the kind of an edit, which pydantic counts as a step of the place.
+    """
+    source, *rest = location
+    is_named = source == "body" or (source == "form" and len(rest) > 1)
+    inner = rest[1:] if is_named else rest
+    return tuple(step for step in inner if step not in EDITS)
+
+
+def _sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:].rstrip('.')}."

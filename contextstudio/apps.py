@@ -1,0 +1,14 @@
+from importlib import import_module
+
+from django.apps import AppConfig
+from django.conf import settings
+
+
+class ContextStudioConfig(AppConfig):
+    name = "contextstudio"
+    verbose_name = "ContextStudio"
+
+    def ready(self) -> None:
+        # The embedded server never loads Celery; where it is used, this names the broker.
+        if settings.EXECUTOR == "celery":
+            import_module("contextstudio.celery")

@@ -1,0 +1,26 @@
+"""The ASGI application: guard → static files → MCP → Django; Channels over WebSockets."""
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
+_pages = get_asgi_application()
+
+# Models may be imported only after Django is set up.
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+
+from contextstudio.guard import Guard
+from contextstudio.mcp import with_mcp
+from contextstudio.static_files import with_static_files
+from operations.routing import websocket_urlpatterns
+
+application = Guard(
+    ProtocolTypeRouter(
+        {
+            "http": with_static_files(with_mcp(_pages)),  # type: ignore[arg-type]  # a Mapping for a dict
+            "websocket": AuthMiddlewareStack(URLRouter(websocket_urlpatterns)),
+        }
+    )
+)

@@ -1,0 +1,41 @@
+"""The Celery app of production workers: `celery -A contextstudio worker`.
+
+A message only wakes a worker (see `contextstudio.accounts.jobs`): it is acknowledged after the
+work and delivered again if the worker dies. There is no countdown, for `run_after` is a column.
+"""
+
+import os
+
+from celery import Celery
+from django.conf import settings
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
+
+# Three times the longest that a job is expected to take; Celery's documentation names all
+# three places where the shortest value wins.
+_VISIBILITY_SECONDS = 3 * 3600
+
+app = Celery("contextstudio", broker=settings.REDIS_URL or None)
+app.conf.update(
+    accept_content=["json"],
+    task_serializer="json",
+    task_ignore_result=True,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_create_missing_queues=True,
+    task_default_queue="default",
+    worker_prefetch_multiplier=1,
+    worker_soft_shutdown_timeout=30,
+    worker_hijack_root_logger=False,
+    broker_connection_retry_on_startup=True,
+    broker_transport_options={
+        "visibility_timeout": _VISIBILITY_SECONDS,
+        "unacked_restore_interval": 5,
+        "unacked_restore_throttle": 1,
+        "socket_connect_timeout": 2,
+        "socket_timeout": 30,
+    },
+    result_backend_transport_options={"visibility_timeout": _VISIBILITY_SECONDS},
+    visibility_timeout=_VISIBILITY_SECONDS,
+)
+app.autodiscover_tasks(["contextstudio.accounts"])

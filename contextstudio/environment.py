@@ -1,0 +1,103 @@
+"""Reading the environment: a few typed readers, and the refusal of names nobody reads."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+PREFIX = "CONTEXTSTUDIO_"
+KNOWN = frozenset(
+    {
+        "CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS",
+        "CONTEXTSTUDIO_DATA_DIR",
+        "CONTEXTSTUDIO_DEBUG",
+        "CONTEXTSTUDIO_EXECUTOR",
+        "CONTEXTSTUDIO_PRODUCTION",
+        "CONTEXTSTUDIO_SKIP_SECRETS",
+    }
+)
+
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"", "0", "false", "no", "off"})
+
+
+def refuse_unknown(environment: Mapping[str, str] = os.environ) -> None:
+    """Refuse `CONTEXTSTUDIO_*` names that nothing reads: most are misspelled."""
+    unknown = sorted(
+        name for name in environment if name.startswith(PREFIX) and name not in KNOWN
+    )
+    if unknown:
+        raise ImproperlyConfigured(
+            f"{unknown[0]} is not a setting of ContextStudio; it knows {', '.join(sorted(KNOWN))}."
+        )
+
+
+def text(name: str, default: str = "") -> str:
+    """The value of a variable; one that is set to nothing counts as not set."""
+    return os.environ.get(name, "").strip() or default
+
+
+def flag(name: str) -> bool:
+    """Whether a variable says yes; off where it is not set."""
+    value = text(name).lower()
+    if value not in _TRUE | _FALSE:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes 1 or 0.")
+    return value in _TRUE
+
+
+def number(name: str, default: int) -> int:
+    """A whole number."""
+    value = text(name, str(default))
+    if not value.isdecimal():
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a whole number.")
+    return int(value)
+
+
+def words(name: str) -> list[str]:
+    """A list of words parted by commas."""
+    return [word.strip() for word in text(name).split(",") if word.strip()]
+
+
+def choice(name: str, options: tuple[str, ...]) -> str:
+    """One of a few words; the first where it is not set."""
+    value = text(name, options[0])
+    if value not in options:
+        raise ImproperlyConfigured(
+            f"{name} is {value!r}; it takes {' or '.join(options)}."
+        )
+    return value
+
+
+def database(url: str, data_dir: Path) -> dict[str, object]:
+    """Django's description of the database that a URL names; SQLite in the data folder if none.
+
+    `postgresql://user:password@host:port/name?sslmode=require` and `sqlite:///path` are read.
+    Under ASGI `CONN_MAX_AGE` leaks connections, so that psycopg's pool keeps them instead.
+    """
+    if not url:
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": str(data_dir / "contextstudio.sqlite3"),
+        }
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        return {"ENGINE": "django.db.backends.sqlite3", "NAME": unquote(parts.path)[1:]}
+    if parts.scheme not in ("postgres", "postgresql"):
+        raise ImproperlyConfigured(
+            "DATABASE_URL must start with postgresql:// (or sqlite:///); "
+            f"it starts with {parts.scheme}://."
+        )
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+        "OPTIONS": {
+            **dict(parse_qsl(parts.query)),
+            "pool": {"min_size": 2, "max_size": 16},
+        },
+    }

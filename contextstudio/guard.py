@@ -1,0 +1,88 @@
+"""What every connection must pass, whatever stands behind it: Host, Origin, header names.
+
+Django checks Host only where `CommonMiddleware` runs, and Channels and other mounts not at
+all. This wrapper stands before all of them, so that a page of another site, or a name that was
+rebound to this address, reaches nothing. See CVE-2026-3902 for headers with underscores.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Header = tuple[bytes, bytes]
+
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+
+
+class Guard:
+    """An ASGI application that refuses what it can't trust and passes on the rest."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the connection on, or refuse it with 400 (Host) or 403 (Origin)."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.application(scope, receive, send)
+            return
+        headers = _without_underscores(scope["headers"])
+        refusal = _refusal(scope["type"], scope.get("method", ""), headers)
+        if refusal is None:
+            await self.application({**scope, "headers": headers}, receive, send)
+        else:
+            await _refuse(scope["type"], *refusal, send)
+
+
+def _without_underscores(headers: Iterable[Header]) -> list[Header]:
+    """The headers whose names can't be taken for another's: `X_Name` would read as `X-Name`."""
+    return [(name, value) for name, value in headers if b"_" not in name]
+
+
+def _refusal(kind: str, method: str, headers: list[Header]) -> tuple[int, str] | None:
+    """The status and the sentence to refuse with, or None."""
+    hosts = [
+        value.decode("latin-1") for name, value in headers if name.lower() == b"host"
+    ]
+    origins = [
+        value.decode("latin-1") for name, value in headers if name.lower() == b"origin"
+    ]
+    if len(hosts) != 1 or not _is_ours(hosts[0]):
+        return (
+            400,
+            "This host name is not served here; ALLOWED_HOSTS names those that are.",
+        )
+    if kind == "http" and method in _SAFE_METHODS:
+        return None
+    if any(urlsplit(origin).netloc.lower() != hosts[0].lower() for origin in origins):
+        return 403, "Requests from pages of another origin are refused."
+    if kind == "websocket" and len(origins) != 1:
+        return 403, "A WebSocket must say which page opens it."
+    return None
+
+
+def _is_ours(host: str) -> bool:
+    domain, _ = split_domain_port(host.lower())
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+
+
+async def _refuse(kind: str, status: int, sentence: str, send: Send) -> None:
+    """Answer in the protocol's words; closing a socket that isn't accepted yet means 403."""
+    if kind == "websocket":
+        await send(
+            {"type": "websocket.close", "code": 4000 + status, "reason": sentence}
+        )
+        return
+    body = sentence.encode()
+    headers = [
+        (b"content-type", b"text/plain"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

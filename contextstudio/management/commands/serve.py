@@ -1,0 +1,195 @@
+"""`manage.py serve`: the whole product in one process, as `make run` starts it."""
+
+import contextlib
+import fcntl
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Timer
+from typing import IO, Any
+
+import uvicorn
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from contextstudio import sqlite
+from contextstudio.accounts import idempotency, services
+from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.jobs.workers import Workers
+from threads import tokens
+
+_SECONDS_TO_STOP = 5
+_SECONDS_BEFORE_WARMING = 3
+_LARGEST_FRAME = 64 * 1024
+
+
+class CannotStart(DomainError):
+    """What stands in the way of a start, in one sentence."""
+
+    default_code = "cannot_start"
+
+
+class Command(BaseCommand):
+    """Prepares the database and serves until Ctrl+C or SIGTERM."""
+
+    help = (
+        "Serve ContextStudio on HOST and PORT (127.0.0.1:8000), with its jobs. "
+        "The first start makes an owner, a project and a demonstration session."
+    )
+    requires_migrations_checks = False
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Serve. Raises CannotStart where it can't."""
+        with _only_server(settings.DATA_DIR), _port() as listener:
+            link = self._prepare(listener)
+            workers = Workers()
+            if settings.EXECUTOR == "embedded":
+                workers.start()
+            try:
+                self._serve(listener, link)
+            finally:
+                workers.stop()
+
+    def _prepare(self, listener: socket.socket) -> str:
+        """Bring the database up to date; the line that lets the owner in."""
+        with _database_errors_explained():
+            _reach_database()
+            _migrate()
+            owner, first_start = services.prepare_first_use()
+            if first_start:
+                call_command("load_demo", verbosity=0)
+            idempotency.forget_claims()
+            token = services.create_sign_in_link(owner)
+        host, port = settings.HOST, listener.getsockname()[1]
+        return f"Sign in: http://{f'[{host}]' if ':' in host else host}:{port}/sign-in/{token}"
+
+    def _serve(self, listener: socket.socket, link: str) -> None:
+        # The application loads models of every app, so it comes after the checks above.
+        from contextstudio.asgi import application  # noqa: PLC0415
+
+        # Loading the tokenizer takes seconds: the first who writes should not wait for it, nor
+        # those for whom the server has just come back.
+        warming = Timer(_SECONDS_BEFORE_WARMING, tokens.counter, (tokens.DEFAULT,))
+        warming.daemon = True
+        warming.start()
+
+        config = uvicorn.Config(
+            application,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            lifespan="off",
+            ws="websockets-sansio",
+            ws_max_size=_LARGEST_FRAME,
+            timeout_graceful_shutdown=_SECONDS_TO_STOP,
+        )
+        notice = sqlite.notice(sqlite.version_in_use()) if settings.ON_SQLITE else None
+        lines = [notice, link, "Stop the server with Ctrl+C."]
+        _Server(config, [line for line in lines if line]).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that says where it is once it answers, and for which a signal is no fault."""
+
+    def __init__(self, config: uvicorn.Config, lines: list[str]) -> None:
+        super().__init__(config)
+        self.lines = lines
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for line in self.lines:
+            print(line, flush=True)  # noqa: T201  # what a person who starts it reads
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {
+            number: signal.signal(number, self.handle_exit)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _only_server(data_dir: Path) -> Iterator[None]:
+    """Hold the data folder's lock, which the system drops if the process dies."""
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        file = (data_dir / "server.lock").open("a+")
+    except OSError as error:
+        raise CannotStart(
+            f"The data folder {data_dir} can't be used: {error.strerror}."
+        ) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise CannotStart(
+                f"Another ContextStudio server{_process(file)} uses the data folder {data_dir}; "
+                "stop it, or set CONTEXTSTUDIO_DATA_DIR to another folder."
+            ) from error
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def _process(file: IO[str]) -> str:
+    file.seek(0)
+    number = file.read().strip()
+    return f" (process {number})" if number else ""
+
+
+@contextlib.contextmanager
+def _port() -> Iterator[socket.socket]:
+    """A socket that listens where HOST and PORT say; port 0 means any free one."""
+    family = socket.AF_INET6 if ":" in settings.HOST else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((settings.HOST, settings.PORT))
+            listener.listen()
+        except (OSError, OverflowError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "no such port"
+            raise CannotStart(
+                f"Port {settings.PORT} of {settings.HOST} can't be used: {reason}. "
+                "Set PORT to another number."
+            ) from error
+        yield listener
+
+
+def _reach_database() -> None:
+    """Ask a database server once, where the pool would ask again for half a minute."""
+    if connection.vendor == "postgresql":
+        with connection.wrap_database_errors:
+            driver = connection.Database  # type: ignore[attr-defined]
+            driver.connect(**connection.get_connection_params()).close()
+
+
+def _migrate() -> None:
+    """Bring the tables up to date; where they are, the command would still take a second."""
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", interactive=False, verbosity=0)
+
+
+@contextlib.contextmanager
+def _database_errors_explained() -> Iterator[None]:
+    try:
+        yield
+    except DatabaseError as error:
+        name = connection.settings_dict["NAME"]
+        sentence = " ".join(str(error).split()).rstrip(".")
+        raise CannotStart(
+            f"The database {name} can't be opened: {sentence}."
+        ) from error

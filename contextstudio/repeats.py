@@ -1,0 +1,78 @@
+"""`Idempotency-Key` on every route of the API that changes something."""
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from contextstudio.accounts import idempotency
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
+
+from .problems import problem_response
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotent-Replayed"
+
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+Route = Callable[..., HttpResponseBase]
+
+
+def answered_once(route: Route) -> Route:
+    """A route that gives a repeat with the same key the first answer again."""
+
+    @wraps(route)
+    def answer(request: HttpRequest, **values: Any) -> HttpResponseBase:
+        key = request.headers.get(HEADER)
+        if key is None or request.method in _SAFE_METHODS:
+            return route(request, **values)
+        try:
+            return _once(route, request, values, key)
+        except Unauthenticated:
+            return route(request, **values)
+        except DomainError as refusal:
+            return problem_response(refusal)
+
+    return answer
+
+
+def _once(
+    route: Route, request: HttpRequest, values: dict[str, Any], key: str
+) -> HttpResponseBase:
+    responses: list[HttpResponseBase] = []
+
+    def run() -> idempotency.Answer:
+        response = route(request, **values)
+        responses.append(response)
+        content = b"".join(response)
+        return idempotency.Answer(
+            response.status_code, content, response["Content-Type"]
+        )
+
+    actor = caller_of(request).actor
+    answer = idempotency.once(actor, key, idempotency.digest(_pieces(request)), run)
+    if not answer.replayed:
+        return responses[0]
+    replay = HttpResponse(
+        answer.body, status=answer.status, content_type=answer.content_type
+    )
+    replay[REPLAYED] = "true"
+    return replay
+
+
+def _pieces(request: HttpRequest) -> Iterator[bytes]:
+    """What makes a request this one. The boundary of a form's parts is drawn anew each time."""
+    yield f"{request.method} {request.get_full_path()}".encode()
+    if request.content_type != "multipart/form-data":
+        yield request.body
+        return
+    for name, texts in sorted(request.POST.lists()):
+        yield from (text.encode("utf-8", "surrogatepass") for text in (name, *texts))
+    for name, files in sorted(request.FILES.lists()):
+        for file in files:
+            yield f"{name} {file.name}".encode()
+            yield idempotency.digest(file.chunks()).encode()
+            file.seek(0)

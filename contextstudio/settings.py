@@ -1,0 +1,204 @@
+"""Django's settings: one file for both ways to run, told apart by the environment.
+
+`make run` needs nothing set. In production (`CONTEXTSTUDIO_PRODUCTION=1`) SECRET_KEY and
+ALLOWED_HOSTS must be given, cookies need HTTPS and static files have hashed names.
+"""
+
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+from contextstudio import environment, secret, sqlite
+
+sqlite.use_bundled_library()
+environment.refuse_unknown()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+PRODUCTION = environment.flag("CONTEXTSTUDIO_PRODUCTION")
+DEBUG = environment.flag("CONTEXTSTUDIO_DEBUG")
+DATA_DIR = Path(
+    environment.text("CONTEXTSTUDIO_DATA_DIR", str(BASE_DIR / ".data"))
+).resolve()
+BLOB_DIR = DATA_DIR / "blobs"
+
+# Where it listens and who it is
+
+HOST = environment.text("HOST", "127.0.0.1")
+PORT = environment.number("PORT", 8000)
+ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS")
+SECRET_KEY = environment.text("SECRET_KEY")
+if PRODUCTION and not (SECRET_KEY and ALLOWED_HOSTS):
+    raise ImproperlyConfigured(
+        "In production SECRET_KEY and ALLOWED_HOSTS must be set."
+    )
+if not SECRET_KEY:
+    try:
+        SECRET_KEY = secret.secret_key(DATA_DIR)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The data folder {DATA_DIR} can't be used: {error.strerror}. "
+            "Set CONTEXTSTUDIO_DATA_DIR to a folder that can be written."
+        ) from error
+if not ALLOWED_HOSTS:
+    ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", HOST]
+ALLOW_PRIVATE_UPSTREAMS = environment.flag("CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS")
+SKIP_SECRETS = environment.flag("CONTEXTSTUDIO_SKIP_SECRETS")
+
+# Parts
+
+INSTALLED_APPS = [
+    "contextstudio.accounts",
+    "threads",
+    "operations",
+    "archive",
+    "contextstudio",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "channels",
+    "csp",
+    "django_htmx",
+    "ninja",
+    "template_partials",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "contextstudio.middleware.never_cached",
+    "contextstudio.middleware.counted",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "contextstudio.middleware.RefusalMiddleware",
+]
+ROOT_URLCONF = "contextstudio.urls"
+ASGI_APPLICATION = "contextstudio.asgi.application"
+AUTH_USER_MODEL = "accounts.User"
+LOGIN_URL = "/sign-in"
+LOGIN_REDIRECT_URL = "/"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+# Database, cache, live updates and jobs
+
+DATABASES = {
+    "default": environment.database(environment.text("DATABASE_URL"), DATA_DIR)
+}
+ON_SQLITE = DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3"
+if ON_SQLITE:
+    DATABASES["default"]["OPTIONS"] = sqlite.options(sqlite.version_in_use())
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
+
+REDIS_URL = environment.text("REDIS_URL")
+if REDIS_URL:
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+        }
+    }
+    CHANNEL_LAYERS = {
+        "default": {
+            "BACKEND": "channels_redis.core.RedisChannelLayer",
+            "CONFIG": {"hosts": [REDIS_URL]},
+        }
+    }
+else:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+EXECUTOR = environment.choice("CONTEXTSTUDIO_EXECUTOR", ("embedded", "celery"))
+if EXECUTOR == "celery" and not REDIS_URL:
+    raise ImproperlyConfigured("CONTEXTSTUDIO_EXECUTOR=celery needs REDIS_URL.")
+JOB_LEASE_SECONDS = 30
+
+# Static files
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = BASE_DIR / "staticfiles"
+if PRODUCTION:
+    STORAGES = {
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+        "staticfiles": {
+            "BACKEND": "servestatic.storage.CompressedManifestStaticFilesStorage"
+        },
+    }
+
+# Safety. What is strict here holds for pages; contextstudio.guard holds for every connection.
+
+SESSION_COOKIE_NAME = "contextstudio_session"
+CSRF_COOKIE_NAME = "contextstudio_csrf"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
+CSRF_FAILURE_VIEW = "contextstudio.middleware.csrf_failure"
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+if PRODUCTION:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+# An agent posts whole conversations; files stream to disk and are not counted here.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
+# A folder of transcripts comes in one request; its files are written as they come, and closed.
+DATA_UPLOAD_MAX_NUMBER_FILES = 50_000
+FILE_UPLOAD_HANDLERS = ["threads.receiving.Receiver"]
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:", "blob:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+        "report-uri": ["/csp-report"],
+    }
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {
+        "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+        # A page that is not there or not allowed is no event of the server.
+        "django.request": {
+            "handlers": ["stderr"],
+            "level": "ERROR",
+            "propagate": False,
+        },
+    },
+}

@@ -1,0 +1,68 @@
+"""Which SQLite is used, and in which journal mode.
+
+SQLite 3.7.0–3.51.2, but for the backports 3.44.6 and 3.50.7, can lose committed writes in WAL
+mode when several connections write (the "WAL-reset" race, fixed in 3.51.3; see the change log
+of SQLite). Most systems carry such a version, so pysqlite3's bundled library stands in for
+the standard library's module, at one spot and before Django loads. Where the library in use is
+affected all the same, the journal mode is TRUNCATE, which costs little.
+"""
+
+import importlib
+import sys
+
+Version = tuple[int, int, int]
+
+_AFFECTED_FROM: Version = (3, 7, 0)
+_FIXED_IN: Version = (3, 51, 3)
+_BACKPORTS: frozenset[Version] = frozenset({(3, 44, 6), (3, 50, 7)})
+
+CACHE_KIB = 48 << 10
+"""Of pages that a connection keeps: an import's indexes stay in it, where 2 MiB (SQLite's own
+measure) would be written out and read again in the midst of a transaction."""
+PRAGMAS = (
+    "PRAGMA journal_mode={journal_mode}; PRAGMA synchronous=FULL; "
+    f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA temp_store=MEMORY;"
+)
+"""`temp_store`: what a savepoint would have to bring back is kept in memory, not in a file."""
+
+
+def use_bundled_library() -> None:
+    """Put pysqlite3 in the place of `sqlite3`, where it is installed."""
+    try:
+        bundled = importlib.import_module("pysqlite3")
+    except ImportError:
+        return
+    sys.modules["sqlite3"] = bundled
+    sys.modules["sqlite3.dbapi2"] = importlib.import_module("pysqlite3.dbapi2")
+
+
+def version_in_use() -> Version:
+    """The version of the SQLite library that Django gets."""
+    major, minor, patch = importlib.import_module("sqlite3").sqlite_version_info
+    return major, minor, patch
+
+
+def journal_mode(version: Version) -> str:
+    """`WAL`, or `TRUNCATE` for a version that can lose committed writes in WAL mode."""
+    affected = _AFFECTED_FROM <= version < _FIXED_IN and version not in _BACKPORTS
+    return "TRUNCATE" if affected else "WAL"
+
+
+def options(version: Version) -> dict[str, object]:
+    """Django's OPTIONS: write locks taken up front, waits of 20 s, commits on disk."""
+    return {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": PRAGMAS.format(journal_mode=journal_mode(version)),
+    }
+
+
+def notice(version: Version) -> str | None:
+    """The line of the start-up output for a SQLite that is kept out of WAL mode."""
+    if journal_mode(version) == "WAL":
+        return None
+    number = ".".join(map(str, version))
+    return (
+        f"SQLite {number} can lose committed writes in WAL mode; the journal mode is TRUNCATE. "
+        "Python's pysqlite3 package brings a SQLite without this fault."
+    )

@@ -1,0 +1,69 @@
+"""What every page needs to print: icons, numbers, times and the ids of nodes."""
+
+from datetime import datetime
+
+from django import template
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+@register.simple_tag
+def icon(name: str, classes: str = "") -> SafeString:
+    """The icon `name` of the sprite, hidden from assistive technology: words name things."""
+    return format_html(
+        '<svg class="i {}" aria-hidden="true"><use href="{}#{}"/></svg>',
+        classes,
+        static("icons.svg"),
+        name,
+    )
+
+
+@register.filter
+def number(value: int | None) -> str:
+    """A count with separated thousands: 48310 → 48,310; nothing for None."""
+    return "" if value is None else f"{value:,}"
+
+
+@register.filter
+def signed(value: int | None) -> str:
+    """A difference with its sign, a true minus and ± for none: -98 → −98."""
+    if value is None:
+        return ""
+    sign = "+" if value > 0 else "−" if value < 0 else "±"
+    return f"{sign}{abs(value):,}"
+
+
+@register.filter
+def ago(when: datetime | None) -> str:
+    """How long ago `when` was, in one unit: "now", "8 min", "2 h", "3 days", then the date."""
+    if when is None:
+        return ""
+    seconds = (timezone.now() - when).total_seconds()
+    if seconds < MINUTE:
+        return "now"
+    if seconds < HOUR:
+        return f"{int(seconds // MINUTE)} min"
+    if seconds < DAY:
+        return f"{int(seconds // HOUR)} h"
+    days = int(seconds // DAY)
+    if days < 7:
+        return "1 day" if days == 1 else f"{days} days"
+    return when.date().isoformat()
+
+
+@register.filter
+def node_id(key: str) -> str:
+    """The id in the document of the row or marker with this key: `o7.0` → `n-o7_0`."""
+    return f"n-{key.replace('.', '_')}"
+
+
+@register.filter
+def messages(count: int) -> str:
+    """A number of messages in words: "1 message", "1,204 messages"."""
+    return "1 message" if count == 1 else f"{count:,} messages"

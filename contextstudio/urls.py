@@ -1,0 +1,23 @@
+"""Where everything is: the pages of each app, the API, and what operators ask."""
+
+from django.conf import settings
+from django.urls import include, path
+from django.urls.resolvers import URLPattern, URLResolver
+from django.views.generic import RedirectView
+
+from . import health, reports
+from .api import api
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("api/", api.urls),
+    path("healthz", health.alive),
+    path("readyz", health.ready),
+    path("metrics", health.metrics),
+    path("csp-report", reports.record),
+    # Asked for by pages without a head of their own, such as those of plain text.
+    path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),
+    path("", include("contextstudio.accounts.urls")),
+    path("", include("threads.urls")),
+    path("", include("operations.urls")),
+]
+handler404 = "contextstudio.middleware.page_not_found"

@@ -1,0 +1,32 @@
+#!/usr/bin/env python
+"""Django's command line, with one sentence instead of a traceback for what is no bug."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run a command; exit with 1 and the sentence of a refusal, with 130 on Ctrl+C."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _run() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
+    from django.core.exceptions import ImproperlyConfigured
+    from django.core.management import execute_from_command_line
+
+    from contextstudio.accounts.domain.errors import DomainError
+
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
+    except DomainError as refusal:
+        sys.exit(refusal.message)
+
+
+if __name__ == "__main__":
+    main()
