@@ -1,0 +1,17 @@
+from django.apps import AppConfig
+
+
+class ThreadsConfig(AppConfig):
+    name = "threads"
+
+    def ready(self) -> None:
+        from contextstudio.accounts.jobs import housekeeping, register
+
+        from . import erasing, jobs
+        from .imports import afterwards
+
+        register(jobs.KIND, jobs.run_import)
+        register(jobs.INDEX, jobs.run_index)
+        afterwards.register(jobs.follow_import)
+        housekeeping.register(erasing.clean)
+        housekeeping.register(jobs.index_now_and_then)

@@ -1,0 +1,166 @@
+"""Bytes kept under their SHA-256 in the data folder: source files, images, attachments.
+
+A file is written beside its place, synced and renamed, so that it is there whole or not at
+all. Writing comes before the row that names it; a file without a row is harmless.
+"""
+
+import hashlib
+import io
+import os
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from django.conf import settings
+
+_CHUNK = 1 << 20
+_BUFFER = 1 << 13
+_MOST_OPEN = 64
+"""Files that `open_many` keeps open at once."""
+
+
+def path_of(sha256: str) -> Path:
+    """Where the bytes with this hash lie, if they are kept."""
+    return Path(settings.BLOB_DIR) / sha256[:2] / sha256
+
+
+def store(data: bytes) -> str:
+    """Keep these bytes; the answer is their SHA-256 in hex."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    if not path_of(sha256).exists():
+        _write([data])
+    return sha256
+
+
+def store_stream(stream: BinaryIO) -> tuple[str, int]:
+    """Keep what a seekable stream holds; the answer is its SHA-256 in hex and its size."""
+    digest, size = hashlib.sha256(), 0
+    stream.seek(0)
+    while chunk := stream.read(_CHUNK):
+        digest.update(chunk)
+        size += len(chunk)
+    sha256 = digest.hexdigest()
+    if not path_of(sha256).exists():
+        stream.seek(0)
+        _write(iter(lambda: stream.read(_CHUNK), b""))
+    return sha256, size
+
+
+def store_beginning(path: Path, size: int) -> tuple[str, int]:
+    """Keep the first bytes of a file that may grow meanwhile."""
+    digest, found = hashlib.sha256(), 0
+    for piece in _beginning(path, size):
+        digest.update(piece)
+        found += len(piece)
+    sha256 = digest.hexdigest()
+    if path_of(sha256).exists():
+        return sha256, found
+    return _write(_beginning(path, size))
+
+
+def store_pieces(pieces: Iterable[bytes]) -> tuple[str, int]:
+    """Keep bytes that can be had once only; the answer is their SHA-256 in hex and their size.
+
+    What the pieces raise passes through, and nothing is kept.
+    """
+    return _write(pieces)
+
+
+def read(sha256: str) -> bytes:
+    """The bytes with this hash. Raises FileNotFoundError."""
+    return path_of(sha256).read_bytes()
+
+
+def open_blob(sha256: str) -> BinaryIO:
+    """A stream of the bytes with this hash. Raises FileNotFoundError."""
+    return path_of(sha256).open("rb")
+
+
+def open_many(sha256: str) -> BinaryIO:
+    """As `open_blob`, for thousands at a time: no more than `_MOST_OPEN` are really open."""
+    return cast(BinaryIO, io.BufferedReader(_Pooled(path_of(sha256)), _BUFFER))
+
+
+def adopt(path: Path, sha256: str) -> None:
+    """Take over a file that lies in the folder of blobs, whole and synced, with this hash."""
+    target = path_of(sha256)
+    target.parent.mkdir(exist_ok=True)
+    path.replace(target)
+
+
+def discard(sha256: str) -> None:
+    """Forget the bytes with this hash; the caller knows that nothing names them any more."""
+    path_of(sha256).unlink(missing_ok=True)
+
+
+def _beginning(path: Path, size: int) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while size and (piece := file.read(min(size, _CHUNK))):
+            size -= len(piece)
+            yield piece
+
+
+def _write(pieces: Iterable[bytes]) -> tuple[str, int]:
+    folder = Path(settings.BLOB_DIR)
+    folder.mkdir(parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+        try:
+            for piece in pieces:
+                digest.update(piece)
+                size += file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            Path(file.name).unlink()
+            raise
+    sha256 = digest.hexdigest()
+    adopt(Path(file.name), sha256)
+    return sha256, size
+
+
+class _Pooled(io.RawIOBase):
+    """A file for reading that is opened whenever it is read, and closed when others are."""
+
+    _open: OrderedDict[Path, int] = OrderedDict()
+    _lock = threading.Lock()
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._place = path, 0
+        self._size = path.stat().st_size
+
+    @property
+    def name(self) -> str:
+        """Where it lies: what can't be read from a stream (a database) is opened there."""
+        return str(self._path)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        origin = (0, self._place, self._size)[whence]
+        self._place = max(0, origin + offset)
+        return self._place
+
+    def readinto(self, buffer: "memoryview | bytearray") -> int:  # type: ignore[override]
+        with self._lock:
+            data = os.pread(self._descriptor(), len(buffer), self._place)
+        buffer[: len(data)] = data
+        self._place += len(data)
+        return len(data)
+
+    def _descriptor(self) -> int:
+        """The open file; the one that was read longest ago makes room for it."""
+        known = self._open.pop(self._path, None)
+        if known is None:
+            known = os.open(self._path, os.O_RDONLY)
+            while len(self._open) >= _MOST_OPEN:
+                os.close(self._open.popitem(last=False)[1])
+        self._open[self._path] = known
+        return known

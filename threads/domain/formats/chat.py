@@ -1,0 +1,162 @@
+"""Files that hold lists of messages: the containers that OpenAI's and Anthropic's share.
+
+A conversation is a list of messages, or an object with `messages` (a request, a log of
+request and response, a row of a data set), or JSON Lines of messages. A list or JSON Lines of
+such objects holds one conversation each. The pieces are found by `source.children`, so that
+a file is never held whole.
+"""
+
+from collections.abc import Container, Iterable, Iterator
+from io import SEEK_END
+from itertools import chain, islice
+from typing import Any, BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+
+from ..message import Message, Role
+from ..transcript import Event, Transcript, Warning
+from . import fields, source
+from .conversation import Envelope, Family, Lines, members_of
+from .sample import ROWS, Sample, first_record
+from .source import BROKEN, Span
+
+TITLE_WITHIN = 50
+"""Messages among which a user's first words are looked for, to name a conversation."""
+IDS = ("external_id", "session_id", "conversation_id")
+"""Members that name the conversation; `id` is a request's."""
+
+
+def read(file: BinaryIO, family: Family) -> list[Transcript]:
+    """The conversations of a file. Raises Invalid where it holds no message at all."""
+    skipped: list[Warning] = []
+    found = [
+        (items, transcript)
+        for items in _conversations(file, family, skipped)
+        if (transcript := _transcript(items, skipped))
+    ]
+    if not found and skipped:
+        raise Invalid(skipped[0].message, code=skipped[0].code)
+    if not found:
+        raise Invalid("This file holds no messages.", code="no_messages")
+    first, _ = found[0]
+    first.given.extend(skipped)
+    first.warnings[:] = skipped
+    return [transcript for _, transcript in found]
+
+
+def opening(sample: Sample, roles: Container[str]) -> list[dict[str, Any]]:
+    """The first messages of a file that holds lists of them; empty for another file."""
+    rows: list[Any] = list(sample.rows)
+    if rows and not fields.text(rows[0], "role"):
+        request = fields.mapping(rows[0], "request")
+        rows = fields.items(rows[0], "messages") or fields.items(request, "messages")
+    found = [row for row in rows if fields.text(row, "role") in roles]
+    return found if 2 * len(found) > len(rows) else []
+
+
+def title_of(messages: Iterable[Message | Event]) -> str:
+    """The first words of a user among these messages, on one line."""
+    texts = (
+        m.text.strip()
+        for m in messages
+        if isinstance(m, Message) and m.role is Role.USER
+    )
+    return fields.one_line(fields.first(texts))
+
+
+def _conversations(
+    file: BinaryIO, family: Family, skipped: list[Warning]
+) -> Iterator[Lines | Envelope]:
+    first = first_record(_first_rows(file))
+    if first is not None and "role" in first and "messages" not in first:
+        yield Lines(file, family)
+    elif first is not None:
+        for line, value in source.records(file, skipped):
+            if value is not BROKEN:
+                yield from _envelope(file, family, line.span, skipped)
+    elif not _is_list_of_envelopes(file):
+        yield from _envelope(file, family, Span(0, file.seek(0, SEEK_END)), skipped)
+    else:
+        for child in source.children(file):
+            yield from _envelope(file, family, child.span, skipped)
+
+
+def _first_rows(file: BinaryIO) -> list[bytes]:
+    """The first lines, to tell JSON Lines by; none of a document that is but one long line."""
+    file.seek(0)
+    head = file.read(source.CHUNK)
+    if b"\n" not in head.rstrip() and len(head) == source.CHUNK and _is_one_line(file):
+        return []
+    return [line.data or b"" for line in islice(source.lines(file), ROWS)]
+
+
+def _is_one_line(file: BinaryIO) -> bool:
+    """Whether nothing but blanks follows the first line, from where the file stands."""
+    ended = False
+    while chunk := file.read(source.CHUNK):
+        after = chunk if ended else chunk.partition(b"\n")[2]
+        if after.strip():
+            return False
+        ended = ended or b"\n" in chunk
+    return True
+
+
+def _is_list_of_envelopes(file: BinaryIO) -> bool:
+    for child in islice(source.children(file), 1):
+        if isinstance(child.key, int):
+            keys = {inner.key for inner in members_of(file, child.span.start, [])}
+            return "role" not in keys and bool(keys & {"messages", "request"})
+    return False
+
+
+def _envelope(
+    file: BinaryIO, family: Family, span: Span, skipped: list[Warning]
+) -> Iterator[Envelope]:
+    """The conversation in the container that begins here; none where it is no container."""
+    warnings: list[Warning] = []
+    found = members_of(file, span.start, warnings)
+    first = list(islice(found, 1))
+    is_list = bool(first) and isinstance(first[0].key, int)
+    members = (
+        {} if is_list else {child.key: child.span for child in chain(first, found)}
+    )
+    if is_list:
+        yield Envelope(file, family, {"messages": span})
+    elif "messages" in members or "choices" in members:
+        yield Envelope(file, family, members)
+    elif "request" in members:
+        inner = members_of(file, members["request"].start, warnings)
+        yield Envelope(
+            file, family, members | {child.key: child.span for child in inner}
+        )
+    elif "role" in members:
+        yield Envelope(file, family, {"message": span})
+    skipped.extend(warnings)
+
+
+def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript | None:
+    """The conversation, if at least one message of it can be read."""
+    opening: list[Message] = []
+    for item in items:
+        if isinstance(item, Message):
+            opening.append(item)
+        if len(opening) == TITLE_WITHIN:
+            break
+    if not opening:
+        skipped.extend(items.warnings)
+        return None
+    said = {
+        name: items.get(name)
+        for name in ("title", "strategy", "response", *IDS, "model")
+    }
+    return Transcript(
+        format=items.family.format,
+        title=fields.one_line(fields.text(said, "title")) or title_of(opening),
+        items=items,
+        external_id=fields.word(said, *IDS, limit=255) or None,
+        strategy=items.family.strategy
+        or fields.word(said, "strategy", limit=32)
+        or "openai",
+        model=fields.word(said, "model") or fields.word(said["response"], "model"),
+        warnings=items.warnings,
+    )

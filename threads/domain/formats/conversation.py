@@ -1,0 +1,235 @@
+"""One conversation of a file of messages, read while it is iterated."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO, NamedTuple
+
+from contextstudio.accounts.domain.errors import Invalid, Place
+
+from ..message import Message, Role
+from ..part import JSON, Text
+from ..transcript import Event, Warning
+from . import blocks, fields, json_text, source, windows
+from .source import BROKEN, Span
+
+FLAT_REPLY = ("id", "model", "created", "usage", "choices")
+"""Members of a response that stand beside the messages where a log is flat."""
+SAID = frozenset(
+    {
+        "messages",
+        "message",
+        "system",
+        "request",
+        "response",
+        "model",
+        "title",
+        "strategy",
+    }
+    | {"external_id", "session_id", "conversation_id", "format", "version", *FLAT_REPLY}
+)
+"""Members that are read; each other one (`tools`, `temperature`) is an event behind them."""
+
+
+_PLAIN = {
+    "openai": {role.value: role for role in Role if role is not Role.TOOL},
+    "anthropic": {
+        role.value: role for role in (Role.USER, Role.ASSISTANT, Role.SYSTEM)
+    },
+}
+"""Roles whose messages are all said where they have a text as `content` and nothing else."""
+
+
+class Family(NamedTuple):
+    """How one provider's files are read: its messages, and the reply in its response."""
+
+    format: str
+    read_message: Callable[..., Message]
+    read_reply: Callable[[JSON], Message | None]
+    strategy: str
+    """The messages' `parsing_strategy`; empty where the file says it itself."""
+
+
+class Value(NamedTuple):
+    """A piece of the file, parsed (or `BROKEN`), and how people call its place."""
+
+    value: JSON
+    span: Span
+    at: Place
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """JSON Lines of messages: one conversation."""
+
+    file: BinaryIO
+    family: Family
+    given: list[Warning] = field(default_factory=list)
+    """What was found before the items are read."""
+    warnings: list[Warning] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Message | Event]:
+        self.warnings[:] = self.given
+        roles = _PLAIN.get(self.family.format, {})
+        for number, start, end, value in windows.records(self.file):
+            yield _plain(value, start, end, roles) or self._item(
+                value, number, Span(start, end)
+            )
+
+    def _item(self, value: JSON, number: int, span: Span) -> Message | Event:
+        """What a line says that is more than a role and a text, or broken."""
+        if value is BROKEN or not json_text.is_exact(value):
+            value = windows.read_again(self.file, number, span, self.warnings)
+        line = Value(value, span, ("line", number), number)
+        return _item(line, self.family, self.warnings)
+
+    def get(self, _name: str) -> JSON:
+        """A member of the conversation beside its messages: here there is none."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """One object with `messages` and other members, or a bare list of messages."""
+
+    file: BinaryIO
+    family: Family
+    members: Mapping[str | int, Span]
+    given: list[Warning] = field(default_factory=list)
+    warnings: list[Warning] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Message | Event]:
+        self.warnings[:] = self.given
+        yield from self._read("system", _read_system)
+        last: Message | Event | None = None
+        for last in self._messages():
+            yield last
+        if "response" in self.members:
+            replies = self._read("response", self.family.read_reply)
+        else:
+            replies = self._read(
+                "choices", lambda _: self.family.read_reply(self._flat())
+            )
+        for reply in replies:
+            if not _is_same(reply, last):
+                yield reply
+        for name, span in self.members.items():
+            if name not in SAID and isinstance(name, str):
+                yield Event(name, span.record)
+
+    def get(self, name: str) -> JSON:
+        """A member of the conversation beside its messages; None where it can't be read."""
+        if name not in self.members:
+            return None
+        return self._value(self.members[name], (name,), []).value
+
+    def _messages(self) -> Iterator[Message | Event]:
+        if "message" in self.members:
+            value = self._value(self.members["message"], ("message",), self.warnings)
+            yield _item(value, self.family, self.warnings)
+        if "messages" not in self.members:
+            return
+        try:
+            begin = self.members["messages"].start
+            for key, start, end, data in windows.elements(self.file, begin):
+                yield self._message(("messages", key), Span(start, end), data)
+        except Invalid as error:
+            self.warnings.append(_warning(error, (), None))
+
+    def _message(self, at: Place, span: Span, data: bytes | None) -> Message | Event:
+        """The message of a piece of the list; `data` is None where it isn't read yet."""
+        try:
+            value = (
+                source.read_span(self.file, span)
+                if data is None
+                else json_text.parse(data)
+            )
+        except Invalid as error:
+            self.warnings.append(_warning(error, at, None))
+            value = BROKEN
+        found = _plain(value, *span, _PLAIN.get(self.family.format, {}))
+        return found or _item(Value(value, span, at), self.family, self.warnings)
+
+    def _read(
+        self, name: str, reader: Callable[[JSON], Message | None]
+    ) -> Iterator[Message | Event]:
+        """The message of a member, or an event where it is none; nothing where it is empty."""
+        if name not in self.members:
+            return
+        value = self._value(self.members[name], (name,), self.warnings)
+        try:
+            message = reader(value.value) if value.value is not BROKEN else None
+        except Invalid as error:
+            self.warnings.append(_warning(error, error.at, None))
+            message = None
+        if message is not None:
+            yield replace(message, records=(value.span.record,))
+        elif value.value:
+            yield Event(name, value.span.record)
+
+    def _flat(self) -> JSON:
+        """A response whose members stand beside the messages."""
+        return {name: self.get(name) for name in FLAT_REPLY}
+
+    def _value(self, span: Span, at: Place, warnings: list[Warning]) -> Value:
+        try:
+            return Value(source.read_span(self.file, span), span, at)
+        except Invalid as error:
+            warnings.append(_warning(error, at, None))
+            return Value(BROKEN, span, at)
+
+
+def members_of(
+    file: BinaryIO, start: int, warnings: list[Warning]
+) -> Iterator[source.Child]:
+    """The members of the container that begins here; a warning where it can't be read on."""
+    try:
+        yield from source.children(file, start)
+    except Invalid as error:
+        warnings.append(_warning(error, (), None))
+
+
+def _plain(
+    value: JSON, start: int, end: int, roles: Mapping[str, Role]
+) -> Message | None:
+    """The message of a value that is but a role and a text, as most of short ones are."""
+    if type(value) is not dict or len(value) != 2:
+        return None
+    said, text = value.get("role"), value.get("content")
+    if type(said) is not str or type(text) is not str or not text:
+        return None
+    role = roles.get(said)
+    if role is None:
+        return None
+    return Message(role=role, parts=(Text(text),), records=(f"bytes:{start}-{end}",))
+
+
+def _item(value: Value, family: Family, warnings: list[Warning]) -> Message | Event:
+    """The message of a value; what is none, or can't be read as one, is an event."""
+    record = value.span.record
+    if value.value is BROKEN:
+        return Event("unreadable", record)
+    if isinstance(value.value, dict) and "role" not in value.value:
+        return Event(fields.text(value.value, "type") or "record", record)
+    try:
+        return family.read_message(value.value, at=value.at, records=(record,))
+    except Invalid as error:
+        warnings.append(_warning(error, error.at, value.line))
+        return Event("unreadable", record)
+
+
+def _read_system(system: JSON) -> Message | None:
+    parts = blocks.read_content(system, ("system",))
+    return Message(role=Role.SYSTEM, parts=parts) if parts else None
+
+
+def _is_same(reply: Message | Event, last: Message | Event | None) -> bool:
+    """Whether a log's messages end with the reply already."""
+    if not isinstance(reply, Message) or not isinstance(last, Message):
+        return False
+    return (reply.role, reply.parts) == (last.role, last.parts)
+
+
+def _warning(error: Invalid, at: Place, line: int | None) -> Warning:
+    place = f"At {fields.spell(at)}: " if at else "The file can't be read to its end. "
+    return Warning(error.code, place + error.message, line)

@@ -1,0 +1,103 @@
+"""Formats that are known by name but not read yet, so that a refusal can say what a file is.
+
+A format moves from here to a module of its own when its parser is written. The tests follow
+what each tool writes, in the order of `docs/formats.md`: content only, never the file's name.
+"""
+
+from collections.abc import Callable
+
+from .format import Format
+from .sample import ZIP, Sample
+
+Test = Callable[[Sample], object]
+
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstandard",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+}
+
+
+def _has(*names: str) -> Test:
+    """A test for an object with all these members, alone, in a list or on a line."""
+    return lambda sample: any(all(name in row for name in names) for row in sample.rows)
+
+
+def _zip_with(*names: bytes) -> Test:
+    """A test for a zip archive in whose beginning all these file names stand."""
+    return lambda sample: (
+        sample.head.startswith(ZIP) and all(name in sample.head for name in names)
+    )
+
+
+def _begins(*marks: bytes) -> Test:
+    return lambda sample: sample.head.startswith(marks)
+
+
+def _cline_asks(sample: Sample) -> bool:
+    return any(
+        "ts" in row and row.get("type") in ("ask", "say") for row in sample.elements
+    )
+
+
+def _known(name: str, label: str, test: Test, hint: str = "") -> Format:
+    return Format(name, label, lambda sample: 0.9 if test(sample) else 0, hint=hint)
+
+
+UNPACK = "Unpack it and bring the transcript inside."
+FORMATS = (
+    _known(
+        "sqlite",
+        "an SQLite database",
+        _begins(b"SQLite format 3\0"),
+        "Export the session.",
+    ),
+    _known("inspect", "an Inspect log (.eval)", _zip_with(b"_journal/")),
+    _known("inspect", "an Inspect log (.eval)", _zip_with(b"header.json", b"samples/")),
+    _known(
+        "chatgpt",
+        "a ChatGPT export (zip)",
+        _zip_with(b"conversations.json", b"chat.html"),
+    ),
+    _known(
+        "claude_ai",
+        "a Claude.ai export (zip)",
+        _zip_with(b"conversations", b"users.json"),
+    ),
+    Format(
+        "zip",
+        "a zip archive",
+        lambda sample: 0.5 * sample.head.startswith(ZIP),
+        hint=UNPACK,
+    ),
+    *(
+        _known(tool, f"a file packed with {tool}", _begins(magic), UNPACK)
+        for magic, tool in _PACKED.items()
+    ),
+    _known(
+        "codex_history",
+        "Codex's history of prompts, which holds no answers",
+        _has("session_id", "ts", "text"),
+        "Bring the session's own file.",
+    ),
+    _known(
+        "claude_history",
+        "Claude Code's history of prompts, which holds no answers",
+        _has("display", "pastedContents"),
+        "Bring the session's own file.",
+    ),
+    _known(
+        "cline",
+        "a list of Cline's questions and words (ui_messages)",
+        _cline_asks,
+        "Bring the api_conversation_history.json beside it.",
+    ),
+    _known(
+        "cline",
+        "a Cline session's manifest, which holds no messages",
+        _has("session_id", "messages_path"),
+        "Bring the .messages.json beside it.",
+    ),
+)
+"""Known, in an order in which the first of several that fit is the right one."""

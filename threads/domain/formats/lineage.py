@@ -1,0 +1,203 @@
+"""Lines that name their parents: a graph on disk, mended where it is broken.
+
+Agents append lines to one file while several things go on at once: calls that run side by
+side, progress, hooks, sub-agents; people rewind and try again. The clock and the order in the
+file are both wrong then; the graph of parents is right, where it is whole. Held as arrays of
+numbers, so that a file of a gigabyte can be ordered. `ways` makes conversations of it.
+"""
+
+from array import array
+from collections.abc import Iterator
+
+MESSAGE = 1
+"""The line is a message (or a block of one)."""
+CARRIED = 2
+"""The line answers a call: it belongs to the conversation wherever it hangs, once."""
+SPINE = 4
+"""A line that has lost its parent may be hung on this one."""
+LOOSE = 8
+"""The line is outside the graph: it stays behind the line before it."""
+WORDS = 16
+"""The message is what a person said."""
+ANSWER = 32
+"""The message is the model's."""
+
+NOBODY = -1
+
+
+class Lineage:
+    """Lines in the order of the file, each with its id, its parent's id and its flags.
+
+    Lines of one group (0 is the thread, others are sub-agents) hang only on lines of their
+    own. The root of a group stands behind all lines: `len(lineage) + group`.
+    """
+
+    def __init__(self) -> None:
+        self._index: dict[str, int] = {}
+        self._parents = array("i")
+        self._late: dict[int, str] = {}
+        self._numbers: dict[str, int] = {}
+        """Names of turns and calls as small numbers, the same for the same name."""
+        self.turns = array("i")
+        self.answers = array("i")
+        self.groups = array("i")
+        self.flags = bytearray()
+        self.group_count = 1
+
+    def __len__(self) -> int:
+        return len(self.flags)
+
+    def __contains__(self, id_: str) -> bool:
+        return id_ in self._index
+
+    def find(self, id_: str) -> int:
+        """The number of the line with this id; -1 where there is none."""
+        return self._index.get(id_, NOBODY)
+
+    def names(self) -> list[str]:
+        """The id of each line; an empty one where it has none."""
+        found = [""] * len(self)
+        for id_, number in self._index.items():
+            found[number] = id_
+        return found
+
+    def add(
+        self,
+        id_: str = "",
+        parent: str = "",
+        flags: int = LOOSE,
+        turn: str = "",
+        answers: str = "",
+        group: int = 0,
+    ) -> None:
+        """Append a line. Without an id it is loose.
+
+        `turn` joins the lines of one message; `answers` names the call of a result.
+        """
+        number = len(self.flags)
+        self.flags.append(flags)
+        numbers = self._numbers
+        self.turns.append(numbers.setdefault(turn, len(numbers)) if turn else NOBODY)
+        self.answers.append(
+            numbers.setdefault(answers, len(numbers)) if answers else NOBODY
+        )
+        self.groups.append(group)
+        if group >= self.group_count:
+            self.group_count = group + 1
+        found = self._index.get(parent, NOBODY) if parent else NOBODY
+        self._parents.append(found)
+        if parent and found == NOBODY:
+            self._late[number] = parent
+        if id_:
+            self._index.setdefault(id_, number)
+
+    def join_groups(self) -> None:
+        """Make all lines the thread's: there is no other."""
+        self.groups = array("i", bytes(4 * len(self)))
+        self.group_count = 1
+
+    def loosen(self, groups: set[int]) -> None:
+        """Take the lines of these groups but the thread out of the graph."""
+        if groups <= {0}:
+            return
+        for number, group in enumerate(self.groups):
+            if group and group in groups:
+                self.groups[number], self.flags[number] = 0, LOOSE
+
+    def parent(self, number: int) -> int:
+        """The line that a line names as its parent; -1 where it isn't in the file."""
+        if number in self._late:
+            return self._index.get(self._late[number], NOBODY)
+        return self._parents[number]
+
+    def tree(self) -> "Tree":
+        """The lines as a tree: nothing is missing from it, and it has no cycle."""
+        parents = array("i", self._parents)
+        hung = []
+        before: dict[int, int] = {}
+        place = len(self)
+        for number, flags in enumerate(self.flags):
+            group = self.groups[number]
+            if flags & LOOSE:
+                parents[number] = place
+                continue
+            parent = self.parent(number)
+            if not self._may_hang(number, parent):
+                parent = before.get(group, len(self) + group)
+                hung.append(number)
+            parents[number] = parent
+            if flags & SPINE:
+                before[group] = number
+            place = place if group else number
+        self._cut_cycles(parents, hung)
+        return Tree(parents, self.group_count)
+
+    def _may_hang(self, number: int, parent: int) -> bool:
+        """Whether a line may have this parent: there, of its group, and in the graph."""
+        return (
+            parent not in (NOBODY, number)
+            and not self.flags[parent] & LOOSE
+            and self.groups[parent] == self.groups[number]
+        )
+
+    def _cut_cycles(self, parents: "array[int]", hung: list[int]) -> None:
+        """Hang on the root what can't be reached from it: first what was only hung up here."""
+        if is_ordered(parents):
+            return
+        tree = Tree(parents, self.group_count)
+        reached = bytearray(len(self) + self.group_count)
+        for group in range(self.group_count):
+            tree.reach(len(self) + group, reached)
+        for number in (*hung, *range(len(self))):
+            if not reached[number] and not self.flags[number] & LOOSE:
+                parents[number] = len(self) + self.groups[number]
+                tree.reach(number, reached)
+
+
+def is_ordered(parents: "array[int]") -> bool:
+    """Whether every line stands behind its parent (or hangs on a root): it has no cycle."""
+    size = len(parents)
+    return all(parent < n or parent >= size for n, parent in enumerate(parents))
+
+
+class Tree:
+    """Children by parent, in the order of the file; roots stand behind the lines."""
+
+    def __init__(self, parents: "array[int]", roots: int = 1) -> None:
+        self.size = len(parents)
+        self.parents = parents
+        empty = array("i", [NOBODY])
+        self._first = empty * (self.size + roots)
+        self._next = empty * (self.size + roots)
+        for number in range(self.size - 1, -1, -1):
+            self._next[number] = self._first[parents[number]]
+            self._first[parents[number]] = number
+
+    def only_child(self, number: int) -> int:
+        """The child of a line that has just one; -1 of others."""
+        child = self._first[number]
+        return child if child != NOBODY and self._next[child] == NOBODY else NOBODY
+
+    def children(self, number: int) -> Iterator[int]:
+        """The children of a line."""
+        child = self._first[number]
+        while child != NOBODY:
+            yield child
+            child = self._next[child]
+
+    def below(self, number: int) -> Iterator[int]:
+        """A line and all below it, parents first."""
+        waiting = [number]
+        while waiting:
+            number = waiting.pop()
+            yield number
+            waiting.extend(self.children(number))
+
+    def reach(self, number: int, reached: bytearray) -> None:
+        """Mark a line and all below it; what is marked already is passed over."""
+        waiting = [number]
+        while waiting:
+            number = waiting.pop()
+            if not reached[number]:
+                reached[number] = True
+                waiting.extend(self.children(number))

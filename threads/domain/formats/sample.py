@@ -1,0 +1,110 @@
+"""The beginning of a file, as the tests of formats look at it."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Invalid
+
+from ..part import JSON
+from . import fields, json_text
+
+HEAD = 64 << 10
+"""Bytes of a file that detection looks at, if it has as many."""
+RECORDS = 50
+"""Lines of JSONL that detection looks at."""
+ROWS = 4
+"""Lines by which JSONL is told from a document."""
+ZIP = b"PK\x03\x04"
+"""How a zip archive begins; files in it that were not compressed can be read as lines."""
+
+_TOKENS = re.compile(json_text.STRING + rb'|[\[\]{},"]', re.DOTALL)
+_CLOSER = {b"[": b"]", b"{": b"}"}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first bytes of a file, and what they say as text and as JSON."""
+
+    head: bytes
+    name: str = ""
+
+    @cached_property
+    def text(self) -> str:
+        """The head as text; what is no UTF-8 is replaced."""
+        return self.head.decode("utf-8-sig", "replace")
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """The objects on the first lines, if the file is JSON Lines; a cut line is completed."""
+        if self.head.startswith(ZIP):
+            return []
+        rows = [row.strip() for row in self.head.splitlines() if row.strip()][:RECORDS]
+        if len(rows) == 1 and rows[0].removeprefix(json_text.BOM).startswith(b"{"):
+            rows = [json_text.dump(partial(rows[0]))]
+        if first_record(rows[:ROWS]) is None:
+            return []
+        found = [_parsed(row) for row in rows[:-1]] + [partial(rows[-1])]
+        return [value for value in found if isinstance(value, dict)]
+
+    @cached_property
+    def document(self) -> JSON:
+        """The head read as one JSON document, completed where it is cut; None if it is none."""
+        return None if len(self.records) > 1 else partial(self.head)
+
+    @cached_property
+    def object(self) -> dict[str, Any]:
+        """The document, if it is an object; else an empty one."""
+        return fields.mapping(self.document)
+
+    @cached_property
+    def elements(self) -> list[dict[str, Any]]:
+        """The objects in the document, if it is a list."""
+        values = self.document if isinstance(self.document, list) else []
+        return [value for value in values if isinstance(value, dict)]
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """The records, or the elements of a list, or the one object: what the file is a row of."""
+        return self.records or self.elements or ([self.object] if self.object else [])
+
+
+def partial(head: bytes) -> JSON:
+    """The value of JSON text that may break off: what is complete of it; None if it is none."""
+    stack: list[bytes] = []
+    cut, closers = 0, b""
+    for match in _TOKENS.finditer(head):
+        token = match[0]
+        if token == b'"':  # a string that is cut: what follows is its text
+            break
+        if token in _CLOSER:
+            stack.append(_CLOSER[token])
+        elif token in (b"]", b"}") and stack:
+            stack.pop()
+        elif token != b",":
+            continue
+        cut = match.start() if token == b"," else match.end()
+        closers = b"".join(reversed(stack))
+        if not stack or len(stack) > json_text.MAX_DEPTH:
+            break
+    return _parsed(head[:cut] + closers)
+
+
+def _parsed(data: bytes) -> JSON:
+    try:
+        return json_text.parse(data.strip())
+    except Invalid:
+        return None
+
+
+def first_record(rows: list[bytes]) -> dict[str, Any] | None:
+    """The first object on the first lines of JSON Lines; None of a document that spans lines.
+
+    Where the first line is broken two others must be whole: a document that has an element a
+    line has one line without a comma behind it.
+    """
+    found = [value for row in rows if isinstance(value := _parsed(row), dict)]
+    if rows and isinstance(_parsed(rows[0]), dict):
+        return found[0]
+    return found[0] if len(found) > 1 else None

@@ -1,0 +1,194 @@
+"""Conversations out of a tree of lines: the way that was taken, and those that were left.
+
+The thread is the way to what was last spoken. Beside it belongs what ran beside it: results of
+its calls, other blocks of its messages, and what followed these without a person's words. Every
+other message off the way was left by a rewind or a repeated request, and begins a way of its
+own; each line is on exactly one way.
+"""
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+from .lineage import (
+    ANSWER,
+    CARRIED,
+    LOOSE,
+    MESSAGE,
+    NOBODY,
+    WORDS,
+    Lineage,
+    Tree,
+    is_ordered,
+)
+
+
+@dataclass(slots=True)
+class Way:
+    """Lines of one conversation that no other has, in their order.
+
+    In `order` stands -1-n where way n was left off: what stands before it, both share.
+    """
+
+    first: int
+    parent: int | None = None
+    order: "array[int]" = field(default_factory=lambda: array("i"))
+    answers: int = 0
+    """Messages of the model."""
+    words: int = 0
+    """Messages of a person."""
+
+    @property
+    def is_conversation(self) -> bool:
+        """Whether more happened on it than a question taken back or an answer asked for again."""
+        return self.answers > 1 or (self.answers == 1 and self.words > 0)
+
+
+class Ways:
+    """The ways of all groups of a lineage."""
+
+    def __init__(self, lineage: Lineage) -> None:
+        self._lineage = lineage
+        self._tree: Tree = lineage.tree()
+        self._ranks = self._ranked()
+        self.following = array("i", [NOBODY]) * len(lineage)
+        """For each line the next one of the same message on its way."""
+        self.follows = bytearray(len(lineage))
+        """Whether the message of a line began before it."""
+        self._found: dict[int, list[Way]] = {}
+
+    def of(self, group: int) -> list[Way]:
+        """The ways of a group; the first is its thread, each stands behind its parent."""
+        if group in self._found:
+            return self._found[group]
+        ways = self._found[group] = [Way(self._tree.size + group)]
+        for number, way in enumerate(ways):  # it grows while it is read
+            _Walk(self, ways, number).run()
+            self._link(way)
+        return ways
+
+    def has_messages(self, number: int) -> bool:
+        """Whether a line or one below it is a message."""
+        return self._ranks[number] > 0
+
+    def _ranked(self) -> "array[int]":
+        """For each line how late something was spoken on it or below; 0 for never.
+
+        What a call brought back counts less than anything that was spoken.
+        """
+        size, flags = self._tree.size, self._lineage.flags
+        ranks = array("i", bytes(4 * (size + self._lineage.group_count)))
+        for number, flag in enumerate(flags):
+            if flag & MESSAGE and not flag & LOOSE:
+                ranks[number] = number + 1 + (0 if flag & CARRIED else size)
+        parents = self._tree.parents
+        for number in self._children_first():
+            if ranks[number] > ranks[parents[number]]:
+                ranks[parents[number]] = ranks[number]
+        return ranks
+
+    def _children_first(self) -> Iterable[int]:
+        """Every line, behind all that hang on it."""
+        size = self._tree.size
+        if is_ordered(self._tree.parents):
+            return range(size - 1, -1, -1)
+        roots = range(size, size + self._lineage.group_count)
+        below = (n for root in roots for n in self._tree.below(root) if n < size)
+        return reversed(array("i", below))
+
+    def _link(self, way: Way) -> None:
+        """Join the lines of each message on a way."""
+        last: dict[int, int] = {}
+        turns, flags = self._lineage.turns, self._lineage.flags
+        for number in way.order:
+            if number >= 0 and (turn := turns[number]) >= 0 and flags[number] & MESSAGE:
+                if turn in last:
+                    self.following[last[turn]] = number
+                    self.follows[number] = True
+                last[turn] = number
+
+
+class _Walk:
+    """One way while it is walked."""
+
+    def __init__(self, ways: Ways, found: list[Way], number: int) -> None:
+        self._tree, self._ranks = ways._tree, ways._ranks
+        self._lineage = ways._lineage
+        self._found, self._number, self._way = found, number, found[number]
+        self._path = self._find_path()
+        self._turns = {self._lineage.turns[n] for n in self._path} - {NOBODY}
+        self._answered = {self._lineage.answers[n] for n in self._path} - {NOBODY}
+        self._heard: set[int] = set()
+
+    def run(self) -> None:
+        """Order the lines of the way, and begin those that are left off it."""
+        only_child = self._tree.only_child
+        if self._way.first >= self._tree.size:
+            self._beside(self._way.first, self._path[0] if self._path else NOBODY)
+        for number, following in zip_longest(
+            self._path, self._path[1:], fillvalue=NOBODY
+        ):
+            self._take(number)
+            if following == NOBODY or only_child(number) == NOBODY:
+                self._beside(number, following)
+
+    def _find_path(self) -> "array[int]":
+        """From the first line (a root is none) to the last that was spoken."""
+        path = array("i")
+        number = self._way.first
+        while True:
+            if number < self._tree.size:
+                path.append(number)
+            child = self._tree.only_child(number)
+            if child == NOBODY:
+                children = self._tree.children(number)
+                child = max(children, key=self._ranks.__getitem__, default=NOBODY)
+            if child == NOBODY or not self._ranks[child]:
+                return path
+            number = child
+
+    def _beside(self, number: int, following: int) -> None:
+        """Take what hangs beside the step from a line to the following one."""
+        children = [n for n in self._tree.children(number) if n != following]
+        waiting = [(child, False) for child in reversed(children)]
+        while waiting:
+            child, runs_on = waiting.pop()
+            if not self._joins(child, runs_on):
+                self._leave(child)
+                continue
+            self._take(child)
+            runs_on = runs_on or bool(self._lineage.flags[child] & MESSAGE)
+            below = list(self._tree.children(child))
+            waiting.extend((n, runs_on) for n in reversed(below))
+
+    def _joins(self, number: int, runs_on: bool) -> bool:
+        """Whether a line belongs to the way that its parent belongs to.
+
+        `runs_on` where a message beside the way leads to it: the model went on from there.
+        """
+        flags = self._lineage.flags[number]
+        if not flags & MESSAGE:
+            return True
+        if not flags & CARRIED:
+            turn = self._lineage.turns[number]
+            return turn in self._turns or (runs_on and not flags & WORDS)
+        answer = self._lineage.answers[number]
+        is_first = answer == NOBODY or answer not in self._answered
+        self._answered.add(answer)
+        return is_first
+
+    def _take(self, number: int) -> None:
+        way, flags = self._way, self._lineage.flags[number]
+        way.order.append(number)
+        way.words += bool(flags & WORDS)
+        if flags & ANSWER:
+            turn = self._lineage.turns[number]
+            way.answers += turn == NOBODY or turn not in self._heard
+            self._heard.add(turn)
+            self._turns.add(turn)
+
+    def _leave(self, number: int) -> None:
+        """Begin another way."""
+        self._way.order.append(-1 - len(self._found))
+        self._found.append(Way(number, self._number))

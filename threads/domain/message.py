@@ -1,0 +1,235 @@
+"""A message, its canonical form and its digest."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from . import canonical
+from .part import File, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+
+
+class Role(StrEnum):
+    """Who speaks. `developer` is kept as given; providers treat it as `system`."""
+
+    SYSTEM = "system"
+    DEVELOPER = "developer"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens as the provider counted them for the request that made a message."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class Message:
+    """One message of a conversation, as a transcript or a client gives it.
+
+    `records` point at what it was read from: `bytes:<start>-<end>` of the source file (end
+    exclusive), be it a line or an element of a JSON document; `row:<table>/<rowid>` of a
+    database. What lies in another file of the folder than the transcript's own has the file's
+    name and `#` before it.
+    """
+
+    role: Role
+    parts: tuple[Part, ...]
+    name: str | None = None
+    model: str | None = None
+    source_id: str | None = None
+    """The transcript's own id of the message (uuid, `msg_…`), by which a longer version aligns."""
+    created_at: datetime | None = None
+    usage: Usage | None = None
+    partial: bool = False
+    records: tuple[str, ...] = ()
+
+    def __init__(  # what dataclasses write themselves takes twice as long
+        self,
+        *,
+        role: Role,
+        parts: tuple[Part, ...],
+        name: str | None = None,
+        model: str | None = None,
+        source_id: str | None = None,
+        created_at: datetime | None = None,
+        usage: Usage | None = None,
+        partial: bool = False,
+        records: tuple[str, ...] = (),
+    ) -> None:
+        _set_role(self, role)
+        _set_parts(self, parts)
+        _set_name(self, name)
+        _set_model(self, model)
+        _set_source_id(self, source_id)
+        _set_created_at(self, created_at)
+        _set_usage(self, usage)
+        _set_partial(self, partial)
+        _set_records(self, records)
+
+    @property
+    def text(self) -> str:
+        """All its text parts, joined by blank lines."""
+        return "\n\n".join(part.text for part in self.parts if isinstance(part, Text))
+
+
+(
+    _set_role,
+    _set_parts,
+    _set_name,
+    _set_model,
+    _set_source_id,
+    _set_created_at,
+    _set_usage,
+    _set_partial,
+    _set_records,
+) = (getattr(Message, member.name).__set__ for member in fields(Message))
+
+
+def encode_part(part: Part) -> dict[str, Any]:
+    """The stored and public JSON of a part: `{"type": kind, …}` without empty members."""
+    match part:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case Thinking(text, signature, data):
+            return _without_none(
+                type="thinking", text=text, signature=signature, data=data
+            )
+        case ToolCall(id_, name, arguments):
+            return {
+                "type": "tool_call",
+                "id": id_,
+                "name": name,
+                "arguments": arguments,
+            }
+        case ToolResult(call_id, content, name, is_error):
+            return _without_none(
+                type="tool_result",
+                call_id=call_id,
+                content=[encode_part(item) for item in content],
+                name=name,
+                is_error=is_error or None,
+            )
+        case Image(media_type, sha256, url):
+            return _without_none(
+                type="image", media_type=media_type, sha256=sha256, url=url
+            )
+        case File(media_type, name, sha256, url):
+            return _without_none(
+                type="file", media_type=media_type, name=name, sha256=sha256, url=url
+            )
+        case Opaque(type_, data):
+            return {"type": "opaque", "kind": type_, "data": data}
+
+
+def decode_part(data: dict[str, Any]) -> Part:
+    """The part that `encode_part` wrote. Raises KeyError or ValueError on anything else."""
+    match data["type"]:
+        case "text":
+            return Text(data["text"])
+        case "thinking":
+            return Thinking(data["text"], data.get("signature"), data.get("data"))
+        case "tool_call":
+            return ToolCall(data["id"], data["name"], data["arguments"])
+        case "tool_result":
+            content = tuple(decode_part(item) for item in data["content"])
+            return ToolResult(
+                data["call_id"],
+                content,  # type: ignore[arg-type]  # written from a ToolResult
+                data.get("name"),
+                data.get("is_error", False),
+            )
+        case "image":
+            return Image(data["media_type"], data.get("sha256"), data.get("url"))
+        case "file":
+            return File(
+                data["media_type"],
+                data.get("name"),
+                data.get("sha256"),
+                data.get("url"),
+            )
+        case "opaque":
+            return Opaque(data["kind"], data["data"])
+    raise ValueError(f"unknown part type {data['type']!r}")
+
+
+def encode_parts(parts: Iterable[Part]) -> bytes:
+    """The canonical JSON of a message's parts: what a body stores.
+
+    Sorted keys, no blanks, UTF-8 in which lone surrogates pass (transcripts hold them, and
+    a database's own JSON type would refuse them).
+    """
+    return b"[%b]" % b",".join(map(_encode, parts))
+
+
+def decode_parts(content: bytes) -> tuple[Part, ...]:
+    """The parts that `encode_parts` wrote."""
+    return tuple(
+        decode_part(item)
+        for item in json.loads(content.decode("utf-8", "surrogatepass"))
+    )
+
+
+def digest(role: Role, parts: Iterable[Part]) -> bytes:
+    """SHA-256 over the canonical JSON of role and parts (DESIGN 4): 32 bytes.
+
+    A text string equals one text part, for parsers make it one. Images count by the hash of
+    their bytes, so they must be stored (or hashed) first.
+    """
+    return digest_of(role, encode_parts(parts))
+
+
+def digest_of(role: Role, content: bytes) -> bytes:
+    """The digest of a role and a body that is already encoded."""
+    return hashlib.sha256(b"%b%b}" % (_HEADS[role], content)).digest()
+
+
+def tombstone_of(digest: bytes) -> bytes:
+    """The digest of what is left of a purged message: by it the message is known again.
+
+    It is no digest of any words, so that nobody who says the same gets the empty body.
+    """
+    return hashlib.sha256(b"purged " + digest).digest()
+
+
+def _encode(part: Part) -> bytes:
+    """The canonical JSON of `encode_part`; of what most messages hold, put together here."""
+    if isinstance(part, Text):
+        return b'{"text":%b,"type":"text"}' % canonical.text(part.text)
+    if isinstance(part, ToolCall):
+        return b'{"arguments":%b,"id":%b,"name":%b,"type":"tool_call"}' % (
+            canonical.canonical(part.arguments),
+            canonical.text(part.id),
+            canonical.text(part.name),
+        )
+    if isinstance(part, ToolResult):
+        return _encode_result(part)
+    return canonical.canonical(encode_part(part))
+
+
+def _encode_result(part: ToolResult) -> bytes:
+    call_id = canonical.text(part.call_id)
+    content = b",".join(map(_encode, part.content))
+    is_error = b',"is_error":true' if part.is_error else b""
+    name = b"" if part.name is None else b',"name":' + canonical.text(part.name)
+    return b'{"call_id":%b,"content":[%b]%b%b,"type":"tool_result"}' % (
+        call_id,
+        content,
+        is_error,
+        name,
+    )
+
+
+_HEADS = {role: f'{{"role":"{role}","parts":'.encode() for role in Role}
+
+
+def _without_none(**members: Any) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}

@@ -1,0 +1,117 @@
+"""What a message is made of."""
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+JSON = Any
+"""What the standard library's `json` reads: dict, list, str, int, float, bool, None."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Text:
+    """Words, read as Markdown where a person or a model wrote them."""
+
+    text: str
+    kind: ClassVar[str] = "text"
+
+    def __init__(self, text: str) -> None:  # as that of `Message`
+        _set_text(self, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A model's reasoning, with the provider's seal where there is one.
+
+    `signature` (Anthropic, Gemini) is valid only for the exact text; `data` is reasoning that
+    only the provider can read (`redacted_thinking`, `encrypted_content`), `text` then empty.
+    """
+
+    text: str
+    signature: str | None = None
+    data: str | None = None
+    kind: ClassVar[str] = "thinking"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ToolCall:
+    """A model's request to run a tool. `arguments` is parsed JSON, or a str where it is none."""
+
+    id: str
+    name: str
+    arguments: JSON
+    kind: ClassVar[str] = "tool_call"
+
+    def __init__(self, id: str, name: str, arguments: JSON) -> None:
+        _set_id(self, id)
+        _set_name(self, name)
+        _set_arguments(self, arguments)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ToolResult:
+    """What a tool answered; `content` holds text, images and files only."""
+
+    call_id: str
+    content: tuple["Text | Image | File | Opaque", ...]
+    name: str | None = None
+    is_error: bool = False
+    kind: ClassVar[str] = "tool_result"
+
+    def __init__(
+        self,
+        call_id: str,
+        content: tuple["Text | Image | File | Opaque", ...],
+        name: str | None = None,
+        is_error: bool = False,
+    ) -> None:
+        _set_call_id(self, call_id)
+        _set_content(self, content)
+        _set_result_name(self, name)
+        _set_is_error(self, is_error)
+
+
+(_set_text,) = (getattr(Text, member.name).__set__ for member in fields(Text))
+_set_id, _set_name, _set_arguments = (
+    getattr(ToolCall, member.name).__set__ for member in fields(ToolCall)
+)
+_set_call_id, _set_content, _set_result_name, _set_is_error = (
+    getattr(ToolResult, member.name).__set__ for member in fields(ToolResult)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture: bytes kept under their SHA-256 (`sha256`), or an address elsewhere (`url`).
+
+    A parser that finds bytes inline gives them in `data`; storing them sets `sha256`.
+    """
+
+    media_type: str
+    sha256: str | None = None
+    url: str | None = None
+    data: bytes | None = None
+    kind: ClassVar[str] = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A document or other file; as `Image`, with a name."""
+
+    media_type: str
+    name: str | None = None
+    sha256: str | None = None
+    url: str | None = None
+    data: bytes | None = None
+    kind: ClassVar[str] = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A block this product doesn't interpret, kept whole: its `type` and its JSON."""
+
+    type: str
+    data: JSON
+    kind: ClassVar[str] = "opaque"
+
+
+Part = Text | Thinking | ToolCall | ToolResult | Image | File | Opaque

@@ -1,0 +1,304 @@
+"""Taking one transcript into one session: its messages, its events, its compactions.
+
+Items come as a stream and go to the database in batches, so that what is held does not grow
+with the file.
+"""
+
+import hashlib
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+
+from django.db import DatabaseError, transaction
+from django.db.models import Count
+
+from contextstudio.accounts.domain.errors import DomainError, Invalid
+from contextstudio.accounts.jobs.context import Interrupted
+
+from .. import blobs, compactions, rows
+from ..alignment import Alignment
+from ..compactions import Compacted
+from ..domain.message import Message as GivenMessage
+from ..domain.part import JSON, File, Image, Opaque, Part, Text, ToolCall, ToolResult
+from ..domain.transcript import Compaction, Transcript, Warning
+from ..domain.transcript import Event as GivenEvent
+from ..models import Event, Session, Source
+from ..recording import BATCH, record_messages
+from ..services import clean_title
+from .tally import Tally, storable
+
+logger = logging.getLogger(__name__)
+
+MOST_WAITING = 16 << 20
+"""Bytes of messages that wait to be recorded together."""
+EVENTS_AT_ONCE = 2000
+COMPACTION = "compaction"
+"""The type of the event that a compaction's record is kept as."""
+
+Step = Callable[[int], None]
+"""Told how many messages were recorded; raises to stop the import."""
+
+
+@dataclass(slots=True)
+class Past:
+    """Which events of a transcript a session has from a shorter version of it.
+
+    Where the new file begins with the very bytes of the old one, they are those that lie in
+    these bytes; else the first of each type, as many as there are.
+    """
+
+    prefix: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, session: Session, sha256: str) -> "Past":
+        """What a session has already, beside a file that is read again."""
+        old = session.sources.exclude(outcome="").order_by("-id").first()
+        prefix = old.size if old and begins_with(sha256, old) else 0
+        events = Event.objects.filter(session=session)
+        if prefix:
+            events = events.filter(record__contains="#")
+        counted = events.values_list("type").annotate(Count("pk")).order_by()
+        return cls(prefix, Counter(dict(counted)))
+
+    def has(self, type_: str, record: str) -> bool:
+        """Whether the session has this event."""
+        if self.prefix and record.startswith("bytes:"):
+            return int(record.rpartition("-")[2]) <= self.prefix
+        if self.counts[type_] <= 0:
+            return False
+        self.counts[type_] -= 1
+        return True
+
+
+@dataclass(slots=True, kw_only=True)
+class Taking:
+    """A transcript on its way into a session.
+
+    `open_session` is asked once there is something to record; where the session is known
+    already, `alignment` lays the transcript beside it.
+    """
+
+    transcript: Transcript
+    source: Source
+    """Not yet saved, and without a session."""
+    open_session: Callable[[], Session]
+    alignment: Alignment | None = None
+    past: Past = field(default_factory=Past)
+    step: Step = lambda _: None
+    tally: Tally = field(default_factory=Tally)
+    session: Session | None = None
+    recorded: int = 0
+    """Messages that were added."""
+    added: int = 0
+    """Events that were added."""
+    _ordinal: int = 0
+    _messages: list[GivenMessage] = field(default_factory=list)
+    _events: list[tuple[int, str, str, datetime | None]] = field(default_factory=list)
+    """As `rows.EVENT_COLUMNS` names their members."""
+    _compactions: list[Compaction] = field(default_factory=list)
+    _weight: int = 0
+
+    def run(self) -> None:
+        """Read to the end. Raises Diverged where an alignment finds another course."""
+        items = guarded(self.transcript)
+        if self.alignment is None:
+            self._read(items)
+            self._finish()
+            return
+        self._compare(items)
+        if not self._waits:
+            self._finish()
+            return
+        with transaction.atomic():
+            self._read(items)
+            self._finish()
+
+    def adds_nothing(self) -> bool:
+        """Whether the session holds every message of the transcript. Raises Diverged."""
+        for item in guarded(self.transcript):
+            if isinstance(item, GivenMessage):
+                self._take(item)
+                if self._messages:
+                    return False
+        return True
+
+    @property
+    def _waits(self) -> bool:
+        return bool(self._messages or self._events)
+
+    def _compare(self, items: Iterator[object]) -> None:
+        """Pass over what the session has, up to what it has not: without a transaction."""
+        for item in items:
+            self._take(item)
+            is_beyond = self.alignment is None or self.alignment.is_beyond
+            if self._waits and (is_beyond or len(self._events) >= EVENTS_AT_ONCE):
+                return
+
+    def _read(self, items: Iterator[object]) -> None:
+        take, is_new = self._take, self.alignment is None
+        for item in items:
+            if is_new and type(item) is GivenMessage:  # most of all items there are
+                self._ordinal += 1
+                self._messages.append(item)
+                self._weight += weigh(item.parts)
+            else:
+                take(item)
+            if (
+                len(self._messages) >= BATCH
+                or self._weight > MOST_WAITING
+                or len(self._events) >= EVENTS_AT_ONCE
+            ):
+                self._flush()
+
+    def _take(self, item: object) -> None:
+        match item:
+            case GivenMessage():
+                new: GivenMessage | None = item
+                if self.alignment is not None:  # else they are counted in `_flush`
+                    self.tally.count([item])
+                    new = self.alignment.place(item)
+                self._ordinal += 1
+                if new is not None:
+                    self._messages.append(new)
+                    self._weight += weigh(new.parts)
+            case GivenEvent():
+                self.tally.count_event(item.type)
+                self._take_event(item)
+            case Compaction():
+                self.tally.records[COMPACTION] += 1
+                event = GivenEvent(COMPACTION, item.record, item.created_at)
+                if self._take_event(event):
+                    self._compactions.append(item)
+
+    def _take_event(self, event: GivenEvent) -> bool:
+        """Keep an event, if the session doesn't have it; whether it was new."""
+        type_ = _type(event.type)
+        if self.alignment is not None and self.past.has(type_, event.record):
+            return False
+        before = self._ordinal
+        if self.alignment is not None:
+            before = self.alignment.first_index(self._ordinal)
+        record = storable(event.record)[:1024]
+        self._events.append((before, type_, record, event.created_at))
+        return True
+
+    def _flush(self) -> None:
+        """Record what waits, in a transaction of its own where none is open."""
+        with transaction.atomic():
+            session = self._session()
+            if self._messages:
+                record_messages(session, self._messages, source=self.source)
+            rows.insert_events(session, self.source.pk, self._events)
+        if self.alignment is None:
+            self.tally.count(self._messages)
+        self.recorded += len(self._messages)
+        self.added += len(self._events)
+        self._messages, self._events, self._weight = [], [], 0
+        self.step(self.recorded)
+
+    def _session(self) -> Session:
+        """The session, made or locked once there is something to record."""
+        if self.session is None:
+            self.session = self.open_session()
+            self.source.session = self.session
+            self.source.save()
+        return self.session
+
+    def _finish(self) -> None:
+        if self._waits:
+            self._flush()
+        self._compact()
+        self.tally.warn(self.transcript.warnings)
+
+    def _compact(self) -> None:
+        """Hand the compactions to the log."""
+        if not self._compactions or self.session is None:
+            return
+        given = [self._compacted(one) for one in self._compactions]
+        with transaction.atomic():
+            locked = Session.objects.select_for_update().get(pk=self.session.pk)
+            outcomes = compactions.record(locked, given)
+        for outcome in outcomes:
+            self.tally.compactions[outcome.word] += 1
+            if outcome.sentence:
+                self.tally.warn([Warning("compaction", outcome.sentence)])
+
+    def _compacted(self, given: Compaction) -> Compacted:
+        return Compacted(
+            indexes=tuple(
+                index for ordinal in given.replaces for index in self._places(ordinal)
+            ),
+            messages=given.messages,
+        )
+
+    def _places(self, ordinal: int) -> range:
+        if self.alignment is None:
+            return range(ordinal, ordinal + 1)
+        return self.alignment.indexes(ordinal)
+
+
+def guarded(transcript: Transcript) -> Iterator[object]:
+    """The items of a transcript. What a parser stumbles over is a refusal, never a crash."""
+    try:
+        yield from transcript.items
+    except (DomainError, Interrupted, DatabaseError, MemoryError):
+        raise
+    except Exception as fault:  # a file must not be able to stop the others
+        raise unreadable(fault) from fault
+
+
+def unreadable(fault: Exception) -> Invalid:
+    """The refusal of a file that its parser could not cope with."""
+    logger.error("A transcript could not be read.", exc_info=fault)
+    return Invalid(
+        f"It could not be read: an unexpected {type(fault).__name__}; "
+        "the server's log has the details.",
+        code="unreadable",
+    )
+
+
+@lru_cache(maxsize=256)
+def _type(word: str) -> str:
+    """An event's type as its column takes it."""
+    return clean_title(word)[:64]
+
+
+def weigh(parts: tuple[Part, ...]) -> int:
+    """About how many bytes the parts of a message hold."""
+    total = 0
+    for part in parts:
+        if isinstance(part, Text):
+            total += len(part.text)
+        elif isinstance(part, ToolResult):
+            total += weigh(part.content)
+        elif isinstance(part, ToolCall):
+            total += _weigh_json(part.arguments)
+        elif isinstance(part, Image | File):
+            total += len(part.data or b"")
+        elif isinstance(part, Opaque):
+            total += _weigh_json(part.data)
+        else:
+            total += len(part.text) + len(part.data or "")
+    return total + 200
+
+
+def _weigh_json(value: JSON) -> int:
+    """About how much text a value holds: what lies deep in it is left out."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    found = value if isinstance(value, list) else [value]
+    return sum(len(item) for item in found if isinstance(item, str))
+
+
+def begins_with(sha256: str, old: Source) -> bool:
+    """Whether a file begins with the very bytes of an earlier one."""
+    digest, left = hashlib.sha256(), old.size
+    with blobs.open_blob(sha256) as stream:
+        while left and (chunk := stream.read(min(left, 1 << 20))):
+            digest.update(chunk)
+            left -= len(chunk)
+    return not left and digest.hexdigest() == old.sha256

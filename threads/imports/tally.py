@@ -1,0 +1,92 @@
+"""Counting what was found in a file, and what it became."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..domain.message import Message
+from ..domain.part import ToolResult
+from ..domain.transcript import Warning
+
+MOST_WARNINGS = 200
+"""Warnings of one file that are kept with their words; of all, how many there were of each."""
+LONGEST_WARNING = 2000
+"""Characters of a warning that are kept."""
+MOST_TYPES = 500
+"""Types of events that are told apart; a file may make up as many as it has lines."""
+OTHER = "other types"
+_SHOWN = ("image", "file")
+_COUNTERS = ("records", "messages", "parts", "events", "compactions", "codes")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Numbers of one file, or of all files of an import."""
+
+    records: Counter[str] = field(default_factory=Counter)
+    """Records of the source by what they were: the role of a message, the type of an event."""
+    messages: Counter[str] = field(default_factory=Counter)
+    """Messages by role."""
+    parts: Counter[str] = field(default_factory=Counter)
+    """Parts by kind, those inside tool results too."""
+    events: Counter[str] = field(default_factory=Counter)
+    """Records that became no message, by type."""
+    compactions: Counter[str] = field(default_factory=Counter)
+    """The tool's own compactions by what they became: digest, revise, proposed, left."""
+    codes: Counter[str] = field(default_factory=Counter)
+    """Warnings by code, all of them."""
+    warnings: list[dict[str, Any]] = field(default_factory=list)
+    """The first of them: `{code, detail, line, file?}`."""
+
+    def count(self, messages: Sequence[Message]) -> None:
+        """Messages were read: counted together, for one by one costs as much as parsing them."""
+        told = Counter([(one.role, len(one.records) or 1) for one in messages])
+        for (role, records), times in told.items():
+            self.records[role] += records * times
+            self.messages[role] += times
+        parts = [part for one in messages for part in one.parts]
+        self.parts.update([part.kind for part in parts])
+        for part in parts:
+            if isinstance(part, ToolResult):
+                kinds = [item.kind for item in part.content]
+                self.parts.update(kind for kind in kinds if kind in _SHOWN)
+
+    def count_event(self, type_: str) -> None:
+        """A record that is no message was read."""
+        known = storable(type_)[:64]
+        if known not in self.events and len(self.events) >= MOST_TYPES:
+            known = OTHER
+        self.records[known] += 1
+        self.events[known] += 1
+
+    def warn(self, warnings: Iterable[Warning]) -> None:
+        """A part of the file was not read as it stands."""
+        for warning in warnings:
+            self.codes[storable(warning.code)] += 1
+            if len(self.warnings) < MOST_WARNINGS:
+                self.warnings.append(
+                    {
+                        "code": storable(warning.code),
+                        "detail": storable(warning.message[:LONGEST_WARNING]),
+                        "line": warning.line,
+                    }
+                )
+
+    def add(self, report: Mapping[str, Any], *, name: str = "") -> None:
+        """Add what `report` gave for a file, called `name` where there are several."""
+        for counter in _COUNTERS:
+            getattr(self, counter).update(report.get(counter, {}))
+        room = MOST_WARNINGS - len(self.warnings)
+        for warning in report.get("warnings", [])[: max(room, 0)]:
+            self.warnings.append({**warning, "file": name} if name else warning)
+
+    def report(self) -> dict[str, Any]:
+        """All of it as JSON, the most frequent first."""
+        counted = {name: dict(getattr(self, name).most_common()) for name in _COUNTERS}
+        return {**counted, "warnings": self.warnings}
+
+
+def storable(text: str) -> str:
+    """Text as JSON in a column takes it: PostgreSQL refuses NUL and lone surrogates."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

@@ -1,0 +1,66 @@
+"""`manage.py import_session`: transcripts from the disk, imported as their project's owner."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.selectors import caller_of_user, project_named
+from contextstudio.accounts.services import owner_of
+from threads import blobs, imports
+
+
+class Command(BaseCommand):
+    """Imports in batches, seen once all are through; what was begun is removed if it fails."""
+
+    help = "Import a transcript, an archive or a folder; print the ids of the sessions."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """What is imported, where it goes, and what it is."""
+        parser.add_argument("file", metavar="FILE", type=Path)
+        parser.add_argument("--project", default="demo", metavar="SLUG")
+        parser.add_argument("--format", default="auto", metavar="F")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the sessions. Raises NotFound or Invalid."""
+        path: Path = options["file"]
+        project = project_named(options["project"])
+        caller = caller_of_user(owner_of(project))
+        try:
+            upload = _keep(path, options["format"])
+        except OSError as error:
+            raise Invalid(f"{path} can't be read: {error.strerror}.") from error
+        imported = imports.import_alone(
+            caller, project, upload, stage=uuid.uuid4(), progress=lambda *_: None
+        )
+        for warning in imported.warnings:
+            line = f"line {warning.line}: " if warning.line else ""
+            self.stderr.write(f"{line}{warning.message}")
+        for session in imported.sessions:
+            self.stdout.write(str(session.pk))
+
+
+def _keep(path: Path, format_: str) -> imports.Upload:
+    """A file, or all files of a folder, kept."""
+    if not path.is_dir():
+        with path.open("rb") as stream:
+            return imports.keep_upload(stream, name=path.name, format=format_)
+    return imports.keep_folder(_files(path), name=path.resolve().name, format=format_)
+
+
+def _files(folder: Path) -> Iterator[tuple[str, imports.Keep]]:
+    """The files below a folder; links are not followed."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            yield path.relative_to(folder).as_posix(), _keeping(path)
+
+
+def _keeping(path: Path) -> Callable[[], tuple[str, int]]:
+    def keep() -> tuple[str, int]:
+        with path.open("rb") as stream:
+            return blobs.store_stream(stream)
+
+    return keep

@@ -1,0 +1,69 @@
+"""`manage.py watch`: a folder of transcripts, followed live."""
+
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+import watchfiles
+from django.core.management.base import BaseCommand, CommandParser
+
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.selectors import caller_of_user, project_named
+from contextstudio.accounts.services import owner_of
+from threads.watching import Watcher
+
+TICK_MS = 500
+"""How often it looks whether a file has come to rest."""
+DEBOUNCE_MS = 400
+
+
+class Command(BaseCommand):
+    """Imports what is there, then what is written, until it is stopped."""
+
+    help = "Follow a folder that an agent writes its transcripts to, until Ctrl+C."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The folder, and where it goes."""
+        parser.add_argument("folder", metavar="FOLDER", type=Path)
+        parser.add_argument("--project", default="demo", metavar="SLUG")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Follow it. Raises NotFound, or Invalid where it is no folder."""
+        folder = options["folder"].expanduser().resolve()
+        if not folder.is_dir():
+            raise Invalid(f"{folder} is no folder.")
+        project = project_named(options["project"])
+        watcher = Watcher(
+            caller=caller_of_user(owner_of(project)),
+            project=project,
+            folder=folder,
+            tell=self._tell,
+        )
+        stop = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
+        self._follow(watcher, stop)
+
+    def _follow(self, watcher: Watcher, stop: threading.Event) -> None:
+        heard = watchfiles.watch(
+            watcher.folder,
+            stop_event=stop,
+            rust_timeout=TICK_MS,
+            step=50,
+            debounce=DEBOUNCE_MS,
+            yield_on_timeout=True,
+            raise_interrupt=False,
+        )
+        # It is listened to from the first tick on: what comes after that can't be missed.
+        next(heard, None)
+        watcher.begin()
+        self._tell(f"Watching {watcher.folder}; Ctrl+C ends it.")
+        for changes in heard:
+            watcher.changed(Path(path) for _, path in changes)
+            watcher.settle()
+        watcher.end()
+
+    def _tell(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()

@@ -1,0 +1,273 @@
+"""Originals: sessions and their messages, which never change once they are recorded.
+
+Rows of a session are keyed by the session, so that they could be partitioned by it. What
+PostgreSQL's text and JSON types would refuse or reorder (NUL, lone surrogates, key order) is
+kept as bytes. A foreign key that leads another index of its table has none of its own
+(`db_index=False`): each index is written with every row.
+"""
+
+import uuid
+
+from django.db import models
+from django.db.models.functions import Now
+
+from contextstudio.accounts.models import Project
+
+
+class Session(models.Model):
+    """One conversation: its messages, and the log of what was done to them."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="sessions", db_index=False
+    )
+    title = models.CharField(max_length=300)
+    external_id = models.CharField(max_length=255, null=True)  # unique where given
+    format = models.CharField(max_length=32)
+    parsing_strategy = models.CharField(max_length=32, default="openai")
+    model = models.CharField(max_length=128, blank=True)
+    encoding = models.CharField(max_length=32, default="o200k_base")
+    """The tokenizer's encoding in which `tokens` of its messages are counted."""
+    objective = models.CharField(max_length=500, blank=True)
+    message_count = models.PositiveIntegerField(default=0)
+    head = models.PositiveIntegerField(default=0)
+    """The number of the last entry of the log."""
+    original_tokens = models.BigIntegerField(default=0)
+    overview = models.JSONField(null=True)
+    """What the list shows of the replayed thread: a cache, made again when it is null."""
+    parent = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="children"
+    )
+    """The session that this one came from: its sub-agent, its branch, its continuation."""
+    relation = models.CharField(max_length=16, blank=True)
+    """What it is to its parent: `threads.domain.transcript.Relation`."""
+    parent_call_id = models.CharField(max_length=128, blank=True)
+    """The tool call of the parent that began it."""
+    parent_external_id = models.CharField(max_length=255, blank=True)
+    """The parent's own id in the transcript: a parent that comes later is known by it."""
+    staged_by = models.UUIDField(null=True)
+    """The job that is still importing it; no one sees the session until this is null."""
+    created_by = models.CharField(max_length=64)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(db_default=Now())
+    deleted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "external_id"], name="one_session_per_external_id"
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["project", "-updated_at", "id"], name="sessions_newest_first"
+            ),
+            models.Index(
+                fields=["project", "parent_external_id"],
+                name="sessions_by_their_parent",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Body(models.Model):
+    """The parts of messages, stored once per role and content within a project."""
+
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    digest = models.BinaryField(max_length=32)
+    """SHA-256 of role and parts: `threads.domain.message.digest`."""
+    content = models.BinaryField()
+    """Canonical JSON of the parts: `threads.domain.message.encode_parts`."""
+    token_counts = models.JSONField(default=dict)
+    """Per encoding the count of each part; their sum is the count of the message."""
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "digest"], name="one_body_per_digest"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return bytes(self.digest).hex()[:12]
+
+
+class Import(models.Model):
+    """What somebody brought at once, a file or a folder of them, and what became of it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    name = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64, blank=True)
+    """Of the file or archive as it came; empty for a folder."""
+    size = models.BigIntegerField(default=0)
+    staged_by = models.UUIDField(null=True)
+    """The job that is still at it; as `Session.staged_by`."""
+    created_by = models.CharField(max_length=64)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    report = models.JSONField(default=dict)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["project", "-created_at"], name="imports_newest_first")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Source(models.Model):
+    """A file that messages were imported from, byte for byte."""
+
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    session = models.ForeignKey(
+        Session, null=True, on_delete=models.CASCADE, related_name="sources"
+    )
+    brought_by = models.ForeignKey(
+        Import, null=True, on_delete=models.SET_NULL, related_name="sources"
+    )
+    sha256 = models.CharField(max_length=64)
+    size = models.BigIntegerField()
+    name = models.CharField(max_length=1024)
+    """The file's name, or its path in the folder or archive that it came in."""
+    format = models.CharField(max_length=32, blank=True)
+    outcome = models.CharField(max_length=16, blank=True)
+    """What became of it: `threads.imports.Outcome`; empty while its import is at it."""
+    imported_at = models.DateTimeField(db_default=Now(), editable=False)
+    report = models.JSONField(default=dict)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["project", "sha256"], name="sources_by_content")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Message(models.Model):
+    """An original: the message at one index of a session. Its key is `m<index>`."""
+
+    pk = models.CompositePrimaryKey("session_id", "index")
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, related_name="messages", db_index=False
+    )
+    index = models.PositiveIntegerField()
+    uuid = models.UUIDField(default=uuid.uuid4, editable=False)
+    short_id = models.CharField(max_length=12)
+    """`msg-` and 8 hex digits, drawn until unique in the session."""
+    role = models.CharField(max_length=16)
+    body = models.ForeignKey(Body, on_delete=models.PROTECT, related_name="+")
+    tokens = models.PositiveIntegerField()
+    group_id = models.PositiveIntegerField()
+    parsing_strategy = models.CharField(max_length=32)
+    status = models.CharField(max_length=16, default="complete")
+    weight = models.PositiveIntegerField(null=True)
+    """Prompt plus completion tokens of the turn, as its provider reported them."""
+    usage = models.JSONField(null=True)
+    """What `weight` is the sum of: the members of `threads.domain.message.Usage`."""
+    name = models.CharField(max_length=128, blank=True)
+    """Who speaks, where a transcript names the person or agent beside the role."""
+    model = models.CharField(max_length=128, blank=True)
+    external_id = models.CharField(max_length=128, blank=True)
+    created_at = models.DateTimeField(null=True)
+    source = models.ForeignKey(
+        Source, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    records = models.JSONField(default=list)
+    """Where in the source it stands: `threads.domain.message.Message.records`."""
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "short_id"], name="one_message_per_short_id"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"m{self.index}"
+
+
+class Event(models.Model):
+    """A record of a transcript that is no message (progress, a title, a compaction), kept."""
+
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, related_name="events", db_index=False
+    )
+    before_index = models.PositiveIntegerField()
+    """How many messages stand before it in the transcript."""
+    type = models.CharField(max_length=64)
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="+")
+    record = models.CharField(max_length=1024)
+    created_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["session", "before_index"], name="events_in_order")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} before m{self.before_index}"
+
+
+class Blob(models.Model):
+    """An image or a file of a message; its bytes lie under their SHA-256 in the data folder."""
+
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    sha256 = models.CharField(max_length=64)
+    media_type = models.CharField(max_length=100)
+    size = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "sha256"], name="one_blob_per_content"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.sha256[:12]
+
+
+class Rendering(models.Model):
+    """The HTML of a body under one version of the renderer: a cache that may be emptied."""
+
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    digest = models.BinaryField(max_length=32)
+    version = models.PositiveSmallIntegerField()
+    html = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "digest", "version"],
+                name="one_rendering_per_version",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return bytes(self.digest).hex()[:12]
+
+
+class SearchMark(models.Model):
+    """How far the index of words has come: one row, made when it is first needed."""
+
+    through = models.BigIntegerField(default=0)
+    """Every body up to this id is in the index, or was never stored."""
+    forgotten = models.PositiveBigIntegerField(default=0)
+    """Bodies taken out since the index was last cleared of what they said."""
+
+    def __str__(self) -> str:
+        return f"through {self.through}"

@@ -1,0 +1,123 @@
+"""Length: how much stands open, how much is folded below it, how much is left out.
+
+Sizes are counted in characters and lines of the text, on the server, so that a fold is never
+empty and a page never measures.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .hidden import visible
+from .safe import escape
+
+SPARE_LINES = 4
+SPARE_SIZE = 400
+"""A fold that would hide fewer lines and no more characters than this is not made."""
+
+TEXT_LIMIT = 256 * 1024
+"""Of a longer text only `HEAD` characters from its start and `TAIL` from its end are shown."""
+HEAD = 96 * 1024
+TAIL = 32 * 1024
+HTML_LIMIT = 1_000_000
+"""Characters of HTML after which the pieces of a message, but for the last, are left out."""
+LINE = 160
+"""Characters of the one line that a card is closed to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How much of a text stands open: whichever of the two is reached first."""
+
+    lines: int
+    size: int
+
+
+PROSE = Limit(80, 16 * 1024)
+OUTPUT = Limit(40, 8 * 1024)
+
+
+def cut(text: str, limit: Limit) -> tuple[str, str]:
+    """What stands open and what is folded (empty where all stands open), joined: `text`.
+
+    It is cut after a line; inside one only where the first line alone is longer than the limit.
+    """
+    end = 0
+    for _ in range(limit.lines):
+        following = text.find("\n", end) + 1
+        if following == 0:
+            following = len(text)
+        if following > limit.size:
+            break
+        end = following
+        if end == len(text):
+            return text, ""
+    end = end or limit.size
+    rest = text[end:]
+    if len(rest) <= SPARE_SIZE and count_lines(rest) < SPARE_LINES:
+        return text, ""
+    return text[:end], rest
+
+
+def shorten(text: str) -> tuple[str, int, str]:
+    """Start, number of characters left out, end: (`text`, 0, "") up to `TEXT_LIMIT`."""
+    if len(text) <= TEXT_LIMIT:
+        return text, 0, ""
+    return text[:HEAD], len(text) - HEAD - TAIL, text[-TAIL:]
+
+
+def left_out(what: str) -> str:
+    """The note that stands where something is left out: `what` is plain text."""
+    return f'<p class="note">{escape(what)} left out here. Open raw shows all.</p>'
+
+
+def fold(shown: str, rest: str, *, lines: int, size: int, what: str = "more") -> str:
+    """`shown`, and below it `rest` folded; both HTML. `lines` and `size` are those of `rest`."""
+    if not rest:
+        return shown
+    how_much = f"{lines:,} {what} lines" if lines > 1 else "the rest"
+    return (
+        f'{shown}<details class="more"><summary><span class="when-closed">Show {how_much}</span>'
+        f'<span class="when-open">Show less</span> <span class="size">{readable(size)}</span>'
+        f"</summary>{rest}</details>"
+    )
+
+
+def readable(size: int) -> str:
+    """A number of characters or bytes as a person reads it: `9.2 KB`."""
+    if size < 1000:
+        return f"{size} B"
+    return (
+        f"{size / 1000:,.1f} KB" if size < 1_000_000 else f"{size / 1_000_000:,.1f} MB"
+    )
+
+
+def count_lines(text: str) -> int:
+    """Lines of `text`; a line feed at its end doesn't begin another."""
+    return text.count("\n") + (not text.endswith("\n"))
+
+
+def one_line(text: str, length: int = LINE) -> str:
+    """The first line of a text, hidden characters visible, at most `length` characters long."""
+    start = text[: 4 * length].strip()
+    first = start.split("\n", 1)[0].rstrip()
+    shown = visible(first)
+    if first == start and len(shown) <= length and len(text) <= 4 * length:
+        return shown
+    return shown[: length - 1] + "…"
+
+
+def bounded(pieces: Sequence[Callable[[], str]]) -> list[str]:
+    """The HTML of each piece; once `HTML_LIMIT` is reached only that of the last.
+
+    A note stands in place of the first that is left out, nothing in place of the others.
+    """
+    made: list[str] = []
+    size = 0
+    for place, make in enumerate(pieces):
+        if size > HTML_LIMIT and place < len(pieces) - 1:
+            count = len(pieces) - 1 - place
+            note = left_out(f"{count:,} part{'s' if count != 1 else ''}")
+            return [*made, note, *[""] * (count - 1), pieces[-1]()]
+        made.append(make())
+        size += len(made[-1])
+    return made

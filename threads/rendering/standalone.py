@@ -1,0 +1,60 @@
+"""Bodies and style for a page that stands alone: pictures inline, nothing to ask a server for."""
+
+import hashlib
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from threads.domain.formats import blocks
+from threads.domain.formats.format import Heading
+from threads.domain.message import Message, encode_part
+from threads.domain.part import File, Image, Part, ToolResult
+
+from .message import render
+from .safe import escape
+
+_STYLES = Path(__file__).resolve().parents[2] / "static" / "css"
+_SHEETS = ("tokens.css", "base.css", "body.css", "export.css")
+_SOURCE = re.compile(r'src="/api/blobs/([0-9a-f]{64})"')
+_LEFT_OUT = "left out here. Open raw shows all."
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+def render_alone(message: Message, heading: Heading) -> str:
+    """The body of a message as safe HTML; where it is too long to draw, its text follows whole."""
+    pictures: dict[str, str] = {}
+    parts = tuple(_with_hash(part, heading, pictures) for part in message.parts)
+    html = render(message.role, parts, counts=None)
+    html = _SOURCE.sub(lambda match: f'src="{pictures.get(match[1], "data:,")}"', html)
+    if _LEFT_OUT not in html:
+        return html
+    html = html.replace(_LEFT_OUT, "left out here. All of it follows.")
+    whole = escape(_encoded(message.parts).replace("\0", "\ufffd"))
+    return f"{html}<details><summary>All of it, as JSON</summary><pre>{whole}</pre></details>"
+
+
+@cache
+def styles() -> str:
+    """The style of the page: that of the product's own bodies, and what is around them."""
+    sheets = (_STYLES.joinpath(name).read_text() for name in _SHEETS)
+    return "\n".join(_COMMENT.sub("", sheet) for sheet in sheets)
+
+
+def _with_hash(part: Part, heading: Heading, pictures: dict[str, str]) -> Part:
+    """A part whose pictures are named by their hash, as stored ones are; their bytes noted."""
+    if isinstance(part, ToolResult):
+        content = tuple(_with_hash(item, heading, pictures) for item in part.content)
+        return replace(part, content=content)  # type: ignore[arg-type]  # what it held before
+    if not isinstance(part, Image) or (data := heading.data(part)) is None:
+        return part
+    sha256 = part.sha256 or hashlib.sha256(data).hexdigest()
+    pictures[sha256] = blocks.data_uri(part.media_type, data)
+    return replace(part, sha256=sha256)
+
+
+def _encoded(parts: tuple[Part, ...]) -> str:
+    kept = [encode_part(part) for part in parts if not isinstance(part, Image | File)]
+    text = json.dumps(kept, ensure_ascii=False, indent=2)
+    return text.encode("utf-8", "replace").decode()

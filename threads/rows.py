@@ -1,0 +1,219 @@
+"""Writing many rows at once, past Django's models: COPY on PostgreSQL, wide INSERTs on SQLite.
+
+Rows come as columns of equal length, of what the tables take; `threads.recording` makes them.
+They are written in the caller's transaction, and what the database refuses is raised as Django
+raises it (IntegrityError, DataError). In SQLite most of the time would go into binding values,
+so that a value that is the same in all rows of a statement is bound once.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import chain
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from .models import Session
+
+Row = tuple[Any, ...]
+Column = Sequence[Any]
+
+MESSAGE_COLUMNS = (
+    "index",
+    "uuid",
+    "body_id",
+    "tokens",
+    "group_id",
+    "role",
+    "status",
+    "weight",
+    "usage",
+    "name",
+    "model",
+    "external_id",
+    "created_at",
+    "records",
+    "short_id",
+)
+"""What differs from message to message, as `insert_messages` is given it.
+
+`uuid` as 32 hex digits, `usage` and `records` as JSON text, `created_at` as `moments` gives it.
+"""
+EVENT_COLUMNS = ("before_index", "type", "record", "created_at")
+"""`created_at` is a datetime here."""
+BODY_COLUMNS = ("digest", "content", "token_counts")
+
+_A_STATEMENT = 300
+"""Rows of one INSERT in SQLite, which takes 32,766 values in a statement."""
+_LOOK_UP = (
+    "WITH RECURSIVE place(at) AS"
+    " (SELECT 1 UNION ALL SELECT at + 32 FROM place WHERE at + 32 <= length(?1))"
+    " SELECT body.digest, body.id, body.token_counts FROM place"
+    " CROSS JOIN threads_body AS body"
+    " ON body.project_id = ?2 AND body.digest = substr(?1, place.at, 32)"
+)
+"""Bodies by digests that lie one behind the other in one value."""
+_STAGE = (
+    "CREATE TEMPORARY TABLE IF NOT EXISTS staged_body"
+    " (digest bytea, content bytea, token_counts jsonb) ON COMMIT DELETE ROWS"
+)
+_FROM_STAGE = (
+    "INSERT INTO threads_body (project_id, digest, content, token_counts)"
+    " SELECT %s, digest, content, token_counts FROM staged_body"
+    " ON CONFLICT DO NOTHING RETURNING digest, id"
+)
+
+
+_SECOND = "%04d-%02d-%02d %02d:%02d:%02d%s"
+_MOMENT = "%04d-%02d-%02d %02d:%02d:%02d.%06d%s"
+"""A time as `str` writes it, in two thirds of its time."""
+
+
+class Found(NamedTuple):
+    """A body that is stored: its id, and its token counts as JSON text."""
+
+    id: int
+    token_counts: str
+
+
+def insert_messages(
+    session: Session, source_id: int | None, columns: Sequence[Column]
+) -> None:
+    """Write messages of one session; `columns` are those of `MESSAGE_COLUMNS`."""
+    same = {
+        "session_id": session.pk.hex,
+        "source_id": source_id,
+        "parsing_strategy": session.parsing_strategy,
+    }
+    if connection.vendor != "postgresql":
+        _insert("threads_message", same, MESSAGE_COLUMNS, columns)
+        return
+    fixed = tuple(same.values())
+    rows = (fixed + row for row in zip(*columns, strict=True))
+    _copy("threads_message", (*same, *MESSAGE_COLUMNS), rows)
+
+
+def insert_events(
+    session: Session, source_id: int, events: Sequence[tuple[Any, ...]]
+) -> None:
+    """Write events of one session, their members as `EVENT_COLUMNS` names them."""
+    if not events:
+        return
+    *columns, created = map(list, zip(*events, strict=True))
+    columns.append(moments(created))
+    same = {"session_id": session.pk.hex, "source_id": source_id}
+    if connection.vendor != "postgresql":
+        _insert("threads_event", same, EVENT_COLUMNS, columns)
+        return
+    fixed = tuple(same.values())
+    rows = (fixed + row for row in zip(*columns, strict=True))
+    _copy("threads_event", (*same, *EVENT_COLUMNS), rows)
+
+
+def insert_bodies(
+    project_id: int, columns: Sequence[Sequence[Any]]
+) -> dict[bytes, int]:
+    """Store bodies; `columns` are those of `BODY_COLUMNS`. The answer is their ids by digest.
+
+    A body that another transaction has stored in the meantime is not in the answer.
+    """
+    if connection.vendor != "postgresql":
+        ids = _insert("threads_body", {"project_id": project_id}, BODY_COLUMNS, columns)
+        return dict(zip(columns[0], ids, strict=True))
+    with connection.cursor() as cursor:
+        cursor.execute(_STAGE)
+        cursor.execute("DELETE FROM staged_body")
+        _copy("staged_body", BODY_COLUMNS, zip(*columns, strict=True))
+        cursor.execute(_FROM_STAGE, [project_id])
+        return {bytes(digest): id_ for digest, id_ in cursor.fetchall()}
+
+
+def find_bodies(project_id: int, digests: Iterable[bytes]) -> dict[bytes, Found]:
+    """The bodies of a project with these digests; they stay until the transaction ends."""
+    wanted = list(digests)
+    if connection.vendor != "postgresql":
+        rows = _execute(_LOOK_UP, (b"".join(wanted), project_id)).fetchall()
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT digest, id, token_counts::text FROM threads_body"
+                " WHERE project_id = %s AND digest = ANY(%s) FOR KEY SHARE",
+                [project_id, wanted],
+            )
+            rows = cursor.fetchall()
+    return {bytes(digest): Found(id_, counts) for digest, id_, counts in rows}
+
+
+def moments(values: Sequence[datetime | None]) -> list[str | None]:
+    """Times as a column takes them; None for one that is none in UTC (before the year 1)."""
+    zone = "+00:00" if connection.vendor == "postgresql" else ""
+    return [None if value is None else _in_utc(value, zone) for value in values]
+
+
+def _in_utc(value: datetime, zone: str) -> str | None:
+    try:
+        at = value if value.tzinfo is UTC else value.astimezone(UTC)
+    except OverflowError:
+        return None
+    second = (at.year, at.month, at.day, at.hour, at.minute, at.second)
+    if at.microsecond:
+        return _MOMENT % (*second, at.microsecond, zone)
+    return _SECOND % (*second, zone)
+
+
+def _copy(table: str, columns: Iterable[str], rows: Iterable[Row]) -> None:
+    names = ", ".join(f'"{column}"' for column in columns)
+    statement = f"COPY {table} ({names}) FROM STDIN"
+    with (
+        connection.cursor() as cursor,
+        connection.wrap_database_errors,
+        cursor.cursor.copy(statement) as copy,
+    ):
+        for row in rows:
+            copy.write_row(row)
+
+
+def _insert(
+    table: str,
+    same: Mapping[str, Any],
+    names: Sequence[str],
+    columns: Sequence[Column],
+) -> list[int]:
+    """Write rows; the answer is their row ids, which SQLite counts up within a statement."""
+    fixed, varying = dict(same), {names[0]: columns[0]}
+    for name, values in zip(names[1:], columns[1:], strict=True):
+        if values[0] == values[-1] and values.count(values[0]) == len(values):
+            fixed[name] = values[0]
+        else:
+            varying[name] = values
+    ids: list[int] = []
+    for start in range(0, len(columns[0]), _A_STATEMENT):
+        chunk = [one[start : start + _A_STATEMENT] for one in varying.values()]
+        count = len(chunk[0])
+        statement = _insertion(table, tuple(fixed), tuple(varying), count)
+        bound = (*fixed.values(), *chain.from_iterable(zip(*chunk, strict=True)))
+        last = _execute(statement, bound).lastrowid
+        ids.extend(range(last - count + 1, last + 1))
+    return ids
+
+
+@lru_cache(maxsize=64)
+def _insertion(
+    table: str, fixed: tuple[str, ...], varying: tuple[str, ...], count: int
+) -> str:
+    """An INSERT whose fixed columns are bound once; all names are this module's own."""
+    names = ", ".join(f'"{column}"' for column in (*fixed, *varying))
+    row = f"({', '.join('?' * len(varying))})"
+    given = [*"?" * len(fixed), *(f"column{n + 1}" for n in range(len(varying)))]
+    return (
+        f"INSERT INTO {table} ({names}) SELECT {', '.join(given)}"  # noqa: S608
+        f" FROM (VALUES {', '.join([row] * count)})"
+    )
+
+
+def _execute(statement: str, values: Row) -> Any:
+    """Run a statement by the driver: Django's cursor would search it for placeholders."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        return connection.connection.execute(statement, values)

@@ -1,0 +1,8 @@
+"""For words of transcripts, agents and people that a template prints by itself."""
+
+from django import template
+
+from threads.rendering.hidden import visible
+
+register = template.Library()
+register.filter("visible", visible, is_safe=False)

@@ -1,0 +1,169 @@
+"""Token counts: tiktoken is the truth, fastokens the speed where it proves equal.
+
+The encodings come from the files that litellm packages, found without importing litellm, so
+that nothing is ever downloaded. Loading an encoding takes about a second, once a process.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from fastokens import Tokenizer
+from tiktoken import Encoding
+from tiktoken_ext.openai_public import ENCODING_CONSTRUCTORS
+
+from .domain import tokens
+from .domain.part import Part
+
+DEFAULT = "o200k_base"
+FILES = {
+    "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+    "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
+}
+"""The encodings at hand, and tiktoken's cache name of their files: the SHA-1 of their URL."""
+O200K = re.compile(r"gpt-(4o|4\.1|4\.5|5|oss)|chatgpt-4o|o[134](-|$)|codex-mini")
+CL100K = re.compile(r"gpt-(4(-|$)|3\.5|35)")
+"""Which of OpenAI's models read in which encoding (tiktoken's `model.py`, and its later ones)."""
+SPECIMENS = (
+    "",
+    " ",
+    "\n\n\n  \t",
+    "   " * 90,
+    "a" * 700,
+    "0123456789" * 40,
+    "don't I'LL we'Ve 'S x'd",
+    "<|endoftext|><|im_start|>",
+    "\u00a0\u2003x\u200b",
+    "\r\n\r\n  x\r",
+    "naïve e\u0301 ＦＵＬＬ ßİıſK",
+    "日本語の文章、한국어 문장, русский текст, عربي עברית ไทย हिन्दी",
+    "👩\u200d👩\u200d👧 😀🏳️\u200d🌈",
+    "\x00\x01\x7f\ufffd",
+    'def f(x: int = 1_000) -> dict[str, "X"]:\n\treturn {"a": [x, None]}  # why\n',
+    '{"path": "/srv/app/1.txt", "lines": [1, 2.5e-3], "ok": true}\n',
+    "$ git diff -U0 HEAD~1 | less -R\n",
+)
+"""What the accelerator must encode to tiktoken's very ids before it is trusted."""
+PIECE = 10_000
+"""Characters in which a text is counted that tiktoken can't count in one."""
+
+Count = Callable[[str], int]
+Encode = Callable[[str], Any]
+"""Gives what has a length: tiktoken a list of ids, fastokens an object with `ids`."""
+
+
+def encoding_for(model: str) -> str:
+    """The encoding in which a model's tokens are counted; for a foreign model an estimate."""
+    return "cl100k_base" if CL100K.match(_bare(model)) else DEFAULT
+
+
+def is_exact(model: str) -> bool:
+    """Whether the encoding is the model's own: true of OpenAI's models only."""
+    return bool(O200K.match(_bare(model)) or CL100K.match(_bare(model)))
+
+
+def tokenizer_name(model: str) -> str:
+    """The tokenizer as the page names it: `o200k_base`, or `o200k_base, estimated`."""
+    return encoding_for(model) + ("" if is_exact(model) else ", estimated")
+
+
+def count_parts(parts: Sequence[Part], encoding: str = DEFAULT) -> list[int]:
+    """The tokens of each part; their sum is the count of the message."""
+    return count_messages([parts], encoding)[0]
+
+
+def count_messages(
+    messages: Iterable[Sequence[Part]], encoding: str = DEFAULT
+) -> list[list[int]]:
+    """For many messages at once the tokens of each of their parts."""
+    count = counter(encoding)
+    return [
+        [sum(map(count, tokens.texts(part))) + tokens.estimate(part) for part in parts]
+        for parts in messages
+    ]
+
+
+def count_many(texts: Iterable[str], encoding: str = DEFAULT) -> list[int]:
+    """The tokens of each text. Special tokens count as the words that they are spelled with."""
+    return list(map(counter(encoding), texts))
+
+
+@cache
+def counter(encoding: str) -> Count:
+    """The fastest exact way to count: fastokens where it equals tiktoken, else tiktoken.
+
+    Raises LookupError for an encoding that is not at hand.
+    """
+    return _counting(_accelerator(encoding) or _load_tiktoken(encoding))
+
+
+def is_accelerated(encoding: str = DEFAULT) -> bool:
+    """Whether fastokens counts this encoding: it is at hand and equals tiktoken."""
+    return _accelerator(encoding) is not None
+
+
+@cache
+def _accelerator(encoding: str) -> Encode | None:
+    slow = _load_tiktoken(encoding)
+    try:
+        fast = _load_fastokens(encoding)
+        is_equal = all(list(fast(text).ids) == slow(text) for text in SPECIMENS)
+    except Exception:  # noqa: BLE001  # an accelerator that fails in any way is done without
+        return None
+    return fast if is_equal else None
+
+
+def _counting(encode: Encode) -> Count:
+    def count(text: str) -> int:
+        try:
+            return len(encode(text))
+        except UnicodeEncodeError:
+            return len(encode(_without_surrogates(text)))
+        except BaseException as error:
+            # tiktoken's regular expressions overflow on a million blanks: pyo3 raises that as
+            # a PanicException, which is no Exception and would end the process.
+            if type(error).__name__ != "PanicException":
+                raise
+            pieces = (text[i : i + PIECE] for i in range(0, len(text), PIECE))
+            return sum(len(encode(piece)) for piece in pieces)
+
+    return count
+
+
+def _without_surrogates(text: str) -> str:
+    """As tiktoken reads it: pairs become characters, what is left over U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _load_tiktoken(encoding: str) -> Encode:
+    """An encoding of its own, not tiktoken's shared one: 75 MB that go when it isn't needed."""
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(_file(encoding).parent)
+    return Encoding(**ENCODING_CONSTRUCTORS[encoding]()).encode_ordinary
+
+
+def _load_fastokens(encoding: str) -> Encode:
+    tokenizer = Tokenizer.from_tiktoken(str(_file(encoding)), encoding=encoding)
+    encode: Encode = tokenizer.encode_ordinary
+    return encode
+
+
+def _file(encoding: str) -> Path:
+    """The file of an encoding in litellm's package. Raises LookupError where there is none."""
+    spec = find_spec("litellm")
+    if encoding not in FILES or spec is None or spec.origin is None:
+        raise LookupError(f"The encoding {encoding} is not at hand.")
+    folder = Path(spec.origin).parent / "litellm_core_utils" / "tokenizers"
+    if not (folder / FILES[encoding]).is_file():
+        raise LookupError(
+            f"litellm's package holds no file of the encoding {encoding}."
+        )
+    return folder / FILES[encoding]
+
+
+def _bare(model: str) -> str:
+    """A model's name without its provider (`azure/…`) and the mark of a fine-tuned one."""
+    return model.rsplit("/", 1)[-1].removeprefix("ft:").lower()
