@@ -1,0 +1,56 @@
+"""A context to compare another with: without any operation, or without one of them.
+
+Redactions stay on in both: what they mask is shown nowhere.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from contextstudio.accounts.domain.errors import Invalid, NotFound
+from threads.models import Session
+
+from .contexts import Context, Wish, assemble_session
+from .domain.control import Toggle
+from .domain.key import Key, entry_key, entry_number
+from .domain.log import Entry
+from .domain.operation import Redact
+from .domain.replay import replay
+from .domain.thread import Thread
+from .selectors import load_history, load_leaves
+
+NOBODY = ""
+
+
+def context_of_originals(session: Session, wish: Wish) -> Context:
+    """The context that there would be without any operation."""
+    edits = load_history(session).log.edits
+    keys = [
+        entry_key(number)
+        for number, recorded in edits.items()
+        if not isinstance(recorded.edit, Redact)
+    ]
+    thread = _thread_without(session, wish, keys)
+    return assemble_session(session, replace(wish, thread=thread))
+
+
+def context_without(session: Session, wish: Wish, operation: Key) -> Context:
+    """The context that there would be without one operation. Raises NotFound, Invalid."""
+    edit = load_history(session).log.edits.get(entry_number(operation) or 0)
+    if edit is None:
+        raise NotFound(f"There is no operation {operation}.", at=["against"])
+    if isinstance(edit.edit, Redact):
+        raise Invalid(
+            "What a redaction masks is not shown by leaving it out.", at=["against"]
+        )
+    thread = _thread_without(session, wish, [operation])
+    return assemble_session(session, replace(wish, thread=thread))
+
+
+def _thread_without(session: Session, wish: Wish, operations: Iterable[Key]) -> Thread:
+    """The thread with operations switched off; nothing is recorded."""
+    log = load_history(session).log
+    off = Toggle(operations=tuple(operations), active=False)
+    without = log.extended([Entry(log.head + 1, off, NOBODY)])
+    return replay(
+        load_leaves(session), without, wish.active_tags, objective=session.objective
+    )

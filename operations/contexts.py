@@ -1,0 +1,409 @@
+"""The context of a session: what would be sent to a model now (DESIGN 4 and 6)."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.rights import Right
+from threads import blobs, tokens
+from threads.domain.formats.format import Heading
+from threads.domain.message import Role
+from threads.domain.part import Part, Text
+from threads.models import Session
+from threads.selectors import get_session, load_messages
+
+from .domain.assembly import Assembly, Plan, Spoken, outgoings
+from .domain.assembly import assemble as assembled
+from .domain.key import Key
+from .domain.outgoing import Layer, Outgoing
+from .domain.policy import Policy, encode_policy, read_policy
+from .domain.providers import PROVIDERS, compile_request
+from .domain.providers.request import Compiled, Draft, Issue, LeftOut
+from .domain.selection import Preference
+from .domain.step import Count, Omission, Step
+from .domain.thread import Thread
+from .domain.unanswered import keys_near, left_out_results, unanswered
+from .layers import Surroundings, load_layers
+from .policies import default_policy, policy_of
+from .selectors import load_thread, load_words, outgoing
+from .slices import consume_slice, pending_slice
+
+_ROWS = 500
+"""Originals that are read at once."""
+HEAVIEST = 5
+"""How many ranges are named where a context is over its budget."""
+_PROVIDERS_OF = {"gemini_gca": "gemini"}
+_STRATEGIES = {
+    "anthropic": "anthropic",
+    "bedrock": "anthropic",
+    "gemini": "gemini",
+}
+"""In whose form a provider's calls are recorded; OpenAI's for the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a context is asked for. `policy` is tried in place of the one in force."""
+
+    provider: str = ""
+    """Empty: the one that the session was recorded with."""
+    model: str = ""
+    active_tags: frozenset[str] | None = None
+    max_tokens: int | None = None
+    consume: bool = False
+    policy: Policy | None = None
+    thread: Thread | None = None
+    """Taken in place of the session's own thread, to compare."""
+
+
+class Range(NamedTuple):
+    """Messages of one group that stand behind one another."""
+
+    group: int
+    first: Key
+    last: Key
+    count: int  # type: ignore[assignment]  # nobody asks how often a value is in it
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """A context with all that it was made of."""
+
+    session: Session
+    thread: Thread
+    provider: str
+    model: str
+    policy: Policy
+    preference: Preference | None
+    assembly: Assembly
+    compiled: Compiled
+    steps: Sequence[Step]
+    """Those of the assembly, and what compiling left out and added."""
+    max_tokens: int | None
+    encoding: str
+    """In which everything is counted: the model's own where it is known."""
+
+    @property
+    def sent(self) -> int:
+        """The tokens that are sent."""
+        return self.steps[-1].after
+
+    @property
+    def over_budget(self) -> bool:
+        """Whether more is sent than was allowed."""
+        return self.max_tokens is not None and self.sent > self.max_tokens
+
+    @property
+    def heaviest(self) -> list[Range]:
+        """The ranges with the most tokens, heaviest first."""
+        ranges = group_ranges(self.assembly.messages)
+        return sorted(ranges, key=lambda one: -one.tokens)[:HEAVIEST]
+
+
+def assemble(caller: Caller, session_id: uuid.UUID, wish: Wish) -> Context:
+    """The context of a session; `consume` uses up the slice that waits.
+
+    Raises Invalid for a provider that there is none of.
+    """
+    if not wish.consume:
+        return assemble_session(get_session(caller, session_id), wish)
+    with transaction.atomic():
+        session = get_session(caller, session_id, Right.READ, lock=True)
+        context = assemble_session(session, wish)
+        consume_slice(session)
+        return context
+
+
+def assemble_session(session: Session, wish: Wish) -> Context:
+    """The context of a session that the caller may read; nothing is used up."""
+    provider = wish.provider or provider_of(session)
+    if provider not in PROVIDERS:
+        raise Invalid(
+            f"There is no provider {provider!r}: take {', '.join(PROVIDERS)}.",
+            at=["provider"],
+        )
+    thread = wish.thread or load_thread(session, wish.active_tags)
+    policy = wish.policy or policy_of(session)
+    preference = pending_slice(session)
+    model = wish.model or session.model
+    encoding = tokens.encoding_for(model) if model else session.encoding
+    count = counter_of(encoding)
+    messages = (
+        load_outgoing(session, thread)
+        if wish.thread is None
+        else outgoings(thread, spoken(session, thread), counter_of(session.encoding))
+    )
+    total = None
+    if encoding != session.encoding:
+        messages = [replace(one, tokens=count(one.parts)) for one in messages]
+        total = _total(session, count)
+    surroundings = Surroundings(
+        session=session, thread=thread, policy=policy, question=_question(messages)
+    )
+    plan = Plan(
+        count=count,
+        strategy=_STRATEGIES.get(provider, "openai"),
+        policy=policy,
+        preference=preference,
+        layers=load_layers(surroundings, count),
+    )
+    assembly = assembled(thread, messages, plan, total=total)
+    missing = results_left_out(session, thread, assembly)
+    draft = draft_of(session, assembly, model, left_out=missing)
+    compiled = compile_request(provider, draft)
+    return Context(
+        session=session,
+        thread=thread,
+        provider=provider,
+        model=model,
+        policy=policy,
+        preference=preference,
+        assembly=assembly,
+        compiled=compiled,
+        steps=[*assembly.steps, compile_step(assembly, compiled)],
+        max_tokens=wish.max_tokens,
+        encoding=encoding,
+    )
+
+
+class Effect(NamedTuple):
+    """A context under the policy in force, and under another one."""
+
+    before: Context
+    after: Context
+
+
+def effect_of(
+    caller: Caller,
+    session_id: uuid.UUID,
+    settings: Mapping[str, Any] | None,
+    *,
+    provider: str = "",
+) -> Effect:
+    """What a policy would change for a session; None: the project's. Raises Invalid."""
+    session = get_session(caller, session_id)
+    policy = (
+        default_policy(session.project) if settings is None else read_policy(settings)
+    )
+    wish = Wish(provider=provider)
+    return Effect(
+        assemble_session(session, wish),
+        assemble_session(session, replace(wish, policy=policy)),
+    )
+
+
+def provider_of(session: Session) -> str:
+    """The provider that a session was recorded with, OpenAI for one that is not known."""
+    strategy = session.parsing_strategy
+    named = _PROVIDERS_OF.get(strategy, strategy)
+    return named if named in PROVIDERS else "openai"
+
+
+def counter_of(encoding: str) -> Count:
+    """Counts messages in an encoding, as those of a session were counted."""
+
+    def count(parts: Sequence[Part]) -> int:
+        return sum(tokens.count_parts(parts, encoding))
+
+    return count
+
+
+def _total(session: Session, count: Count) -> int:
+    """The tokens of the originals in another encoding than they are stored in."""
+    return sum(
+        count(original.parts)
+        for start in range(0, session.message_count, _ROWS)
+        for original in load_messages(session, start, start + _ROWS)
+    )
+
+
+def load_outgoing(session: Session, thread: Thread) -> Sequence[Outgoing]:
+    """What the model sees of a session's thread, counted as the session is."""
+    state = (thread.head, thread.message_count, thread.active_tags)
+    key = (session.pk, *state, session.objective)
+    messages = outgoing.get(key)
+    if messages is None:
+        count = counter_of(session.encoding)
+        messages = outgoings(thread, spoken(session, thread), count)
+        outgoing.keep(key, messages)
+    return messages
+
+
+def spoken(session: Session, thread: Thread) -> Mapping[Key, Spoken]:
+    """What the messages read that the model sees of a thread."""
+    words = load_words(session, thread, (shown.key for shown in thread.effective()))
+    return {
+        key: Spoken(
+            read.parts,
+            read.original.row.parsing_strategy
+            if read.original
+            else session.parsing_strategy,
+            (read.original.row.name or None) if read.original else None,
+        )
+        for key, read in words.items()
+    }
+
+
+def draft_of(
+    session: Session,
+    assembly: Assembly,
+    model: str,
+    *,
+    tools: Sequence[dict[str, Any]] = (),
+    left_out: Mapping[str, LeftOut] = MappingProxyType({}),
+) -> Draft:
+    """The assembly as a compiler takes it."""
+    heading = Heading(
+        title=session.title,
+        model=model,
+        strategy=session.parsing_strategy,
+        blob=blobs.read,
+    )
+    return Draft(
+        layers=assembly.layers,
+        messages=assembly.messages,
+        model=model,
+        heading=heading,
+        sealed=assembly.sealed,
+        tools=tools,
+        left_out=left_out,
+    )
+
+
+def results_left_out(
+    session: Session, thread: Thread, assembly: Assembly
+) -> dict[str, LeftOut]:
+    """What left out the results of calls that are sent, by the calls' ids."""
+    calls = unanswered(assembly.messages)
+    if not calls:
+        return {}
+    words = load_words(session, thread, keys_near(thread, calls))
+    parts = {key: read.parts for key, read in words.items()}
+    return left_out_results(thread, assembly.steps, calls, parts)
+
+
+def compile_step(assembly: Assembly, compiled: Compiled) -> Step:
+    """The messages that compiling left out whole, with the rules that they broke."""
+    sent = {key for keys in compiled.origins for key in keys}
+    rules = {key: issue.rule for issue in compiled.issues for key in issue.keys}
+    left_out = tuple(
+        Omission(message.key, message.tokens, f"Rule {rules[message.key]}.")
+        for message in assembly.messages
+        if message.key in rules and message.key not in sent
+    )
+    return Step(
+        name="compile",
+        before=assembly.sent,
+        after=assembly.sent - sum(omission.tokens for omission in left_out),
+        left_out=left_out,
+    )
+
+
+def group_ranges(messages: Sequence[Outgoing]) -> list[Range]:
+    """The messages by group, those of one that stand apart each by themselves."""
+    found: list[Range] = []
+    for message in messages:
+        last = found[-1] if found else None
+        if last is None or last.group != message.group:
+            found.append(
+                Range(message.group, message.key, message.key, 1, message.tokens)
+            )
+            continue
+        found[-1] = last._replace(
+            last=message.key,
+            count=last.count + 1,
+            tokens=last.tokens + message.tokens,
+        )
+    return found
+
+
+def present_context(context: Context) -> dict[str, Any]:
+    """A context as the public contract gives it (DESIGN 6)."""
+    compiled, assembly = context.compiled, context.assembly
+    answer: dict[str, Any] = {
+        "session_id": str(context.session.pk),
+        "provider": context.provider,
+        "model": context.model,
+        "policy": context.policy.preset,
+        "request": compiled.request,
+        "messages": compiled.messages,
+        "layers": [_present_layer(layer) for layer in assembly.layers],
+        "issues": [present_issue(issue) for issue in compiled.issues],
+        "steps": [present_step(step) for step in context.steps],
+        "over_budget": context.over_budget,
+        "max_tokens": context.max_tokens,
+        "heaviest": [one._asdict() for one in context.heaviest],
+        "tokens": {
+            "total": assembly.total,
+            "shown": assembly.shown,
+            "sent": context.sent,
+            "by_layer": _by_layer(context),
+            "tokenizer": context.encoding,
+            "exact": tokens.is_exact(context.model),
+        },
+    }
+    if compiled.system is not None:
+        answer["system"] = compiled.system
+    return answer
+
+
+def present_effect(effect: Effect) -> dict[str, Any]:
+    """What a policy would change."""
+    return {
+        "policy": encode_policy(effect.after.policy),
+        "before": effect.before.sent,
+        "after": effect.after.sent,
+        "steps": [present_step(step) for step in effect.after.steps],
+    }
+
+
+def present_issue(issue: Issue) -> dict[str, Any]:
+    """A rule that was not kept."""
+    return {
+        "rule": issue.rule,
+        "severity": issue.severity.value,
+        "keys": list(issue.keys),
+        "detail": issue.detail,
+        "repair": issue.repair,
+    }
+
+
+def present_step(step: Step) -> dict[str, Any]:
+    """What a step did, with each message that lost something."""
+    return {
+        "name": step.name,
+        "before": step.before,
+        "after": step.after,
+        "added": step.added,
+        "left_out": [omission._asdict() for omission in step.left_out],
+    }
+
+
+def _present_layer(layer: Layer) -> dict[str, Any]:
+    return {
+        "name": layer.name,
+        "text": layer.text,
+        "tokens": layer.tokens,
+        "keys": list(layer.keys),
+    }
+
+
+def _by_layer(context: Context) -> dict[str, int]:
+    """Tokens of each layer, and of the history: together all that is sent."""
+    found = {layer.name: layer.tokens for layer in context.assembly.layers}
+    return found | {"history": context.sent - sum(found.values())}
+
+
+def _question(messages: Sequence[Outgoing]) -> str:
+    for message in reversed(messages):
+        texts = [part.text for part in message.parts if isinstance(part, Text)]
+        if message.role is Role.USER and texts:
+            return "\n".join(texts)
+    return ""

@@ -1,0 +1,1 @@
+"""The log of operations and what follows from it: plain Python, the standard library only."""

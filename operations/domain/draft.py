@@ -1,0 +1,255 @@
+"""A thread in the making: the tree, and what operations put into it.
+
+Replay lets each edit that is in force act on one draft, in the order of the log. Nothing
+here raises on account of a key that names nothing: such keys are passed over.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from .ascent import longest_ascent
+from .key import Key, entry_key, made_key, made_place, original_key, original_number
+from .made import New
+from .span import MASK, Change, Span, matches
+from .status import Outcome, applied, conflict, void
+from .tree import THREAD, Tree
+
+_NO_TARGET = "None of its messages is in the thread."
+_NO_ANCHOR = "What it stands behind is not in the thread."
+_NO_TEXT = "None of the text that it changes is in the thread any more."
+_CUTS = "It would cut through a fold."
+_OVERLAPS = "Other operations change the same text."
+
+
+class Move(NamedTuple):
+    """Nodes that a resequence took from between others; `behind` 0: the first of all."""
+
+    operation: int
+    nodes: list[int]
+    behind: int
+    container: int
+
+
+class Draft:
+    """What replay works on. Nodes are those of `tree`; `purged` keys have no text.
+
+    Only for the operations that are `explained` a conflict tells which leaves would do: they
+    may be many, and are of use only while it can still be refused.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        *,
+        purged: AbstractSet[Key] = frozenset(),
+        explained: AbstractSet[int] = frozenset(),
+    ) -> None:
+        """The draft of a thread of `count` originals on which nothing acted yet."""
+        self.tree = Tree(count)
+        self.purged = purged
+        self.inserted: dict[Key, int] = {}
+        self.folds: dict[int, int] = {}
+        """The fold of each operation that made one."""
+        self.made_by: dict[int, tuple[int, int]] = {}
+        """Operation and place of inserted leaves; operation and -1 of folds."""
+        self.messages: dict[int, tuple[New, ...]] = {}
+        """What each operation in the tree shows or inserted."""
+        self.tags: dict[int, list[str]] = {}
+        self.changes: dict[Key, list[Change]] = {}
+        self.moves: list[Move] = []
+        self.moved_by: dict[int, int] = {}
+        self.explained = explained
+        self._hangs_on: dict[int, int] = {}
+        self._taken: dict[tuple[Key, int], list[tuple[int, int, int]]] = {}
+
+    def leaf(self, key: Key) -> int | None:
+        """The node of a leaf that is in the tree."""
+        node = original_number(key)
+        if node:
+            return node if node <= self.tree.count else None
+        return self.inserted.get(key)
+
+    def holder(self, key: Key) -> int | None:
+        """The node of a leaf, or of the fold that a key names or that shows its message."""
+        node = self.leaf(key)
+        if node is None:
+            place = made_place(key)
+            node = self.folds.get(place[0]) if place else None
+        return node
+
+    def key(self, node: int) -> Key:
+        """The key of a leaf or a fold."""
+        if node <= self.tree.count:
+            return original_key(node - 1)
+        number, place = self.made_by[node]
+        return entry_key(number) if place < 0 else made_key(number, place)
+
+    def tag(self, targets: Iterable[Key], tags: Iterable[str]) -> Outcome:
+        """Give the leaves among the targets tags."""
+        leaves = self._present(targets)
+        if not leaves:
+            return void(_NO_TARGET)
+        for leaf in leaves:
+            self.tags[leaf] = [*dict.fromkeys([*self.tags.get(leaf, ()), *tags])]
+        return applied(leaves)
+
+    def fold(
+        self, number: int, targets: Iterable[Key], messages: tuple[New, ...]
+    ) -> Outcome:
+        """Wrap the largest nodes whose leaves are all targets, if they are siblings."""
+        leaves = self._present(targets)
+        if not leaves:
+            return void(_NO_TARGET)
+        nodes = self.tree.summits(leaves)
+        parent = self.tree.parent
+        if len({parent[node] for node in nodes}) > 1:
+            return self._cut(number, leaves)
+        fold = self.tree.wrap(nodes)
+        self.folds[number] = fold
+        self.made_by[fold] = (number, -1)
+        self.messages[number] = messages
+        return applied([fold])
+
+    def insert(
+        self, number: int, after: Key | None, messages: tuple[New, ...]
+    ) -> Outcome:
+        """Put messages behind an anchor and what hangs on it already."""
+        anchor = THREAD if after is None else self.holder(after)
+        if anchor is None:
+            return void(_NO_ANCHOR)
+        behind = self._last_hanging(self.tree.outermost(anchor))
+        leaves = self.tree.insert(len(messages), behind=behind)
+        for place, leaf in enumerate(leaves):
+            self.inserted[made_key(number, place)] = leaf
+            self.made_by[leaf] = (number, place)
+            self._hangs_on[leaf] = anchor
+        self.messages[number] = messages
+        return applied(leaves)
+
+    def resequence(self, number: int, order: Iterable[Key]) -> Outcome:
+        """Permute the nodes that hold the leaves among the places that they hold."""
+        leaves = self._present(order)
+        if not leaves:
+            return void(_NO_TARGET)
+        container, holders = self.tree.meeting(leaves)
+        nodes = list(dict.fromkeys(holders))
+        before = sorted(nodes, key=self.tree.rank.__getitem__)
+        moved = _moved(before, nodes)
+        for node in moved:
+            if self.moves and node == self._follower(self.moves[-1], number):
+                self.moves[-1].nodes.append(node)
+            else:
+                behind = self.tree.previous[node]
+                self.moves.append(Move(number, [node], behind, container))
+            self.moved_by[node] = number
+        self.tree.permute(before, nodes)
+        return applied(moved)
+
+    def change(self, number: int, spans: Iterable[Span], *, redacted: bool) -> Outcome:
+        """Change the spans whose text is there and that no operation before has changed."""
+        holders, clashes = [], set()
+        for span in spans:
+            holder = self._reads(span)
+            if holder is None:
+                continue
+            clash = self._take(span, number)
+            if clash:
+                clashes.add(clash)
+                continue
+            text = (span.text or MASK) if redacted else span.text
+            change = Change(
+                span.part, span.start, span.end, text, number, redacted, span.saved
+            )
+            self.changes.setdefault(span.key, []).append(change)
+            holders.append(holder)
+        if not holders and clashes:
+            return conflict(_OVERLAPS, operations=map(entry_key, sorted(clashes)))
+        return applied(dict.fromkeys(holders)) if holders else void(_NO_TEXT)
+
+    def _present(self, keys: Iterable[Key]) -> list[int]:
+        """The distinct leaves among keys that are in the tree, in the order of the keys."""
+        keys = tuple(keys)
+        nodes = list(dict.fromkeys(map(original_number, keys)))
+        if nodes and 0 not in nodes and max(nodes) <= self.tree.count:
+            return nodes
+        found = dict.fromkeys(map(self.leaf, keys))
+        found.pop(None, None)
+        return list(found)  # type: ignore[arg-type]  # None was taken out
+
+    def _cut(self, number: int, leaves: Sequence[int]) -> Outcome:
+        container, holders = self.tree.meeting(leaves)
+        between: set[int] = set()
+        for node in leaves:
+            while (node := self.tree.parent[node]) != container and node not in between:
+                between.add(node)
+        numbers = sorted(self.made_by[fold][0] for fold in between)
+        needs = [
+            self.key(leaf)
+            for holder in (dict.fromkeys(holders) if number in self.explained else ())
+            for leaf in self.tree.leaves(holder)
+        ]
+        return conflict(_CUTS, operations=map(entry_key, numbers), needs=needs)
+
+    def _last_hanging(self, outer: int) -> int:
+        """The last node of those that hang on a node of the thread; 0: on its top."""
+        known: dict[int, bool] = {}
+        behind, following = outer, self.tree.next
+        node = following[outer] if outer else self.tree.first[THREAD]
+        while node and self._only_hangs(node, outer, known):
+            behind, node = node, following[node]
+        return behind
+
+    def _only_hangs(self, node: int, outer: int, known: dict[int, bool]) -> bool:
+        if self.tree.is_original(node) or self.tree.originals.get(node):
+            return False
+        return all(self._hangs(leaf, outer, known) for leaf in self.tree.leaves(node))
+
+    def _hangs(self, leaf: int, outer: int, known: dict[int, bool]) -> bool:
+        passed = []
+        while leaf in self._hangs_on and leaf not in known:
+            passed.append(leaf)
+            leaf = self._hangs_on[leaf]
+            if self.tree.outermost(leaf) == outer:
+                break
+        hangs = known.get(leaf, self.tree.outermost(leaf) == outer)
+        known.update(dict.fromkeys(passed, hangs))
+        return hangs
+
+    def _follower(self, move: Move, number: int) -> int:
+        return self.tree.next[move.nodes[-1]] if move.operation == number else 0
+
+    def _reads(self, span: Span) -> int | None:
+        """The node whose text a span covers, if that is still what it was."""
+        if span.key in self.purged or span.part < 0 or not 0 <= span.start < span.end:
+            return None
+        holder = self.holder(span.key)
+        place = made_place(span.key)
+        if holder is None or place is None:
+            return holder
+        number, k = place
+        made = self.messages.get(number, ())
+        if k is None or k >= len(made) or not matches(made[k].parts, span):
+            return None
+        return holder
+
+    def _take(self, span: Span, number: int) -> int:
+        """Take a stretch of text, or the number of an operation that has some of it."""
+        taken = self._taken.setdefault((span.key, span.part), [])
+        place = bisect_left(taken, (span.start, span.end, 0))
+        for _, end, other in taken[max(0, place - 1) : place]:
+            if end > span.start:
+                return other
+        for start, _, other in taken[place : place + 1]:
+            if start < span.end:
+                return other
+        taken.insert(place, (span.start, span.end, number))
+        return 0
+
+
+def _moved(before: Sequence[int], after: Sequence[int]) -> list[int]:
+    """Those that change places while as many as possible stand still, as they stood."""
+    stood = {node: place for place, node in enumerate(before)}
+    still = {after[place] for place in longest_ascent([stood[node] for node in after])}
+    return [node for node in before if node not in still]

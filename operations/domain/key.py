@@ -1,0 +1,58 @@
+"""Keys, by which everything names messages, folds and operations: never by place.
+
+`m<index>` is an original. `o<number>` is an entry of the log, and the fold that it makes.
+`o<number>.<k>` is message k, from 0, that an operation made. Numbers have at most nine
+digits and no leading zeros, so that every key has one spelling.
+"""
+
+import re
+from functools import lru_cache
+
+Key = str
+
+_ORIGINAL = re.compile(r"m(0|[1-9][0-9]{0,8})").fullmatch
+_MADE = re.compile(r"o([1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]{0,8}))?").fullmatch
+
+
+def original_key(index: int) -> Key:
+    """The key of the original at an index, from 0."""
+    return f"m{index}"
+
+
+def entry_key(number: int) -> Key:
+    """The key of an entry of the log, from 1, and of the fold that it makes."""
+    return f"o{number}"
+
+
+def made_key(number: int, place: int) -> Key:
+    """The key of the message at a place, from 0, among those that an operation made."""
+    return f"o{number}.{place}"
+
+
+def original_index(key: Key) -> int | None:
+    """The index of an original; None where the key names none."""
+    return original_number(key) - 1 if original_number(key) else None
+
+
+@lru_cache(maxsize=1 << 17)
+def original_number(key: Key) -> int:
+    """The place of an original, counted from 1; 0 where the key names none.
+
+    Replay asks for the same keys each time, and naming is most of what small operations cost.
+    """
+    match = _ORIGINAL(key)
+    return int(match[1]) + 1 if match else 0
+
+
+def made_place(key: Key) -> tuple[int, int | None] | None:
+    """Number and place of `o<number>.<place>`, the place None in `o<number>`; else None."""
+    match = _MADE(key)
+    if match is None:
+        return None
+    return int(match[1]), None if match[2] is None else int(match[2])
+
+
+def entry_number(key: Key) -> int | None:
+    """The number of `o<number>`; None where the key is not that of an entry."""
+    place = made_place(key)
+    return place[0] if place and place[1] is None else None

@@ -1,0 +1,153 @@
+"""Policies: what stands between the thread and what is sent (DESIGN 4)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Invalid
+
+from .truncation import Keep, Tiers
+
+
+class Memos(StrEnum):
+    """Which memos are a layer."""
+
+    OWN = "own"
+    """Once the session saved or retrieved one."""
+    RELEVANT = "relevant"
+    """Those that share keywords with the last message of the user (document 2)."""
+    NONE = "none"
+
+
+def _require_at_least_0(value: float, *at: str) -> None:
+    if value < 0:
+        raise Invalid(f"{at[-1]} can't be less than 0.", at=at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruning:
+    """When a session is to be made shorter, and how (document 1). Lengths count tokens."""
+
+    large_window: int = 200_000
+    """A window above this is full when `remaining_tokens` are left, else at the share."""
+    remaining_tokens: int = 20_000
+    remaining_share: float = 0.2
+    keep_last_n: int = 10
+    condense_after_n: int = 5
+    remove_errors_after: int = 5
+    condense_above: int = 500
+    """Assistant messages with more are condensed."""
+
+    def __post_init__(self) -> None:
+        """Raise Invalid for what is no count or no share."""
+        for one in fields(self):
+            _require_at_least_0(getattr(self, one.name), "pruning", one.name)
+        if self.remaining_share > 1:
+            raise Invalid(
+                "remaining_share is a share from 0 to 1.",
+                at=["pruning", "remaining_share"],
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The settings of a session's context. The default changes nothing: `replay`."""
+
+    preset: str = "replay"
+    """The preset that it is, or `custom`."""
+    window: int = 0
+    """How many of the last groups are sent; 0: all."""
+    isolation: bool = False
+    """Whether calls and results of other strategies are left out."""
+    truncation: Tiers | None = None
+    guidelines: bool = False
+    """Whether a layer tells the model how to read the history and to keep STATE."""
+    memos: Memos = Memos.OWN
+    pruning: Pruning | None = None
+
+    def __post_init__(self) -> None:
+        """Raise Invalid for a window below zero."""
+        _require_at_least_0(self.window, "window")
+
+
+REPLAY = Policy()
+SLOP = Policy(
+    preset="slop",
+    isolation=True,
+    truncation=Tiers(),
+    guidelines=True,
+    memos=Memos.RELEVANT,
+)
+NEXORA = Policy(preset="nexora", pruning=Pruning())
+PRESETS: Mapping[str, Policy] = {one.preset: one for one in (REPLAY, SLOP, NEXORA)}
+CUSTOM = "custom"
+_NESTED: Mapping[str, type[Tiers] | type[Pruning]] = {
+    "truncation": Tiers,
+    "pruning": Pruning,
+}
+_CHOICES: Mapping[str, type[Keep] | type[Memos]] = {"keep": Keep, "memos": Memos}
+
+
+def encode_policy(policy: Policy) -> dict[str, Any]:
+    """A policy as JSON."""
+    return asdict(policy)
+
+
+def read_policy(given: Mapping[str, Any]) -> Policy:
+    """The policy that JSON means: a preset, with what else is named changed in it.
+
+    Raises Invalid with the place of what it doesn't know or can't be.
+    """
+    named = given.get("preset", CUSTOM)
+    if named not in [*PRESETS, CUSTOM]:
+        raise Invalid(
+            f"There is no preset {named!r}: take {', '.join(PRESETS)} or {CUSTOM}.",
+            at=["preset"],
+        )
+    base = PRESETS.get(named, REPLAY)
+    changes = {
+        name: _read(base, name, value)
+        for name, value in given.items()
+        if name != "preset"
+    }
+    policy = replace(base, **changes)
+    same = (
+        one for one in PRESETS.values() if replace(policy, preset=one.preset) == one
+    )
+    return next(same, replace(policy, preset=CUSTOM))
+
+
+def _read(base: Any, name: str, value: Any, *at: str) -> Any:
+    """The value of one setting, checked against what the setting is in `base`."""
+    place = [*at, name]
+    if not any(one.name == name for one in fields(base)):
+        raise Invalid(f"There is no setting {name!r}.", at=place)
+    if name in _NESTED:
+        return _read_nested(base, name, value)
+    if choice := _CHOICES.get(name):
+        if value not in list(choice):
+            raise Invalid(f"{name} is one of {', '.join(choice)}.", at=place)
+        return choice(value)
+    current = getattr(base, name)
+    if isinstance(current, bool):
+        if not isinstance(value, bool):
+            raise Invalid(f"{name} is true or false.", at=place)
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | type(current)):
+        raise Invalid(f"{name} is a number.", at=place)
+    return value
+
+
+def _read_nested(base: Policy, name: str, value: Any) -> Any:
+    if value is None or value is False:
+        return None
+    current = getattr(base, name) or _NESTED[name]()
+    if value is True:
+        return current
+    if not isinstance(value, Mapping):
+        raise Invalid(f"{name} is an object, or null for none.", at=[name])
+    changes = {
+        inner: _read(current, inner, given, name) for inner, given in value.items()
+    }
+    return replace(current, **changes)

@@ -1,0 +1,46 @@
+"""Requests of every provider, compiled from one draft (DESIGN 4, Compile).
+
+A compiler runs the same passes over the same turns (`preparing`) under its provider's rules,
+then writes them in its provider's form. `docs/providers.md` has the rules.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from .anthropic import compile_anthropic
+from .bedrock import compile_bedrock
+from .deepseek import compile_deepseek
+from .gemini import compile_gemini
+from .generic_strict import compile_generic_strict
+from .mistral import compile_mistral
+from .openai import compile_openai
+from .openai_responses import compile_openai_responses
+from .request import Compiled, Compiler, Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider: its name for programs, its label for people, its compiler."""
+
+    name: str
+    label: str
+    compile: Compiler
+
+
+_ALL = (
+    Provider("openai", "OpenAI Chat", compile_openai),
+    Provider("openai-responses", "OpenAI Responses", compile_openai_responses),
+    Provider("anthropic", "Anthropic", compile_anthropic),
+    Provider("gemini", "Gemini", compile_gemini),
+    Provider("mistral", "Mistral", compile_mistral),
+    Provider("deepseek", "DeepSeek", compile_deepseek),
+    Provider("bedrock", "Bedrock Converse", compile_bedrock),
+    Provider("generic-strict", "Strict OpenAI-compatible", compile_generic_strict),
+)
+PROVIDERS: Mapping[str, Provider] = MappingProxyType({one.name: one for one in _ALL})
+
+
+def compile_request(provider: str, draft: Draft) -> Compiled:
+    """The request of a draft for a provider. Raises KeyError for a name that none has."""
+    return PROVIDERS[provider].compile(draft)

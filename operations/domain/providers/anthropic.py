@@ -1,0 +1,71 @@
+"""Anthropic Messages.
+
+Source: platform.claude.com/docs/en/api/messages.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from threads.domain.formats.anthropic_writing import write_pieces
+from threads.domain.message import Message, Role
+
+from ..key import Key
+from .joining import joined_results
+from .preparing import prepared, system_of
+from .request import Compiled, Draft
+from .rules import IDS as SHORT_IDS
+from .rules import PDF, PICTURES, Alphabet, Reasoning, Rules
+from .tools import definitions
+from .work import Work
+
+_SERVER = frozenset(
+    {"web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result"}
+    | {"bash_code_execution_tool_result", "text_editor_code_execution_tool_result"}
+    | {"tool_search_tool_result", "server_tool_use"}
+)
+"""Blocks that need no beta of the API: those that do are told in words."""
+_GIVEN = frozenset({"image", "document", "search_result"})
+RULES = Rules(
+    strategies=frozenset({"anthropic"}),
+    ids=Alphabet(legal=SHORT_IDS.legal, longest=64),
+    merges=True,
+    reasoning=Reasoning.SEALED,
+    images=PICTURES,
+    files=PDF | {"text/plain"},
+    image_urls=True,
+    file_urls=PDF,
+    result_media=True,
+    error_media=False,
+    opaque={
+        Role.ASSISTANT: _SERVER,
+        Role.USER: _GIVEN | {"container_upload"},
+        Role.TOOL: _GIVEN | {"tool_reference"},
+    },
+)
+
+
+def compile_anthropic(draft: Draft) -> Compiled:
+    """The body of `POST /v1/messages`."""
+    turns, work = prepared(draft, RULES)
+    messages: list[dict[str, Any]] = []
+    origins: list[tuple[Key, ...]] = []
+    for turn in joined_results(turns):
+        message = Message(role=turn.role, parts=turn.parts)
+        for piece in write_pieces(message, draft.heading):
+            messages.append(piece.form)
+            origins.append(turn.keys)
+    request: dict[str, Any] = {"model": draft.model, "max_tokens": draft.answer_tokens}
+    system = system_of(draft) or None
+    if system is not None:
+        request["system"] = system
+    request["messages"] = messages
+    if tools := list(_tools(work)):
+        request["tools"] = tools
+    issues = work.findings.issues()
+    return Compiled(request, messages, system, tuple(origins), issues)
+
+
+def _tools(work: Work) -> Iterator[dict[str, Any]]:
+    for name, description, schema in definitions(work):
+        form = {"name": name, "input_schema": schema}
+        yield form | ({"description": description} if description else {})

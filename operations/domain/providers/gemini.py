@@ -1,0 +1,97 @@
+"""Gemini's generateContent.
+
+Sources: ai.google.dev/api/generate-content, ai.google.dev/gemini-api/docs/thought-signatures.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from threads.domain.formats.gemini_writing import OWN_PARTS, write_content
+from threads.domain.message import Message, Role
+from threads.domain.part import Text
+
+from ..key import Key
+from . import findings
+from .lifting import LEAD
+from .preparing import prepared, system_of
+from .request import Compiled, Draft
+from .rules import IDS, PDF, Alphabet, Reasoning, Rules
+from .tools import definitions
+from .turn import Turn
+from .work import Work
+
+Content = dict[str, Any]
+UNCHECKED = "skip_thought_signature_validator"
+"""What the documentation gives for calls that another model made."""
+_MEDIA = frozenset(
+    {"audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg"}
+    | {"audio/flac", "video/mp4", "video/mpeg", "video/webm", "text/plain"}
+)
+RULES = Rules(
+    strategies=frozenset({"gemini", "gemini_gca"}),
+    ids=Alphabet(legal=IDS.legal, longest=64),
+    names=Alphabet(legal=re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]*"), longest=64),
+    merges=True,
+    reasoning=Reasoning.KEPT,
+    encoded_seals=frozenset({"signature", "data"}),
+    images=frozenset({"image/png", "image/jpeg", "image/webp"}),
+    image_urls=True,
+    files=PDF | _MEDIA,
+    file_urls=PDF | _MEDIA,
+    assistant_media=True,
+    opaque={Role.ASSISTANT: OWN_PARTS},
+)
+
+
+def compile_gemini(draft: Draft) -> Compiled:
+    """The body of `POST /v1beta/models/{model}:generateContent`, which names no model."""
+    turns, work = prepared(draft, RULES)
+    contents: list[Content] = []
+    origins: list[tuple[Key, ...]] = []
+    heading = replace(draft.heading, strategy="gemini")
+    names: dict[str, str] = {}
+    active = _active(turns)
+    for place, turn in enumerate(turns):
+        message = Message(role=turn.role, parts=turn.parts)
+        content = write_content(message, heading, names)
+        if place > active and turn.role is Role.ASSISTANT:
+            _sign(content, turn, work)
+        contents.append(content)
+        origins.append(turn.keys)
+    system = {"parts": [{"text": words}]} if (words := system_of(draft)) else None
+    request: Content = {"systemInstruction": system} if system else {}
+    request["contents"] = contents
+    if tools := [_declaration(*tool) for tool in definitions(work)]:
+        request["tools"] = [{"functionDeclarations": tools}]
+    issues = work.findings.issues()
+    return Compiled(request, contents, system, tuple(origins), issues)
+
+
+def _active(turns: Sequence[Turn]) -> int:
+    """The place of the user's turn with which the turn in progress began."""
+    return max(
+        place
+        for place, turn in enumerate(turns)
+        if turn.role is Role.USER and (place == 0 or not _is_lifted(turn))
+    )
+
+
+def _is_lifted(turn: Turn) -> bool:
+    """Whether a user's turn is nothing but what was taken out of results."""
+    texts = [part.text for part in turn.parts if isinstance(part, Text)]
+    return texts == [LEAD]
+
+
+def _sign(content: Content, turn: Turn, work: Work) -> None:
+    """Gives the first call of an answer the seal that the provider asks for there (R12)."""
+    calls = [part for part in content["parts"] if "functionCall" in part]
+    if calls and "thoughtSignature" not in calls[0]:
+        calls[0]["thoughtSignature"] = UNCHECKED
+        work.found(findings.UNSIGNED_CALL, turn.pieces[0])
+
+
+def _declaration(name: str, description: str, schema: Any) -> Content:
+    form = {"name": name, "parametersJsonSchema": schema}
+    return form | ({"description": description} if description else {})

@@ -1,0 +1,33 @@
+"""The passes that every compiler runs, one after the other."""
+
+from threads.domain.formats.request_form import SYSTEM_GAP
+
+from .alternation import alternated
+from .cleaning import clean
+from .halves import with_whole_blocks
+from .lifting import without_media
+from .pairing import paired
+from .reading import turns_of
+from .request import Draft
+from .rules import Rules
+from .seals import settled
+from .turn import Turn
+from .work import Work
+
+
+def prepared(draft: Draft, rules: Rules) -> tuple[list[Turn], Work]:
+    """The turns to write, in which all of the provider's rules hold, and what was found."""
+    work = Work(draft, rules)
+    turns = without_media(paired(turns_of(work), work), work)
+    return settled(turns, work, _arranged), work
+
+
+def _arranged(turns: list[Turn], work: Work) -> list[Turn]:
+    """Speakers in turn, then nothing halved of what a provider ran itself in one of them."""
+    return with_whole_blocks(alternated(turns, work), work)
+
+
+def system_of(draft: Draft) -> str:
+    """The words of all layers as one system prompt; empty where there are none."""
+    words = (layer.text for layer in draft.layers if layer.text.strip())
+    return str(clean(SYSTEM_GAP.join(words)))

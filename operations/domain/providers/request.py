@@ -1,0 +1,83 @@
+"""What a compiler is given, and what it answers (DESIGN 4, Compile)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from threads.domain.formats.format import Heading
+
+from ..key import Key
+from ..outgoing import Layer, Outgoing
+
+
+class Severity(StrEnum):
+    """How grave it is that a rule was not kept."""
+
+    NOTE = "note"
+    """The request is accepted as it is; something of it is worth knowing."""
+    REPAIRED = "repaired"
+    REFUSED = "refused"
+
+
+class LeftOut(NamedTuple):
+    """A result that is not among the messages, though the thread has it."""
+
+    key: Key
+    """The message that holds it."""
+    by: str
+    """What left it out: the key of an operation (`o7`), or the name of a step (`window`)."""
+
+
+class Issue(NamedTuple):
+    """A rule of a provider (docs/providers.md) that the thread doesn't keep, and what was done."""
+
+    rule: str
+    """`R1` to `R19`."""
+    severity: Severity
+    keys: tuple[Key, ...]
+    detail: str
+    """One sentence that names what was found."""
+    repair: str = ""
+    """One sentence that says what was done; empty where nothing was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A context before it is compiled: its layers, then its messages.
+
+    The system's messages at the top are the layer `system`, and not among `messages`.
+    """
+
+    layers: Sequence[Layer]
+    messages: Sequence[Outgoing]
+    model: str
+    heading: Heading
+    """Gives the bytes of images and files."""
+    sealed: int = 0
+    """How many of `messages`, from the first, stand exactly as they were recorded: seals of
+    reasoning (signatures) hold in these alone, and in none where the system prompt changed."""
+    tools: Sequence[dict[str, Any]] = ()
+    """Definitions of tools as OpenAI Chat takes them."""
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
+    """By the id of its call: results that the thread has and `messages` hasn't."""
+    answer_tokens: int = 4096
+    """`max_tokens`, where the provider wants it said."""
+
+
+class Compiled(NamedTuple):
+    """A request as it would be sent."""
+
+    request: dict[str, Any]
+    """The body."""
+    messages: list[dict[str, Any]]
+    """The list of the body that holds the messages."""
+    system: Any
+    """The member of the body that holds the system prompt; None where it has none."""
+    origins: tuple[tuple[Key, ...], ...]
+    """For each of `messages` the keys of what it is made of; empty for a bridge or a layer."""
+    issues: tuple[Issue, ...]
+    """In the order of the messages; where one of them is `refused`, it must not be sent."""
+
+
+Compiler = Callable[[Draft], Compiled]

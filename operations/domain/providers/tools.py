@@ -1,0 +1,57 @@
+"""Definitions of tools, from OpenAI Chat's form to each provider's."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from threads.domain.part import JSON, ToolCall
+
+from . import findings
+from .cleaning import clean
+from .naming import legal_name
+from .turn import Turn
+from .work import Work
+
+_NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+class Definition(NamedTuple):
+    """A tool that the model may call; `schema` is the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    schema: JSON
+
+
+def definitions(work: Work) -> list[Definition]:
+    """The draft's tools with legal names, each name once."""
+    found: dict[str, Definition] = {}
+    for tool in work.draft.tools:
+        function = tool.get("function", tool)
+        name = legal_name(clean(str(function.get("name", ""))), work.rules.names)
+        schema = clean(function.get("parameters") or _NO_ARGUMENTS)
+        words = clean(str(function.get("description") or ""))
+        found.setdefault(name, Definition(name, words, schema))
+    return list(found.values())
+
+
+def with_called(
+    known: Iterable[Definition], turns: Sequence[Turn], work: Work
+) -> list[Definition]:
+    """The definitions, and one for each tool that is called without being defined (R14)."""
+    found = {tool.name: tool for tool in known}
+    for turn in turns:
+        for piece in turn.pieces:
+            if isinstance(piece.part, ToolCall) and piece.part.name not in found:
+                work.found(findings.NO_TOOLS, piece)
+                name = piece.part.name
+                found[name] = Definition(name, f"The tool {name}.", _NO_ARGUMENTS)
+    return list(found.values())
+
+
+def chat_tools(work: Work) -> Iterator[dict[str, Any]]:
+    """Definitions as OpenAI Chat takes them."""
+    for name, description, schema in definitions(work):
+        function: dict[str, Any] = {"name": name}
+        if description:
+            function["description"] = description
+        yield {"type": "function", "function": function | {"parameters": schema}}

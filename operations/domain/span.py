@@ -1,0 +1,123 @@
+"""Spans of text inside messages: what replace and redact hold, and how a message reads then.
+
+They count in the text of a part (`threads.domain.text`). The line break between two of its
+pieces is itself no text: a change that covers it empties both sides up to it.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from threads.domain.part import Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from threads.domain.text import BETWEEN, pieces_of, text_of
+
+from .key import Key
+
+MASK = "[redacted]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A stretch of the text of one part, and what is to be read in its place.
+
+    `start` and `end` count code points, `end` exclusive; `sha256` is the hex digest of the
+    text covered (see `fingerprint`); `saved` is how many tokens the change takes away, as
+    counted when it was recorded, negative where it adds some.
+    """
+
+    key: Key
+    part: int
+    start: int
+    end: int
+    sha256: str
+    text: str = ""
+    saved: int = 0
+
+
+class Change(NamedTuple):
+    """A span that is in force on a message. `redacted` says that it is a mask."""
+
+    part: int
+    start: int
+    end: int
+    text: str
+    operation: int
+    redacted: bool
+    saved: int
+
+
+def fingerprint(text: str) -> str:
+    """The SHA-256 of a text in hex; lone surrogates pass."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def covered(parts: Sequence[Part], span: Span) -> str | None:
+    """The text that a span covers; None where there is none."""
+    if not 0 <= span.part < len(parts) or not 0 <= span.start < span.end:
+        return None
+    text = text_of(parts[span.part])
+    return text[span.start : span.end] if span.end <= len(text) else None
+
+
+def matches(parts: Sequence[Part], span: Span) -> bool:
+    """Whether a span covers the very text that it was recorded for."""
+    text = covered(parts, span)
+    return text is not None and fingerprint(text) == span.sha256
+
+
+def read_changed(parts: Sequence[Part], changes: Iterable[Change]) -> tuple[Part, ...]:
+    """The parts as they read under changes that do not overlap.
+
+    A signature of reasoning is dropped with a change of it, for it seals the exact words.
+    """
+    of_part: dict[int, list[Change]] = {}
+    for change in changes:
+        of_part.setdefault(change.part, []).append(change)
+    return tuple(
+        _rewrite(part, sorted(of_part[place])) if place in of_part else part
+        for place, part in enumerate(parts)
+    )
+
+
+def _rewrite(part: Part, changes: list[Change]) -> Part:
+    pieces = pieces_of(part)
+    changed = list(pieces)
+    for change in reversed(changes):
+        offset, text = 0, change.text
+        for place, piece in enumerate(pieces):
+            start, end = change.start - offset, change.end - offset
+            offset += len(piece) + len(BETWEEN)
+            if start >= len(piece) or end <= 0:
+                continue
+            now = changed[place]
+            changed[place] = now[: max(0, start)] + text + now[min(end, len(piece)) :]
+            text = ""
+    return _with_pieces(part, iter(changed))
+
+
+def _with_pieces(part: Part, pieces: Iterator[str]) -> Part:
+    match part:
+        case Text():
+            return Text(next(pieces))
+        case Thinking():
+            return Thinking(next(pieces), data=part.data)
+        case ToolCall():
+            return replace(part, arguments=_with_strings(part.arguments, pieces))
+        case ToolResult():
+            content = tuple(_with_pieces(item, pieces) for item in part.content)
+            return replace(part, content=content)  # type: ignore[arg-type]  # as it was
+        case Opaque():
+            return replace(part, data=_with_strings(part.data, pieces))
+        case _:
+            return part
+
+
+def _with_strings(value: Any, strings: Iterator[str]) -> Any:
+    if isinstance(value, str):
+        return next(strings)
+    if isinstance(value, list):
+        return [_with_strings(item, strings) for item in value]
+    if isinstance(value, dict):
+        return {name: _with_strings(value[name], strings) for name in sorted(value)}
+    return value

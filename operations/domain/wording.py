@@ -1,0 +1,52 @@
+"""A message as one text that a person edits, and the message again with other words."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from threads.domain.part import Part, Text, ToolResult
+
+
+def words_of(parts: Sequence[Part]) -> str:
+    """What a person edits of a message: its words, or those of its tool results."""
+    return "\n\n".join(_texts(parts))
+
+
+def reworded(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
+    """The parts with other words: the first text takes them all, the other texts go.
+
+    Calls, images and reasoning stay as they are, and so do the ids of a result, so that a
+    revised message still fits its neighbours.
+    """
+    if any(isinstance(part, Text) for part in parts):
+        return _replaced(parts, text)
+    found: list[Part] = []
+    waiting = True
+    for part in parts:
+        if isinstance(part, ToolResult):
+            content = _replaced(part.content, text) if waiting else ()
+            # What stood in a result may stand in it still: a text is all that is put in.
+            part = replace(part, content=content)  # type: ignore[arg-type]
+            waiting = False
+        found.append(part)
+    if not waiting:
+        return tuple(found)
+    return (*parts, Text(text)) if text else tuple(parts)
+
+
+def _texts(parts: Sequence[Part]) -> list[str]:
+    words = [part.text for part in parts if isinstance(part, Text)]
+    if words:
+        return words
+    results = (part.content for part in parts if isinstance(part, ToolResult))
+    return [
+        item.text for content in results for item in content if isinstance(item, Text)
+    ]
+
+
+def _replaced(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
+    """The parts with one text in the place of the first, or before all where there was none."""
+    kept = [part for part in parts if not isinstance(part, Text)]
+    first = next(
+        (place for place, part in enumerate(parts) if isinstance(part, Text)), 0
+    )
+    return (*kept[:first], Text(text), *kept[first:])

@@ -1,0 +1,38 @@
+"""`manage.py export_session`: a session as a file on standard output."""
+
+import sys
+import uuid
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from contextstudio.accounts.domain.errors import NotFound
+from operations import exports
+from threads.models import Session
+
+
+class Command(BaseCommand):
+    """Writes the originals, or what the model would see."""
+
+    help = "Write a session to standard output."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Which session, in which form, and what of it."""
+        parser.add_argument("id", metavar="ID", type=uuid.UUID)
+        parser.add_argument("--format", required=True, metavar="F")
+        parser.add_argument(
+            "--view", default="original", choices=["original", "effective"]
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Write the file. Raises NotFound or Invalid."""
+        sessions = Session.objects.filter(deleted_at=None, staged_by=None)
+        session = sessions.filter(pk=options["id"]).first()
+        if session is None:
+            raise NotFound("There is no such session.", at=["id"])
+        output = getattr(self.stdout, "buffer", None) or sys.stdout.buffer
+        for piece in exports.write(
+            session, format=options["format"], view=options["view"]
+        ):
+            output.write(piece)
+        output.flush()

@@ -1,0 +1,41 @@
+"""`manage.py tool`: one of the agent's tools, called from the shell as a project's owner."""
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from contextstudio.accounts.domain.errors import DomainError, Invalid
+from contextstudio.accounts.selectors import caller_of_user, project_named
+from contextstudio.accounts.services import owner_of
+from operations.tools import call_once, read_call
+
+
+class Command(BaseCommand):
+    """Calls a tool and prints what it answers."""
+
+    help = "Call one of the agent's tools with JSON arguments and print its answer."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The tool, its arguments, and for which project it is called."""
+        parser.add_argument("name", metavar="NAME")
+        parser.add_argument("arguments", metavar="JSON")
+        parser.add_argument("--project", default="demo", metavar="SLUG")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the answer as JSON. Raises DomainError."""
+        try:
+            arguments = json.loads(options["arguments"])
+        except ValueError as error:
+            raise Invalid(
+                f"The arguments are not JSON: {error}.", at=["arguments"]
+            ) from error
+        if not isinstance(arguments, dict):
+            raise Invalid("The arguments are a JSON object.", at=["arguments"])
+        project = project_named(arguments.get("project") or options["project"])
+        caller = caller_of_user(owner_of(project))
+        answer = call_once(caller, read_call(options["name"], arguments))
+        if answer.status >= 400:
+            refusal = json.loads(answer.body)
+            raise DomainError(refusal["detail"], at=refusal["at"], code=refusal["code"])
+        self.stdout.write(answer.body.decode())

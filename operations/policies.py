@@ -1,0 +1,92 @@
+"""Which policy a session's context is assembled by: its own, its project's, or `replay`."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project
+from contextstudio.accounts.selectors import get_project
+from threads import events
+from threads.models import Session
+from threads.selectors import get_session
+
+from .domain.policy import REPLAY, Policy, encode_policy, read_policy
+from .models import ContextPolicy
+
+
+def policy_of(session: Session) -> Policy:
+    """The policy in force for a session."""
+    return _read(_row(session.project_id, session) or _row(session.project_id))
+
+
+def default_policy(project: Project) -> Policy:
+    """The policy of the project's sessions that have none of their own."""
+    return _read(_row(project.pk))
+
+
+def has_own_policy(session: Session) -> bool:
+    """Whether a session has a policy of its own."""
+    return _row(session.project_id, session) is not None
+
+
+@transaction.atomic
+def set_policy(
+    caller: Caller, session_id: uuid.UUID, settings: Mapping[str, Any] | None
+) -> Policy:
+    """Give a session a policy of its own; None: the project's again. Raises Invalid."""
+    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    _write(caller, session.project_id, session, settings)
+    events.announce(session)
+    return policy_of(session)
+
+
+@transaction.atomic
+def set_default_policy(
+    caller: Caller, slug: str, settings: Mapping[str, Any] | None
+) -> Policy:
+    """Choose what a project's sessions have where they have none of their own."""
+    project = get_project(caller, slug, Right.ADMIN)
+    _write(caller, project.pk, None, settings)
+    return default_policy(project)
+
+
+@transaction.atomic
+def set_window(caller: Caller, session_id: uuid.UUID, groups: int) -> Policy:
+    """Let the policy in force keep the last groups only; 0: all."""
+    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    settings = encode_policy(policy_of(session)) | {"window": groups}
+    return set_policy(caller, session_id, settings)
+
+
+def _row(project_id: int, session: Session | None = None) -> ContextPolicy | None:
+    return ContextPolicy.objects.filter(project_id=project_id, session=session).first()
+
+
+def _read(row: ContextPolicy | None) -> Policy:
+    return read_policy(row.settings) if row else REPLAY
+
+
+def _write(
+    caller: Caller,
+    project_id: int,
+    session: Session | None,
+    settings: Mapping[str, Any] | None,
+) -> None:
+    if settings is None:
+        ContextPolicy.objects.filter(project_id=project_id, session=session).delete()
+        return
+    ContextPolicy.objects.update_or_create(
+        project_id=project_id,
+        session=session,
+        defaults={
+            "settings": encode_policy(read_policy(settings)),
+            "actor": caller.actor,
+            "actor_name": caller.name[:150],
+            "updated_at": timezone.now(),
+        },
+    )

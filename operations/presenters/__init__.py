@@ -1,0 +1,1 @@
+"""From a thread to the plain objects that the templates document: no markup, no requests."""

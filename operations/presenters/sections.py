@@ -1,0 +1,70 @@
+"""The thread in sections of 100 places: the loaded ones with their rows, the others empty.
+
+The height of an empty section is guessed from roles and tokens alone; nothing of it is read.
+"""
+
+from collections.abc import Mapping
+
+from django.template.loader import get_template
+from django.utils.safestring import SafeString, mark_safe
+
+from .articles import articles_at
+from .derived import derived
+from .drawing import draw, joined
+from .look import Look
+from .operation import FOLDS
+from .silhouette import Shape, shapes
+
+SIZE = 100
+BRIEF, HEAD, LINE = 34, 58, 24
+"""Pixels of a row of one line, of the head of a whole row, of a line of text."""
+TOKENS_A_LINE = 20
+MOST_LINES = 30
+
+
+def start_of(place: int) -> int:
+    """The first place of the section that holds a place."""
+    return place - place % SIZE
+
+
+def draw_sections(look: Look, loaded: int) -> SafeString:
+    """All sections of a view; that which begins at `loaded` with its rows."""
+    empty = derived(look.thread, ("sections", look.view), lambda: _empty_sections(look))
+    rows = joined(draw(look, articles_at(look, loaded, SIZE)))
+    count = min(SIZE, look.total - loaded)
+    full = _section({"start": loaded, "count": count, "html": rows})
+    at = loaded // SIZE
+    return joined([*empty[:at], full, *empty[at + 1 :]])
+
+
+def draw_chunk(look: Look, start: int, count: int) -> SafeString:
+    """The rows from a place on."""
+    return joined(draw(look, articles_at(look, start, count)))
+
+
+def _empty_sections(look: Look) -> list[SafeString]:
+    known = shapes(look)
+    sections = []
+    for start in range(0, len(known), SIZE):
+        held = known[start : start + SIZE]
+        height = sum(map(guessed_height, held))
+        sections.append(
+            _section({"start": start, "count": len(held), "height": height})
+        )
+    return sections
+
+
+def guessed_height(shape: Shape) -> int:
+    """About how many pixels a row is high."""
+    kind, tokens, is_fold, _ = shape
+    lines = min(1 + tokens // TOKENS_A_LINE, MOST_LINES)
+    if is_fold and kind in FOLDS:
+        return BRIEF + (LINE * lines if tokens else 0)
+    if kind in ("tool", "system", "developer"):
+        return BRIEF
+    return HEAD + LINE * lines
+
+
+def _section(chunk: Mapping[str, object]) -> SafeString:
+    html = get_template("threads/thread/chunk.html").render({"chunk": chunk})
+    return mark_safe(html)  # noqa: S308  # a template made it

@@ -1,0 +1,145 @@
+"""A copy of rows in a process of its own, which can be asked in SQL: see `worker`."""
+
+import json
+import marshal
+import os
+import select
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, NamedTuple, cast
+
+from contextstudio.accounts.domain.errors import Invalid
+
+_WORKER = Path(__file__).with_name("worker.py")
+_AT_ONCE = 500
+LOADED_WITHIN = 20.0
+"""Seconds that taking in the rows may last."""
+ANSWERED_WITHIN = 4.0
+"""Seconds after which a worker is given up that should have ended its own fork long ago."""
+
+
+class Row(NamedTuple):
+    """One original, in the order of `worker.COLUMNS`; texts are UTF-8 without NUL."""
+
+    id: int
+    key: str
+    group_id: int
+    role: str
+    content: str
+    status: str
+    parsing_strategy: str
+    tool_name: str | None
+    tokens: int
+    tags: str
+    created_at: str | None
+
+
+class Answered(NamedTuple):
+    """What a statement gave: names of columns, rows of JSON values, whether there were more."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    truncated: bool
+
+
+class Sandbox:
+    """A private copy of rows, as a context manager: it ends with its process."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows = rows
+
+    def __enter__(self) -> "Sandbox":
+        self._process = subprocess.Popen(  # noqa: S603  # this Python, a script of ours
+            [sys.executable, "-I", "-B", str(_WORKER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={},
+            cwd="/",
+        )
+        try:
+            self._load()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def ask(self, sql: str) -> Answered:
+        """The answer to one statement. Raises Invalid, with a code, where there is none."""
+        try:
+            self._send(_clean(sql))
+            told = self._receive(ANSWERED_WITHIN)
+        except (OSError, EOFError) as error:
+            raise Invalid(
+                "The statement could not be answered.", at=["sql"], code="too_large"
+            ) from error
+        if "code" in told:
+            raise Invalid(told["sentence"], at=["sql"], code=told["code"])
+        return Answered(**told)
+
+    def _load(self) -> None:
+        try:
+            rows = map(tuple, self._rows)
+            while some := list(islice(rows, _AT_ONCE)):
+                self._send(some)
+            self._send([])
+            told = self._receive(LOADED_WITHIN)
+        except (OSError, EOFError):
+            told = {"code": "too_large"}
+        if told:
+            raise Invalid(
+                "The session is too large to be asked in SQL.",
+                at=["session_id"],
+                code="too_large",
+            )
+
+    def _send(self, value: Any) -> None:
+        frame = marshal.dumps(value)
+        pipe = cast(IO[bytes], self._process.stdin)
+        pipe.write(struct.pack(">I", len(frame)) + frame)
+        pipe.flush()
+
+    def _receive(self, seconds: float) -> dict[str, Any]:
+        frame = b"".join(self._read(seconds))
+        told: dict[str, Any] = json.loads(frame)
+        return told
+
+    def _read(self, seconds: float) -> Iterator[bytes]:
+        """The next frame in pieces. Raises EOFError where the worker ended or is late."""
+        pipe, until = cast(IO[bytes], self._process.stdout), time.monotonic() + seconds
+        left, head = 4, b""
+        while left:
+            wait = max(0.0, until - time.monotonic())
+            if not select.select([pipe], [], [], wait)[0]:
+                raise EOFError
+            piece = os.read(pipe.fileno(), left)
+            if not piece:
+                raise EOFError
+            left -= len(piece)
+            if len(head) < 4:
+                head += piece
+                left = struct.unpack(">I", head)[0] if len(head) == 4 else left
+            else:
+                yield piece
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+def _clean(sql: str) -> str:
+    return sql.encode("utf-8", "replace").decode()
