@@ -1,0 +1,16 @@
+from django.apps import AppConfig
+
+
+class ArchiveConfig(AppConfig):
+    name = "archive"
+
+    def ready(self) -> None:
+        from operations.domain.layers import MEMOS
+        from operations.layers import register_layer
+        from operations.tools import register
+
+        from .memos import words_for_context
+        from .tools import TOOLS
+
+        register(TOOLS)
+        register_layer(MEMOS, words_for_context)

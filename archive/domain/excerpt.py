@@ -1,0 +1,69 @@
+"""What is cut out of a message for a recall: lines, what matches, a call, so many tokens."""
+
+import json
+from collections.abc import Callable, Sequence
+
+from threads.domain.part import Part, ToolCall, ToolResult
+from threads.domain.text import text_of, whole_text
+
+from .reference import Location
+
+Count = Callable[[str], int]
+_LONGEST_TOKEN = 24
+"""Characters that a token has at most in nearly every text: what is counted is cut so before."""
+
+
+def at_location(parts: Sequence[Part], location: Location | None) -> str | None:
+    """The text of a message, or of what a location names in it; None where that is nothing.
+
+    `tool-n` is the nth call; where there is none, the nth result. `match-n` is the nth line
+    that is not blank, as a search's result has one a line.
+    """
+    text = whole_text(parts)
+    if location is None:
+        return text
+    if location.kind == "tool":
+        return _tool(parts, location.first)
+    if location.kind == "match":
+        found = [line for line in text.splitlines() if line.strip()]
+        return found[location.first - 1] if location.first <= len(found) else None
+    return lines_of(text, location)
+
+
+def lines_of(text: str, location: Location) -> str | None:
+    """Lines of a text, from 1, both ends in; None where none is there."""
+    found = text.splitlines()[location.first - 1 : location.last]
+    return "\n".join(found) if found else None
+
+
+def matching(text: str, search: str) -> list[str]:
+    """The lines that hold what is searched, ignoring case."""
+    wanted = search.casefold()
+    return [line for line in text.splitlines() if wanted in line.casefold()]
+
+
+def within(text: str, most: int, count: Count) -> str:
+    """The longest beginning of a text that has so many tokens at most."""
+    text = text[: most * _LONGEST_TOKEN]
+    low, high = 0, len(text)
+    if count(text) <= most:
+        return text
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (
+            (middle, high) if count(text[:middle]) <= most else (low, middle - 1)
+        )
+    return text[:low]
+
+
+def _tool(parts: Sequence[Part], number: int) -> str | None:
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    results = [part for part in parts if isinstance(part, ToolResult)]
+    found: Sequence[Part] = calls or results
+    if number > len(found):
+        return None
+    part = found[number - 1]
+    if isinstance(part, ToolCall):
+        arguments = json.dumps(part.arguments, ensure_ascii=False, indent=1)
+        return f"{part.name} {arguments}"
+    return text_of(part)

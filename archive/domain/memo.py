@@ -1,0 +1,71 @@
+"""Which memos matter for what was just said: by the words and tags that both have."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+_WORD = re.compile(r"\w{3,}")
+_COMMON_WORDS = (
+    "about after again all also and any are because been before but can could did does doing"
+    " done for from get give had has have her here him his how into its just know let like"
+    " look make many may more most must next not now off one only other our out over please"
+    " same say see she should some still sure than thank thanks that the their them then"
+    " there these they thing this those through time too two use used using very want was"
+    " way well were what when where which while who why will with would yes yet you your"
+    " continue okay"
+)
+"""Words that say nothing of what a message is about."""
+_COMMON = frozenset(_COMMON_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A memo as it may be read."""
+
+    id: str
+    content: str
+    tags: tuple[str, ...]
+    project: str
+    session_id: str | None
+    actor_name: str
+    created_at: datetime
+
+
+def keywords(text: str) -> frozenset[str]:
+    """The words of a text that it may be about, ignoring case."""
+    return frozenset(_WORD.findall(text.casefold())) - _COMMON
+
+
+def relevant(notes: Iterable[Note], words: Collection[str], most: int) -> list[Note]:
+    """The memos that have any of these words, those with more of them first, then newer ones."""
+    scored = [(len(_words_of(note) & frozenset(words)), note) for note in notes]
+    found = [(score, note) for score, note in scored if score]
+    found.sort(key=lambda pair: (-pair[0], -pair[1].created_at.timestamp()))
+    return [note for _, note in found[:most]]
+
+
+def tagged(notes: Iterable[Note], tags: Sequence[str]) -> list[Note]:
+    """The memos with any of these tags, those with more of them first, else as they came."""
+    wanted = {tag.casefold() for tag in tags}
+    scored = [
+        (len(wanted & {tag.casefold() for tag in note.tags}), note) for note in notes
+    ]
+    found = [(score, note) for score, note in scored if score]
+    found.sort(key=lambda pair: -pair[0])
+    return [note for _, note in found]
+
+
+def layer_text(notes: Sequence[Note]) -> str:
+    """Memos as the model reads them; nothing where there are none."""
+    if not notes:
+        return ""
+    lines = ["## Memos"]
+    for note in notes:
+        tags = f" [{', '.join(note.tags)}]" if note.tags else ""
+        lines.append(f"- {note.content.strip()}{tags}")
+    return "\n\n".join([lines[0], "\n".join(lines[1:])])
+
+
+def _words_of(note: Note) -> frozenset[str]:
+    return keywords(f"{note.content} {' '.join(note.tags)}".replace("-", " "))

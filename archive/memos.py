@@ -1,0 +1,135 @@
+"""Saving memos and finding them again, across sessions and the projects that a caller may see."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project
+from contextstudio.accounts.selectors import (
+    default_project,
+    get_project,
+    visible_projects,
+)
+from operations.domain.policy import Memos
+from operations.layers import Surroundings
+from operations.masks import mask_text
+from threads.models import Session
+from threads.selectors import get_session
+
+from .domain.memo import Note, keywords, layer_text, relevant, tagged
+from .models import Memo, MemoReader
+
+LONGEST = 20_000
+"""Characters of a memo."""
+MOST_IN_CONTEXT = 5
+MOST_ANSWERED = 20
+_MOST_READ = 2000
+"""Of a project's memos the newest are looked through."""
+
+
+@transaction.atomic
+def save_memo(
+    caller: Caller,
+    content: str,
+    tags: Sequence[str],
+    *,
+    session_id: uuid.UUID | None = None,
+    project: str | None = None,
+) -> Memo:
+    """Keep a memo in the session's project, or the one named, or the caller's only one.
+
+    Raises Invalid where it says nothing or too much, or where no project is meant.
+    """
+    if not content.strip() or len(content) > LONGEST:
+        raise Invalid(f"A memo has 1 to {LONGEST:,} characters.", at=["content"])
+    session = get_session(caller, session_id, Right.EDIT) if session_id else None
+    memo = Memo.objects.create(
+        project=_project(caller, session, project),
+        session=session,
+        content=content.encode("utf-8", "surrogatepass"),
+        tags=list(dict.fromkeys(tags)),
+        actor=caller.actor,
+        actor_name=caller.name[:150],
+    )
+    if session is not None:
+        MemoReader.objects.get_or_create(session=session)
+    return memo
+
+
+@transaction.atomic
+def retrieve_memos(
+    caller: Caller,
+    *,
+    tags: Sequence[str] = (),
+    query: str = "",
+    session_id: uuid.UUID | None = None,
+    project: str | None = None,
+) -> list[Note]:
+    """Memos of the projects that the caller may see, the best first, then the newest.
+
+    With tags those that have any of them; with a query those that have a word of it.
+    """
+    session = get_session(caller, session_id) if session_id else None
+    projects: Iterable[Project] = visible_projects(caller)
+    if project is not None:
+        projects = [get_project(caller, project)]
+    notes = _notes(projects)
+    if tags:
+        notes = tagged(notes, tags)
+    if query.strip():
+        notes = relevant(notes, keywords(query), len(notes))
+    if session is not None:
+        MemoReader.objects.get_or_create(session=session)
+    return notes[:MOST_ANSWERED]
+
+
+def words_for_context(surroundings: Surroundings) -> str:
+    """The layer of memos: at most 5 of the session's project, by the user's last words."""
+    session = surroundings.session
+    wish = surroundings.policy.memos
+    is_layer = wish is Memos.RELEVANT or (wish is Memos.OWN and _reads_memos(session))
+    words = keywords(surroundings.question) if is_layer else frozenset()
+    if not words:
+        return ""
+    return layer_text(relevant(_notes([session.project]), words, MOST_IN_CONTEXT))
+
+
+def _reads_memos(session: Session) -> bool:
+    return MemoReader.objects.filter(session=session).exists()
+
+
+def _project(caller: Caller, session: Session | None, slug: str | None) -> Project:
+    if session is not None and slug in (None, session.project.slug):
+        return session.project
+    if session is not None:
+        raise Invalid("The session is in another project.", at=["project"])
+    if slug is not None:
+        return get_project(caller, slug, Right.EDIT)
+    found = default_project(caller, Right.EDIT)
+    if found is None:
+        raise Invalid("Say in which session or project.", at=["project"])
+    return found
+
+
+def _notes(projects: Iterable[Project]) -> list[Note]:
+    """The newest memos of projects, as they may be read."""
+    rows = Memo.objects.filter(project__in=list(projects))
+    rows = rows.select_related("project", "session").order_by("-created_at", "pk")
+    return [_note(row) for row in rows[:_MOST_READ]]
+
+
+def _note(row: Memo) -> Note:
+    content = bytes(row.content).decode("utf-8", "surrogatepass")
+    return Note(
+        id=str(row.pk),
+        content=mask_text(row.session, content) if row.session else content,
+        tags=tuple(row.tags),
+        project=row.project.slug,
+        session_id=str(row.session_id) if row.session_id else None,
+        actor_name=row.actor_name,
+        created_at=row.created_at,
+    )

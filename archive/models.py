@@ -1,0 +1,45 @@
+"""What outlives a session: memos of agents and people."""
+
+import uuid
+
+from django.db import models
+from django.db.models.functions import Now
+
+from contextstudio.accounts.models import Project
+from threads.models import Session
+
+
+class Memo(models.Model):
+    """Something worth knowing in every session of a project."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memos")
+    session = models.ForeignKey(
+        Session, null=True, on_delete=models.SET_NULL, related_name="memos"
+    )
+    """The session that it came from, while that is there."""
+    content = models.BinaryField()
+    """UTF-8; bytes, for it may quote any text."""
+    tags = models.JSONField(default=list)
+    actor = models.CharField(max_length=64)
+    actor_name = models.CharField(max_length=150)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["project", "-created_at"], name="memos_newest_first")
+        ]
+
+    def __str__(self) -> str:
+        return f"memo {self.pk}"
+
+
+class MemoReader(models.Model):
+    """A session that has saved or retrieved a memo: from then on memos are among its layers."""
+
+    session = models.OneToOneField(
+        Session, on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+
+    def __str__(self) -> str:
+        return f"{self.session_id} reads memos"

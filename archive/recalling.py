@@ -1,0 +1,175 @@
+"""Recalling what a reference names: live messages, wherever the caller may read them."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
+from operations.domain.key import original_index
+from operations.domain.left_out import left_out
+from operations.selectors import load_thread, load_words
+from threads import tokens
+from threads.domain.part import Part
+from threads.models import Message, Session
+from threads.selectors import get_session, load_messages_at, visible_sessions
+
+from .domain.content import content_type, summary_of, tools_of
+from .domain.excerpt import at_location, lines_of, matching, within
+from .domain.reference import Reference, read_lines, read_reference, write_reference
+
+MOST_CANDIDATES = 20
+_DIGITS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to be recalled, and how much of it."""
+
+    ref_id: str
+    lines: str = ""
+    search: str = ""
+    max_tokens: int = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    session: Session
+    name: str
+    parts: tuple[Part, ...]
+
+
+def recall(
+    caller: Caller,
+    wanted: Wanted,
+    *,
+    session_id: uuid.UUID | None = None,
+    project: str | None = None,
+) -> dict[str, Any]:
+    """What a reference names, as it may be read; the session at hand is `session_id`.
+
+    Raises NotFound where it names nothing that the caller may see, Conflict with
+    `candidates` where it names several things.
+    """
+    current = get_session(caller, session_id) if session_id else None
+    reference = read_reference(wanted.ref_id)
+    if reference is None:
+        raise _not_found(wanted.ref_id)
+    found = _resolve(caller, wanted.ref_id, reference, current, project)
+    content = at_location(found.parts, reference.location)
+    if content is None:
+        raise _not_found(wanted.ref_id)
+    content = _filtered(content, wanted)
+    count = tokens.counter(found.session.encoding)
+    kept = within(content, wanted.max_tokens, count)
+    return {
+        "ref_id": write_reference(
+            found.session.project.slug,
+            str(found.session.pk),
+            found.name,
+            reference.location,
+        ),
+        "content_type": content_type(tools_of(found.parts)),
+        "summary": summary_of(found.parts),
+        "content": kept,
+        "file_paths": list(left_out([found.parts], "").paths),
+        "truncated": kept != content,
+        "token_count": count(kept),
+    }
+
+
+def _resolve(
+    caller: Caller,
+    ref_id: str,
+    reference: Reference,
+    current: Session | None,
+    project: str | None,
+) -> _Found:
+    if reference.session is None:
+        if current is None:
+            raise Invalid(
+                "Say session_id: the reference is to the session at hand.",
+                at=["session_id"],
+            )
+        if reference.project not in (None, current.project.slug):
+            raise _not_found(ref_id)
+        sessions = [current]
+    else:
+        here = current.project.slug if current else None
+        slug = reference.project or project or here
+        sessions = _sessions(caller, reference.session, slug)
+    found = [
+        _Found(session, name, parts)
+        for session in sessions
+        for name, parts in _messages(session, reference.message)
+    ]
+    if not found:
+        raise _not_found(ref_id)
+    if len(found) > 1:
+        raise _ambiguous(ref_id, found)
+    return found[0]
+
+
+def _sessions(caller: Caller, prefix: str, project: str | None) -> list[Session]:
+    """The sessions whose id begins so, of those that the caller may know of."""
+    first = uuid.UUID(prefix[:_DIGITS].ljust(_DIGITS, "0"))
+    last = uuid.UUID(prefix[:_DIGITS].ljust(_DIGITS, "f"))
+    sessions = visible_sessions(caller).filter(pk__gte=first, pk__lte=last)
+    if project is not None:
+        sessions = sessions.filter(project__slug=project)
+    return list(sessions.select_related("project").order_by("pk")[:MOST_CANDIDATES])
+
+
+def _messages(session: Session, name: str) -> list[tuple[str, tuple[Part, ...]]]:
+    """The messages that a short id, or its beginning, or a key names."""
+    if not name.startswith("msg-"):
+        return _by_key(session, name)
+    rows = Message.objects.filter(session=session, short_id__startswith=name)
+    short = dict(
+        rows.order_by("index").values_list("index", "short_id")[:MOST_CANDIDATES]
+    )
+    originals = load_messages_at(session, short)
+    return [(short[index], one.parts) for index, one in sorted(originals.items())]
+
+
+def _by_key(session: Session, key: str) -> list[tuple[str, tuple[Part, ...]]]:
+    index = original_index(key)
+    if index is not None:
+        originals = load_messages_at(session, [index])
+        return [(key, original.parts) for original in originals.values()]
+    words = load_words(session, load_thread(session), [key])
+    return [(key, read.parts) for read in words.values()]
+
+
+def _filtered(content: str, wanted: Wanted) -> str:
+    """The lines asked for, then those of them that match."""
+    if wanted.lines:
+        location = read_lines(wanted.lines)
+        if location is None:
+            raise Invalid("Lines are given as 10-50, from 1.", at=["lines"])
+        content = lines_of(content, location) or ""
+    return "\n".join(matching(content, wanted.search)) if wanted.search else content
+
+
+def _not_found(ref_id: str) -> NotFound:
+    return NotFound(f"reference not found: {ref_id[:200]}", at=["ref_id"])
+
+
+def _ambiguous(ref_id: str, found: list[_Found]) -> Conflict:
+    candidates = [
+        write_reference(one.session.project.slug, str(one.session.pk), one.name)
+        for one in found[:MOST_CANDIDATES]
+    ]
+    if len(set(candidates)) < len(
+        candidates
+    ):  # sessions that begin with the same 8 digits
+        candidates = [
+            f"nexora://{one.session.project.slug}/{one.session.pk}/{one.name}"
+            for one in found[:MOST_CANDIDATES]
+        ]
+    return Conflict(
+        f"{ref_id[:200]} may be any of {', '.join(candidates)}.",
+        at=["ref_id"],
+        code="ambiguous",
+        facts={"candidates": candidates},
+    )
