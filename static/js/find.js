@@ -1,0 +1,138 @@
+/**
+ * Finding words in the thread: the server says which messages hold them, in folds and beyond what
+ * is loaded; this module goes from one to the next. Closing it folds again what it opened.
+ */
+import { say } from "./announce.js";
+import { closeFold, openFolds } from "./folds.js";
+import { jumpTo } from "./jump.js";
+import { send } from "./requests.js";
+import { focusRow } from "./rows.js";
+import { feed, rowOf, session } from "./session.js";
+import { define } from "./verbs.js";
+
+const WAIT_MS = 250;
+const bar = document.getElementById("find");
+const input = document.getElementById("find-words");
+const count = document.getElementById("find-count");
+const opened = new Set();
+
+let found = { words: "", head: -1, messages: -1, keys: [] };
+let place = -1;
+let timer = 0;
+let came = null;
+let asking = null;
+
+function show(words) {
+  count.textContent = words;
+}
+
+function open() {
+  if (bar.hidden) came = document.activeElement;
+  bar.hidden = false;
+  input.focus();
+  input.select();
+}
+
+async function close() {
+  if (bar.hidden) return;
+  bar.hidden = true;
+  asking?.abort();
+  clearTimeout(timer);
+  CSS.highlights?.delete("found");
+  const row = rowOf(found.keys[place] ?? "");
+  const back = came?.isConnected && came !== document.body ? came : null;
+  if (back) back.focus({ preventScroll: true });
+  for (const key of opened) await closeFold(key);
+  opened.clear();
+  if (!back && row?.isConnected) focusRow(row);
+}
+
+/** What holds the words now; asked again when they, or the thread, are others. */
+async function ask() {
+  const { head, messages } = session;
+  const words = input.value;
+  if (found.words === words && found.head === head && found.messages === messages) return;
+  asking?.abort();
+  asking = new AbortController();
+  const fields = { q: words, view: session.view };
+  const answer = words
+    ? await (await send(`${session.url}find`, { fields, signal: asking.signal, quiet: true })).json()
+    : { keys: [] };
+  const before = found.words === words ? found.keys[place] : undefined;
+  found = { words, head, messages, keys: answer.keys };
+  place = before ? found.keys.indexOf(before) : -1;
+}
+
+/** To the next (1) or previous (-1) match, round the end; 0: to the first from where one is. */
+async function go(step) {
+  try {
+    await ask();
+  } catch (error) {
+    if (error.name !== "AbortError") show("Not found out");
+    return;
+  }
+  const { keys, words } = found;
+  CSS.highlights?.delete("found");
+  if (!keys.length) {
+    show(words ? "None" : "");
+    if (words) say("No message has it.");
+    return;
+  }
+  place = (place + (place < 0 ? Math.max(step, 1) : step) + keys.length) % keys.length;
+  show(`${place + 1} of ${keys.length}`);
+  const typing = document.activeElement === input;
+  const before = openFolds();
+  await jumpTo(keys[place], { block: "center" });
+  for (const key of openFolds()) if (!before.has(key)) opened.add(key);
+  const row = rowOf(keys[place]);
+  if (row) paint(row, words);
+  if (typing && !bar.hidden) input.focus({ preventScroll: true });
+  say(`${place + 1} of ${keys.length}`);
+}
+
+/** Set the words apart where they are drawn; which messages hold them the server has said. */
+function paint(row, words) {
+  if (!window.Highlight) return;
+  const wanted = words.toLowerCase();
+  const ranges = [];
+  const texts = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode.data.toLowerCase();
+    if (text.length !== texts.currentNode.data.length) continue;
+    for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
+      const range = new Range();
+      range.setStart(texts.currentNode, at);
+      range.setEnd(texts.currentNode, at + wanted.length);
+      ranges.push(range);
+    }
+  }
+  CSS.highlights.set("found", new window.Highlight(...ranges));
+}
+
+function onKey(event) {
+  if (event.isComposing) return;
+  const back = event.shiftKey;
+  if (event.key === "Escape") close();
+  else if (event.key === "Enter" && event.target === input) go(back ? -1 : 1);
+  else if (event.key === "F3") go(back ? -1 : 1);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** Begin, where there is a thread. */
+export function watchFind() {
+  if (!feed) return;
+  bar.addEventListener("keydown", onKey);
+  bar.addEventListener("submit", (event) => event.preventDefault());
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => go(0), WAIT_MS);
+  });
+  define({
+    find: open,
+    "find-next": () => (bar.hidden ? open() : go(1)),
+    "find-previous": () => (bar.hidden ? open() : go(-1)),
+    "find-close": close,
+  });
+}

@@ -1,0 +1,25 @@
+/** What every page has: notices, colours, the sheet of keys, the palette, closing and copying. */
+import "./theme.js";
+import "./toast.js";
+import "./keys.js";
+import "./keysheet.js";
+import "./palette.js";
+import { say } from "./announce.js";
+import { define } from "./verbs.js";
+
+async function copy(id) {
+  await navigator.clipboard.writeText(document.getElementById(id).textContent);
+  say("Copied");
+}
+
+/** Send the form of the dialog that is open: Control Enter works from every field of it. */
+function save(pressed) {
+  const shown = pressed.closest("dialog") ?? document.querySelector("dialog[open]");
+  shown?.querySelector("form")?.requestSubmit();
+}
+
+define({
+  close: ({ pressed }) => pressed.closest("dialog")?.close(),
+  save: ({ pressed }) => save(pressed),
+  copy: ({ pressed }) => copy(pressed.dataset.copy),
+});

@@ -1,0 +1,82 @@
+/** The palette: every command of the page by its words, with its keys, and "#210" to go there. */
+import { printed } from "./commands.js";
+import { element } from "./fragment.js";
+import { liveCommands } from "./keys.js";
+import { define, knows, run } from "./verbs.js";
+
+const HIDDEN = ["palette", "escape", "save"];
+const dialog = document.getElementById("palette");
+const input = document.getElementById("palette-input");
+const list = document.getElementById("palette-list");
+let opener = null;
+
+function item({ name, keys, verb, number }, place) {
+  const made = element("li", {
+    class: "menu-item", role: "option", id: `command-${place}`, "aria-selected": "false", "data-command": verb,
+  }, name);
+  if (number) made.dataset.number = number;
+  if (keys?.length) made.append(element("kbd", {}, printed(keys[0])));
+  return made;
+}
+
+/** Commands whose words begin with the words that were typed, in any order. */
+function matching(typed) {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const number = typed.match(/^[#:]?\s*(\d+)$/)?.[1];
+  const commands = liveCommands().filter(({ name, verb }) => !HIDDEN.includes(verb)
+    && words.every((word) => name.toLowerCase().split(/[\s:,]+/).some((part) => part.startsWith(word))));
+  if (!number || !knows("go-to-number")) return commands;
+  return [{ name: `Go to message #${number}`, verb: "go-to-number", number }];
+}
+
+function refill() {
+  const commands = matching(input.value.trim());
+  list.replaceChildren(...commands.map(item));
+  document.getElementById("palette-none").hidden = commands.length > 0;
+  choose(0);
+}
+
+function choose(place) {
+  const items = [...list.children];
+  const chosen = items.at(place % (items.length || 1));
+  for (const one of items) one.setAttribute("aria-selected", String(one === chosen));
+  input.setAttribute("aria-activedescendant", chosen?.id ?? "");
+  chosen?.scrollIntoView({ block: "nearest" });
+}
+
+const chosen = () => list.querySelector("[aria-selected=true]");
+
+function take(one) {
+  if (!one) return;
+  dialog.close();
+  opener?.focus?.({ preventScroll: true });
+  run(one.dataset.command, opener?.isConnected ? opener : document.body, { number: one.dataset.number });
+}
+
+function open(text) {
+  opener = document.activeElement;
+  input.value = text;
+  refill();
+  dialog.showModal();
+  input.focus();
+  input.setSelectionRange(text.length, text.length);
+}
+
+if (dialog) {
+  input.addEventListener("input", refill);
+  input.addEventListener("keydown", (event) => {
+    const place = [...list.children].indexOf(chosen());
+    if (event.key === "ArrowDown") choose(place + 1);
+    else if (event.key === "ArrowUp") choose(place - 1);
+    else if (event.key === "Enter") take(chosen());
+    else return;
+    event.preventDefault();
+  });
+  list.addEventListener("click", (event) => take(event.target.closest("[data-command]")));
+  define({ palette: () => { if (dialog.open) dialog.close(); else open(""); } });
+}
+
+/** Let the palette ask for a number: `go(number)` leads there. */
+export function offerNumbers(go) {
+  define({ "go-to": () => open("#"), "go-to-number": ({ event }) => go(event.number) });
+}

@@ -1,0 +1,103 @@
+/**
+ * Keeping the reader's place: what is seen stays where it is while something changes above it,
+ * and the focus is never lost to a swap.
+ */
+import { own, rowAt } from "./rows.js";
+import { feed, rowOf } from "./session.js";
+
+const NEAR_ROWS = 40;
+
+/** Rows in the viewport from the top, the one with the focus first. */
+function seen() {
+  const rows = [];
+  const focused = rowAt(document.activeElement);
+  for (const section of feed?.querySelectorAll(":scope > .chunk") ?? []) {
+    const box = section.getBoundingClientRect();
+    if (box.bottom < 0) continue;
+    if (box.top > innerHeight) break;
+    for (const row of section.querySelectorAll("article[data-key]")) {
+      const { top, bottom } = row.getBoundingClientRect();
+      if (top > innerHeight) break;
+      if (bottom > 120) rows.push({ id: row.id, top });
+    }
+  }
+  const place = rows.findIndex(({ id }) => id === focused?.id);
+  if (place > 0) rows.unshift(...rows.splice(place, 1));
+  return rows;
+}
+
+/** Do `change` and move the page so that the first row that outlives it stays where it was. */
+export function keepPlace(change) {
+  const rows = seen();
+  const focus = rememberFocus();
+  const result = change();
+  focus.restore();
+  for (const { id, top } of rows) {
+    const row = document.getElementById(id);
+    if (!row) continue;
+    const moved = row.getBoundingClientRect().top - top;
+    if (Math.abs(moved) >= 1) scrollBy({ top: moved, behavior: "instant" });
+    break;
+  }
+  return result;
+}
+
+/** Where the focus is, in words that outlive a swap. */
+export function rememberFocus(element = document.activeElement) {
+  const row = rowAt(element);
+  const holder = element?.closest?.("[id]");
+  const verb = element?.dataset?.verb;
+  const named = element?.closest?.("[data-operation]");
+  const operation = !row || row.contains(named) ? named?.dataset.operation : undefined;
+  const control = verb && `[data-verb="${verb}"]:not([disabled])`;
+  const instead = row && takingThePlaceOf(row);
+
+  function restore() {
+    const here = document.activeElement;
+    if (here && here !== document.body && here.isConnected) return;
+    if (!element || element === document.body) return;
+    const panel = document.getElementById(holder?.closest("[role=tabpanel]")?.id ?? "");
+    (again() ?? instead?.() ?? panel)?.focus({ preventScroll: true });
+  }
+
+  function again() {
+    const place = document.getElementById((row ?? holder)?.id ?? "");
+    if (!row) return (place && control && place.querySelector(control)) ?? place;
+    return (place && control && own(place, ofOperation(control))) ?? elsewhere() ?? place;
+  }
+
+  /** The same control of the same operation: a row can carry notes of several. */
+  function ofOperation(selector) {
+    const same = `[data-operation="${operation}"]`;
+    return operation ? `:is(${same} ${selector}, ${same}${selector})` : selector;
+  }
+
+  /** An operation that was switched stands elsewhere: as a marker, or as a note upon a row. */
+  function elsewhere() {
+    if (!operation) return null;
+    const note = feed.querySelector(`.flat[data-operation="${operation}"]`);
+    const marker = note ? null : rowOf(operation);
+    return (control && (note?.querySelector(control) ?? (marker && own(marker, control)))) ?? marker;
+  }
+
+  return { restore };
+}
+
+/** Answers, after a swap, the row that stands where `row` stood: behind the one before it. */
+function takingThePlaceOf(row) {
+  const idsOf = (direction) => {
+    const ids = [];
+    for (let one = row[direction]; one && ids.length < NEAR_ROWS; one = one[direction]) ids.push(one.id);
+    return ids;
+  };
+  const before = idsOf("previousElementSibling");
+  const behind = idsOf("nextElementSibling");
+  const section = row.closest(".chunk");
+  const outer = rowAt(row.parentElement)?.id;
+  const first = (ids) => ids.map((id) => id && document.getElementById(id)).find(Boolean);
+  return () => {
+    const previous = first(before);
+    if (previous) return rowAt(previous.nextElementSibling) ?? previous;
+    return (outer && document.getElementById(outer)) || rowAt(section?.firstElementChild) || first(behind);
+  };
+}

@@ -1,0 +1,47 @@
+/**
+ * Bringing an element to what the server answered of it by touching only what differs: what stays
+ * is neither styled nor laid out anew, and keeps its focus and whether it was opened.
+ */
+
+const isAlike = (one, other) => one?.nodeName === other.nodeName && !one.id && !other.id;
+const isOurs = (element, name) => name === "open" && element.matches("details");
+
+/** Make `target` read as `fresh` does; `fresh` is used up. */
+export function renew(target, fresh) {
+  if (target.isEqualNode(fresh)) return;
+  if (target.nodeName !== fresh.nodeName) target.replaceWith(fresh);
+  else if (target.nodeType !== Node.ELEMENT_NODE) target.data = fresh.data;
+  else {
+    renewAttributes(target, fresh);
+    renewChildren(target, fresh);
+  }
+}
+
+function renewAttributes(target, fresh) {
+  for (const { name } of [...target.attributes]) {
+    if (!fresh.hasAttribute(name) && !isOurs(target, name)) target.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (target.getAttribute(name) !== value) target.setAttribute(name, value);
+  }
+}
+
+/** The same for what lies in `target`: children with ids are found by them, others by their turn. */
+export function renewChildren(target, fresh) {
+  const known = new Map([...target.children].filter(({ id }) => id).map((child) => [child.id, child]));
+  const staying = new Set([...fresh.children].map(({ id }) => id));
+  let here = target.firstChild;
+  const leave = () => {
+    const gone = here;
+    here = here.nextSibling;
+    gone.remove();
+  };
+  for (const child of [...fresh.childNodes]) {
+    while (here?.id && !staying.has(here.id)) leave();
+    const same = child.id ? known.get(child.id) : isAlike(here, child) && here;
+    if (same === here && same) here = here.nextSibling;
+    else target.insertBefore(same || child, here);
+    if (same) renew(same, child);
+  }
+  while (here) leave();
+}

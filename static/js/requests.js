@@ -1,0 +1,75 @@
+/**
+ * Requests of the scripts. Writes wait for each other, so that two quick ones can't overtake;
+ * a refusal is shown as a notice and thrown as `Refused`.
+ */
+import { alarm } from "./announce.js";
+import { fragment } from "./fragment.js";
+import { toast } from "./toast.js";
+
+export class Refused extends Error {
+  constructor(status, sentence) {
+    super(sentence);
+    this.status = status;
+  }
+}
+
+function csrfToken() {
+  return JSON.parse(document.body.getAttribute("hx-headers") ?? "{}")["X-CSRFToken"] ?? "";
+}
+
+/** Ask the server: `fields` go into the address, or with POST into the body. */
+export async function send(url, { method = "GET", fields = {}, signal, quiet = false } = {}) {
+  const headers = { "HX-Request": "true" };
+  const body = fields instanceof FormData ? fields : new URLSearchParams(fields);
+  const options = { method, headers, signal, credentials: "same-origin" };
+  if (method === "POST") {
+    headers["X-CSRFToken"] = csrfToken();
+    options.body = body;
+  } else if (body.size) url += `?${body}`;
+  let response;
+  try {
+    response = await fetch(url, options);
+  } catch (error) {
+    if (error.name === "AbortError" || quiet) throw error;
+    toast("The server can't be reached. Nothing was changed.", "error");
+    throw new Refused(0, "unreachable");
+  }
+  const elsewhere = response.headers.get("HX-Redirect");
+  if (elsewhere) location.assign(elsewhere);
+  if (!response.ok) throw await refusal(response, quiet || elsewhere);
+  return response;
+}
+
+async function refusal(response, quiet) {
+  const answer = await response.text();
+  const isPage = /^\s*<(!doctype|html)/i.test(answer);
+  const shown = isPage || response.status >= 500 ? null : fragment(answer);
+  const sentence = shown?.textContent.trim() || `The server refused (${response.status}).`;
+  if (!quiet) {
+    if (shown?.firstElementChild) document.getElementById("toasts")?.append(shown);
+    else toast(sentence, "error");
+    alarm(sentence);
+  }
+  return new Refused(response.status, sentence);
+}
+
+export const text = async (url, options) => (await send(url, options)).text();
+
+/** A read whose fields may be too long for an address: then it is posted. */
+export function ask(url, fields) {
+  const long = Object.values(fields).join(" ").length > 1500;
+  return send(url, { method: long ? "POST" : "GET", fields });
+}
+
+let last = Promise.resolve();
+let waiting = 0;
+
+/** Run `work` when everything queued before it is over. */
+export function inTurn(work) {
+  waiting += 1;
+  const turn = last.then(work).finally(() => { waiting -= 1; });
+  last = turn.catch(() => {});
+  return turn;
+}
+
+export const isWriting = () => waiting > 0;

@@ -1,0 +1,93 @@
+/**
+ * The rows of the thread and the one among them that is current: it alone, with its controls, is
+ * in the tab order (roving tabindex). Rows are articles; opened folds hold further ones.
+ */
+import { feed } from "./session.js";
+
+const CONTROLS = "a[href], button, input, summary, [tabindex]";
+const BARS_PX = 96;
+let currentId = "";
+
+export const allRows = () => [...(feed?.querySelectorAll("article[data-key]") ?? [])];
+export const rowAt = (element) => element?.closest?.("article[data-key]") ?? null;
+export const isTop = (row) => row?.parentElement?.matches(".chunk") ?? false;
+export const isMarker = (row) => row.matches(".marker");
+
+/** "#210", "#61–#96" or "o7": how the page calls a row. */
+export function nameOf(row) {
+  const label = own(row, ".num, .range-pick")?.textContent.trim() ?? row.dataset.key;
+  return /^\d+$/.test(label) ? `#${label}` : label;
+}
+
+/** The first match inside a row that doesn't belong to a row within it. */
+export function own(row, selector) {
+  for (const found of row.querySelectorAll(selector)) if (rowAt(found) === row) return found;
+  return null;
+}
+
+function isSeen(row) {
+  const { top, bottom } = row.getBoundingClientRect();
+  return bottom > BARS_PX && top < innerHeight;
+}
+
+/** The first row on the sheet that is in view. */
+export function firstSeen() {
+  for (const section of feed?.children ?? []) {
+    if (section.getBoundingClientRect().bottom < BARS_PX) continue;
+    return [...section.children].find(isSeen) ?? null;
+  }
+  return null;
+}
+
+/** The row that keys act on: the one with the focus, else one in view, the current before others. */
+export function currentRow() {
+  const current = document.getElementById(currentId);
+  return rowAt(document.activeElement) ?? (current && isSeen(current) ? current : firstSeen());
+}
+
+function setTabbable(row, tabbable) {
+  const index = tabbable ? 0 : -1;
+  row.tabIndex = index;
+  for (const control of row.querySelectorAll(CONTROLS)) {
+    if (rowAt(control) === row) control.tabIndex = index;
+  }
+}
+
+/** Take all of `root` out of the tab order, but for the current row. */
+export function tendTabOrder(root) {
+  const current = document.getElementById(currentId) ?? feed.querySelector("article[data-key]");
+  for (const control of root.querySelectorAll(CONTROLS)) {
+    if (control.tabIndex === 0 && rowAt(control) !== current) control.tabIndex = -1;
+  }
+  if (current) makeCurrent(current);
+}
+
+export function makeCurrent(row) {
+  const before = document.getElementById(currentId);
+  if (before && before !== row) setTabbable(before, false);
+  currentId = row.id;
+  setTabbable(row, true);
+}
+
+/** Move the focus to a row, without moving the page more than needed. */
+export function focusRow(row, { block = "nearest" } = {}) {
+  if (!row) return;
+  makeCurrent(row);
+  row.focus({ preventScroll: true });
+  const tall = row.offsetHeight > innerHeight / 2;
+  row.scrollIntoView({ block: tall && block === "nearest" ? "start" : block });
+}
+
+/** The row behind (1) or before (-1) `row` in the page for which `fits` holds, or null. */
+export function neighbour(row, step, fits = () => true) {
+  const rows = allRows();
+  for (let place = rows.indexOf(row) + step; rows[place]; place += step) {
+    if (fits(rows[place])) return rows[place];
+  }
+  return null;
+}
+
+feed?.addEventListener("focusin", (event) => {
+  const row = rowAt(event.target);
+  if (row) makeCurrent(row);
+});

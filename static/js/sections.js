@@ -1,0 +1,108 @@
+/**
+ * The sections of the thread and which places each holds. A section that is not loaded carries
+ * data-height; starts and counts are positions of top-level nodes at the head of this page.
+ */
+import { element } from "./fragment.js";
+import { send } from "./requests.js";
+import { rowAt } from "./rows.js";
+import { feed, session } from "./session.js";
+
+const SIZE = 100;
+const GUESSED_ROW_PX = 110;
+
+let sections = [];
+
+export const allSections = () => sections;
+export const startOf = (section) => Number(section.dataset.start);
+export const countOf = (section) => Number(section.dataset.count);
+const endOf = (section) => startOf(section) + countOf(section);
+export const isLoaded = (section) => !("height" in section.dataset);
+
+/** Take the sections as the server printed them. */
+export function readSections() {
+  sections = [...feed.querySelectorAll(":scope > .chunk")];
+}
+
+/** The ranges of the loaded sections: "0-100,300-400". */
+export const loadedRanges = () => sections.filter((section) => isLoaded(section) && countOf(section))
+  .map((section) => `${startOf(section)}-${endOf(section)}`).join(",");
+
+/** How many nodes the sections hold together. */
+export const sumOfCounts = () => sections.reduce((sum, section) => sum + countOf(section), 0);
+
+/** The section that holds a position; the last one for positions beyond. */
+export const sectionAt = (position) =>
+  sections.findLast((section) => startOf(section) <= position && countOf(section)) ?? sections[0];
+
+/** The row at a position, when its section is loaded. */
+export function rowAtPosition(position) {
+  const section = sectionAt(position);
+  return isLoaded(section) ? section.children[position - startOf(section)] ?? null : null;
+}
+
+/** The position of a row that is in the page, or of the one on the sheet that holds it; else -1. */
+export function positionOf(row) {
+  let top = row;
+  while (top && !top.parentElement.matches(".chunk")) top = rowAt(top.parentElement);
+  return top ? startOf(top.parentElement) + [...top.parentElement.children].indexOf(top) : -1;
+}
+
+/** Positions for assistive technology, which can't count what isn't there. */
+export function numberRows(section) {
+  let position = startOf(section);
+  for (const row of section.children) {
+    position += 1;
+    row.setAttribute("aria-posinset", position);
+    row.setAttribute("aria-setsize", session.total);
+  }
+}
+
+/**
+ * Where a message is: {position, key, folds}, or null where there is none. `fields`: key or number;
+ * with next or previous of a kind ("user", "marker") the nearest of it.
+ */
+export async function locate(fields) {
+  const options = { fields: { view: session.view, ...fields }, quiet: true };
+  const response = await send(`${session.url}locate`, options);
+  return response.status === 204 ? null : response.json();
+}
+
+/**
+ * Apply `splices` ([position, removed, added], ascending, in the places of before). Loaded sections
+ * were patched row by row and are counted; of the others, what was removed is taken off, and what
+ * was added is put to the one that the place belongs to (the one that holds the row before it).
+ */
+export function splice(splices) {
+  const before = sections.map((section) => ({ section, from: startOf(section), to: endOf(section) }));
+  const counts = new Map(before.map(({ section, from, to }) => [section, to - from]));
+  const holder = (spot) => before.find(({ from, to }) => from <= spot && spot < to)?.section;
+  for (const [position, removed, added] of splices) {
+    for (const { section, from, to } of before) {
+      const cut = Math.min(to, position + removed) - Math.max(from, position);
+      if (cut > 0) counts.set(section, counts.get(section) - cut);
+    }
+    const near = [holder(position - 1), holder(position)].filter(Boolean);
+    const owner = near.find(isLoaded) ?? near[0];
+    if (owner) counts.set(owner, counts.get(owner) + added);
+  }
+  let start = 0;
+  for (const section of sections) {
+    const count = isLoaded(section) ? section.children.length : counts.get(section);
+    Object.assign(section.dataset, { start, count });
+    if (!count && !isLoaded(section)) section.style.height = "0px";
+    start += count;
+  }
+}
+
+/** Empty sections for `total` nodes in the place of those of before. */
+export function renew(total) {
+  const rowHeight = feed.offsetHeight / sumOfCounts() || GUESSED_ROW_PX;
+  sections = Array.from({ length: Math.ceil(total / SIZE) }, (_, place) => {
+    const count = Math.min(SIZE, total - place * SIZE);
+    return element("section", {
+      class: "chunk", "data-start": place * SIZE, "data-count": count,
+      "data-height": Math.round(count * rowHeight),
+    });
+  });
+  feed.replaceChildren(...sections);
+}

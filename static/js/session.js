@@ -1,0 +1,32 @@
+/** What the page of one session knows: its address, its view, and the head it shows. */
+
+export const feed = document.getElementById("feed");
+const number = (name) => Number(feed?.dataset[name] ?? 0);
+
+export const session = {
+  url: location.pathname.replace(/[^/]*$/, ""),
+  id: location.pathname.split("/").filter(Boolean)[1] ?? "",
+  view: feed?.dataset.view ?? "annotated",
+  head: number("head"),
+  messages: number("messages"),
+  total: number("total"),
+  readOnly: !feed || feed.matches(".is-read-only"),
+};
+
+let loadedRanges = () => "";
+
+/** Who knows which rows are in the page: answers "0-100,300-400". */
+export function knowsLoaded(ranges) {
+  loadedRanges = ranges;
+}
+
+/** What every write and every catching up says about this page. */
+export const stamp = () => ({
+  head: session.head,
+  messages: session.messages,
+  view: session.view,
+  loaded: loadedRanges(),
+});
+
+/** The row or marker with this key, when it is in the page. */
+export const rowOf = (key) => document.getElementById(`n-${key.replace(".", "_")}`);

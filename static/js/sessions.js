@@ -1,0 +1,21 @@
+/** The list of sessions. */
+import "./page.js";
+import { watchImports } from "./imports.js";
+import { define } from "./verbs.js";
+
+define({
+  next: () => walk(1),
+  previous: () => walk(-1),
+});
+
+const search = document.getElementById("q");
+if (search) define({ find: () => search.select() });
+
+/** To the next session of the list, or the one before. */
+function walk(step) {
+  const links = [...document.querySelectorAll("#sessions a.session-title")];
+  const here = links.indexOf(document.activeElement);
+  links[here < 0 ? 0 : Math.max(0, Math.min(links.length - 1, here + step))]?.focus();
+}
+
+watchImports();

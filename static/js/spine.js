@@ -1,0 +1,47 @@
+/** The spine: a frame shows what part of the thread is seen, a press goes there. */
+import { bring } from "./chunks.js";
+import { focusRow } from "./rows.js";
+import { countOf, startOf } from "./sections.js";
+import { feed, session } from "./session.js";
+
+const UNITS = 1000;
+
+/** The position in the thread, with fractions, at a height of the viewport. */
+function positionAt(height) {
+  for (const section of feed.children) {
+    const { top, bottom } = section.getBoundingClientRect();
+    if (bottom < height) continue;
+    const part = Math.max(0, Math.min(1, (height - top) / Math.max(1, bottom - top)));
+    return startOf(section) + part * countOf(section);
+  }
+  return session.total;
+}
+
+let frame = 0;
+function show() {
+  frame = 0;
+  const view = document.getElementById("spine-view");
+  if (!view) return;
+  const scale = UNITS / Math.max(1, session.total);
+  const [top, bottom] = [positionAt(100) * scale, positionAt(innerHeight) * scale];
+  view.setAttribute("y", top.toFixed(1));
+  view.setAttribute("height", Math.max(4, bottom - top).toFixed(1));
+}
+
+/** The spine is swapped after every change, so that the page listens for it. */
+async function press(event) {
+  const spine = event.target.closest("#spine");
+  if (!spine) return;
+  const { top, height } = spine.getBoundingClientRect();
+  const position = Math.floor(((event.clientY - top) / height) * session.total);
+  focusRow(await bring(Math.max(0, position)), { block: "start" });
+}
+
+export function watchSpine() {
+  if (!feed) return;
+  const later = () => { frame ||= requestAnimationFrame(show); };
+  addEventListener("scroll", later, { passive: true });
+  feed.addEventListener("thread:drawn", later);
+  document.addEventListener("click", press);
+  show();
+}

@@ -1,0 +1,18 @@
+/** System, light or dark. A cookie keeps it, so that the server prints it before the first paint. */
+import { say } from "./announce.js";
+import { define } from "./verbs.js";
+
+const YEAR_S = 31536000;
+const ORDER = ["system", "light", "dark"];
+
+function turn() {
+  const root = document.documentElement;
+  const next = ORDER[(ORDER.indexOf(root.dataset.theme ?? "system") + 1) % ORDER.length];
+  const age = next === "system" ? 0 : YEAR_S;
+  document.cookie = `theme=${next}; path=/; max-age=${age}; samesite=lax`;
+  if (next === "system") delete root.dataset.theme;
+  else root.dataset.theme = next;
+  say(`Colours: ${next}`);
+}
+
+define({ theme: turn });

@@ -1,0 +1,49 @@
+/** Notices: the server appends them to #toasts, or a script makes one. Errors stay. */
+import { alarm, say } from "./announce.js";
+import { element } from "./fragment.js";
+import { define } from "./verbs.js";
+
+const STAYS_MS = 8000;
+const MOST_ERRORS = 3;
+const box = document.getElementById("toasts");
+
+/** Show a notice of one sentence; `level` is "", "warning" or "error". */
+export function toast(sentence, level = "") {
+  const dismiss = element("button", {
+    class: "icon-button", type: "button", "data-verb": "dismiss", "aria-label": "Dismiss the notice",
+  }, "×");
+  box?.append(element("div", { class: level ? `toast toast--${level}` : "toast" },
+    element("p", {}, sentence), dismiss));
+}
+
+/** A newer notice takes the place of the one before: its Undo would mean another entry. */
+function makeRoom(notice) {
+  const others = [...box.children].filter((one) => one !== notice);
+  const errors = others.filter((one) => one.matches(".toast--error"));
+  const old = notice.matches(".toast--error") ? [] : others.filter((one) => !errors.includes(one));
+  for (const one of [...old, ...errors.slice(0, -MOST_ERRORS + 1)]) one.remove();
+}
+
+/** Announce a notice, and take it away unless somebody is at it or it tells of an error. */
+function tend(notice) {
+  const isError = notice.matches(".toast--error");
+  makeRoom(notice);
+  (isError ? alarm : say)(notice.querySelector("p")?.textContent);
+  if (isError) return;
+  const leave = () => {
+    if (notice.matches(":hover, :focus-within")) setTimeout(leave, STAYS_MS / 2);
+    else notice.remove();
+  };
+  setTimeout(leave, STAYS_MS);
+}
+
+if (box) {
+  for (const notice of box.children) tend(notice);
+  new MutationObserver((changes) => {
+    for (const { addedNodes } of changes) {
+      for (const node of addedNodes) if (node.matches?.(".toast")) tend(node);
+    }
+  }).observe(box, { childList: true });
+}
+
+define({ dismiss: ({ source }) => source.closest(".toast")?.remove() });
