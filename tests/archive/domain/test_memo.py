@@ -1,0 +1,74 @@
+"""Which memos matter for what was said."""
+
+from datetime import UTC, datetime
+
+from archive.domain.content import content_type, summary_of, tools_of
+from archive.domain.memo import Note, keywords, layer_text, relevant, tagged
+from threads.domain.part import Text, ToolCall, ToolResult
+
+
+def note(content: str, *tags: str, day: int = 1) -> Note:
+    return Note(
+        id=content,
+        content=content,
+        tags=tags,
+        project="demo",
+        session_id=None,
+        actor_name="agent",
+        created_at=datetime(2026, 1, day, tzinfo=UTC),
+    )
+
+
+CLOCKS = note("Moments are stored in UTC: clocks differ.", "time", "arch-decision")
+HOLDS = note("Seat holds end after 20 minutes.", "gotcha", day=2)
+LATER = note("Clocks of terminals are wrong.", day=3)
+
+
+def test_keywords_are_words_that_say_something() -> None:
+    assert keywords("Okay, and now continue with the CLOCKS, please") == {"clocks"}
+    assert keywords("Yes. Go on!") == set()
+
+
+def test_memos_with_more_of_the_words_come_first_then_newer_ones() -> None:
+    notes = [CLOCKS, HOLDS, LATER]
+    assert relevant(notes, keywords("Are moments and clocks in UTC?"), 5) == [
+        CLOCKS,
+        LATER,
+    ]
+    assert relevant(notes, keywords("the clocks"), 5) == [LATER, CLOCKS]
+    assert relevant(notes, keywords("the clocks"), 1) == [LATER]
+    assert relevant(notes, keywords("any decision on arch"), 5) == [CLOCKS]
+    assert relevant(notes, keywords("bananas"), 5) == []
+
+
+def test_memos_are_found_by_any_of_their_tags() -> None:
+    notes = [LATER, HOLDS, CLOCKS]
+    assert tagged(notes, ["GOTCHA"]) == [HOLDS]
+    assert tagged(notes, ["gotcha", "time", "arch-decision"]) == [CLOCKS, HOLDS]
+
+
+def test_memos_are_read_as_a_list() -> None:
+    assert layer_text([]) == ""
+    assert layer_text([HOLDS, LATER]).splitlines() == [
+        "## Memos",
+        "",
+        "- Seat holds end after 20 minutes. [gotcha]",
+        "- Clocks of terminals are wrong.",
+    ]
+
+
+def test_a_message_is_of_the_kind_of_its_tools() -> None:
+    names = {
+        "Read": "file_view",
+        "Grep": "grep",
+        "shell": "bash",
+        "apply_patch": "edit",
+    }
+    for name, kind in names.items():
+        assert content_type([name]) == kind
+    assert content_type(["think"]) == content_type([]) == "other"
+    parts = (Text("x"), ToolCall("1", "Read", {}), ToolResult("1", (), "Grep"))
+    assert tools_of(parts) == ["Read", "Grep"]
+    assert summary_of(parts) == "x"
+    assert summary_of((ToolResult("1", (Text("out\nput"),)),)) == "out put"
+    assert len(summary_of((Text("word " * 99),))) == 80

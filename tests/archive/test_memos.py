@@ -1,0 +1,109 @@
+"""Memos across sessions and projects, and as a layer of the context (document 2)."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts.models import Membership, Project, User
+from tests.operations.rest import Tools, make_session, operate, post
+from tests.people import key_of
+
+UTC = "Moments are stored in UTC: the terminals' clocks differ."
+ASKED = [{"role": "user", "content": "Why do the clocks differ?"}]
+
+
+@pytest.fixture
+def tools(agent: Client) -> Tools:
+    return Tools(agent, make_session(agent, ASKED))
+
+
+def found(tools: Tools, **wanted: Any) -> list[str]:
+    return [memo["content"] for memo in tools("retrieve_memos", **wanted)["memos"]]
+
+
+def layers(tools: Tools) -> dict[str, str]:
+    shown = tools("show_context")["layers"]
+    return {layer["name"]: layer["text"] for layer in shown}
+
+
+def test_a_memo_is_found_from_another_session_by_tag_and_by_words(tools: Tools) -> None:
+    tools("save_memo", content=UTC, tags=["arch-decision", "time"])
+    tools("save_memo", content="Seat holds end after 20 minutes.", tags=["gotcha"])
+    other = Tools(tools.client, make_session(tools.client, 2))
+    assert found(other, tags=["arch-decision"]) == [UTC]
+    assert found(other, query="which clocks") == [UTC]
+    assert found(other, tags=["gotcha"], query="clocks") == []
+    assert len(found(other)) == 2
+
+
+def test_a_memo_outlives_its_session(tools: Tools) -> None:
+    made = tools("save_memo", content=UTC, tags=["time"])
+    path = f"/api/sessions/{tools.session_id}?purge=1"
+    assert tools.client.delete(path).status_code == 204
+    other = Tools(tools.client, make_session(tools.client, 2))
+    (memo,) = other("retrieve_memos", tags=["time"])["memos"]
+    assert (memo["memo_id"], memo["session_id"]) == (made["memo_id"], None)
+
+
+def test_at_most_5_memos_are_a_layer_once_the_session_uses_them(tools: Tools) -> None:
+    other = Tools(tools.client, make_session(tools.client, 2))
+    for number in range(7):
+        other("save_memo", content=f"Clocks, {number}", tags=[])
+    assert "memos" not in layers(tools)
+    found(tools, tags=["nothing"])
+    assert layers(tools)["memos"].splitlines()[2:] == [
+        f"- Clocks, {number}" for number in (6, 5, 4, 3, 2)
+    ]
+
+
+def test_a_policy_brings_memos_that_matter_or_none(tools: Tools) -> None:
+    other = Tools(tools.client, make_session(tools.client, 2))
+    other("save_memo", content=UTC)
+    path = f"/api/sessions/{tools.session_id}/policy"
+    put = {"content_type": "application/json"}
+    slop = {"policy": {"preset": "slop"}}
+    assert tools.client.put(path, slop, **put).status_code == 200
+    assert UTC in layers(tools)["memos"]
+    none = {"policy": {"preset": "replay", "memos": "none"}}
+    assert tools.client.put(path, none, **put).status_code == 200
+    tools("save_memo", content=UTC)
+    assert "memos" not in layers(tools)
+
+
+def test_a_memo_of_another_project_stays_there(
+    tools: Tools, stranger: User, owner: User
+) -> None:
+    other = Project.objects.get(slug="other")
+    foreign = Client(headers={"Authorization": f"Bearer {key_of(stranger, other)}"})
+    post(foreign, "/api/tools/save_memo", {"content": UTC, "tags": ["time"]})
+    assert found(tools, tags=["time"]) == []
+    refused = tools.refused("retrieve_memos", project="other")
+    assert (refused["status"], refused["at"]) == (404, ["project"])
+
+
+def test_a_memo_is_saved_where_it_is_said(tools: Tools, agent: Client) -> None:
+    save = "/api/tools/save_memo"
+    made = post(agent, save, {"content": UTC, "project": "demo"})
+    assert made["project"] == "demo"
+    assert tools.refused("save_memo", content=" ")["at"] == ["content"]
+    refused = tools.refused("save_memo", content=UTC, project="elsewhere")
+    assert refused["at"] == ["project"]
+    assert tools("save_memo", content=UTC, project="demo")["project"] == "demo"
+
+
+def test_who_has_several_projects_says_which(
+    owner: User, project: Project, client: Client
+) -> None:
+    client.force_login(owner)
+    second = Project.objects.create(slug="second", name="Second")
+    Membership.objects.create(project=second, user=owner, role="owner")
+    refused = post(client, "/api/tools/save_memo", {"content": UTC}, expect=422)
+    assert refused["at"] == ["project"]
+
+
+def test_what_is_redacted_in_a_session_is_masked_in_its_memos(tools: Tools) -> None:
+    tools("save_memo", content="They say: Why do the clocks differ?", tags=["said"])
+    patterns = [{"start": "clocks"}]
+    operate(tools.client, tools.session_id, "redact", patterns=patterns)
+    assert found(tools, tags=["said"]) == ["They say: Why do the [redacted] differ?"]

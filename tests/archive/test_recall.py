@@ -1,0 +1,145 @@
+"""Recalling live messages, and never across what the caller may not see (document 1)."""
+
+import uuid
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts.models import Project, User
+from tests.operations.rest import Tools, get, make_session, post
+from tests.people import key_of
+from threads.models import Session
+
+LINES = "\n".join(f"line {number}: path/to/file{number}.py" for number in range(1, 121))
+SAID = [
+    {"role": "user", "content": "Look at path/to/app.py"},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {
+                "id": "c1",
+                "type": "function",
+                "function": {"name": "grep", "arguments": '{"pattern": "x"}'},
+            },
+            {
+                "id": "c2",
+                "type": "function",
+                "function": {"name": "read", "arguments": '{"path": "b.py"}'},
+            },
+        ],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": LINES},
+]
+
+
+@pytest.fixture
+def tools(agent: Client) -> Tools:
+    return Tools(agent, make_session(agent, SAID))
+
+
+def short_id(tools: Tools, index: int) -> str:
+    items = get(tools.client, f"/api/sessions/{tools.session_id}/messages")["items"]
+    found: str = items[index]["short_id"]
+    return found
+
+
+def test_every_form_of_document_1_is_recalled(tools: Tools) -> None:
+    short, session = short_id(tools, 2), tools.session_id
+    full = f"nexora://demo/{session[:8]}/{short}"
+    for ref_id in (full, f"nexora://_/current/{short}", short, f"[recall:{short}]"):
+        answer = tools("recall", ref_id=ref_id, max_tokens=9000)
+        assert answer["ref_id"] == full
+        assert (answer["content"], answer["truncated"]) == (LINES, False)
+    assert tools("recall", ref_id=f"{full}:L50-52")["content"] == "\n".join(
+        LINES.split("\n")[49:52]
+    )
+    assert tools("recall", ref_id=f"{full}:match-3")["content"].startswith("line 3:")
+    second = tools("recall", ref_id="m1:tool-2")
+    assert second["content"] == 'read {\n "path": "b.py"\n}'
+    assert second["content_type"] == "grep"
+
+
+def test_a_full_reference_needs_no_session_at_hand(tools: Tools) -> None:
+    session = tools.session_id
+    body = {"ref_id": f"nexora://demo/{session}/m0"}
+    answer = tools.client.post("/api/tools/recall", body, "application/json").json()
+    assert answer["content"] == "Look at path/to/app.py"
+    assert answer["file_paths"] == ["path/to/app.py"]
+    assert answer["summary"] == "Look at path/to/app.py"
+    body = {"ref_id": "m0"}
+    refused = tools.client.post("/api/tools/recall", body, "application/json")
+    assert (refused.status_code, refused.json()["at"]) == (422, ["session_id"])
+
+
+def test_lines_then_search_then_tokens(tools: Tools) -> None:
+    answer = tools("recall", ref_id="m2", lines="10-50", search="FILE1")
+    assert len(answer["content"].split("\n")) == 10
+    cut = tools("recall", ref_id="m2", max_tokens=20)
+    assert cut["truncated"]
+    assert cut["token_count"] <= 20
+    assert LINES.startswith(cut["content"])
+    assert tools("recall", ref_id="m2", lines="900-950")["content"] == ""
+    assert tools.refused("recall", ref_id="m2", lines="x")["at"] == ["lines"]
+
+
+def test_what_an_operation_made_is_recalled_by_its_key(tools: Tools) -> None:
+    tools("digest_messages", range=[1, 2], summary="Found path/to/it.py")
+    assert tools("recall", ref_id="o1.0")["content"] == "Found path/to/it.py"
+
+
+@pytest.mark.parametrize(
+    "ref_id",
+    [
+        *("msg-00000000", "hello", "m99", "m0:match-9", "o9.0"),
+        *("nexora://demo/00000000/m0", "nexora://elsewhere/current/m0"),
+    ],
+)
+def test_what_is_not_there_is_not_found(tools: Tools, ref_id: str) -> None:
+    refused = tools.refused("recall", ref_id=ref_id)
+    assert (refused["status"], refused["code"]) == (404, "not_found")
+    assert refused["detail"] == f"reference not found: {ref_id}"
+
+
+def test_an_ambiguous_beginning_lists_its_candidates(
+    agent: Client, tools: Tools
+) -> None:
+    session = Session.objects.get(pk=tools.session_id)
+    session.messages.filter(index=0).update(short_id="msg-abcd0001")
+    session.messages.filter(index=1).update(short_id="msg-abcd0002")
+    refused = tools.refused("recall", ref_id="msg-abcd")
+    assert (refused["status"], refused["code"]) == (409, "ambiguous")
+    assert refused["candidates"] == [
+        f"nexora://demo/{tools.session_id[:8]}/msg-abcd000{number}" for number in (1, 2)
+    ]
+    assert tools("recall", ref_id="msg-abcd0002")["ref_id"].endswith("0002")
+
+
+def test_two_sessions_that_begin_alike_are_named_whole(
+    agent: Client, project: Project
+) -> None:
+    ids = [uuid.UUID(f"abc12345-0000-4000-8000-00000000000{n}") for n in (1, 2)]
+    for key in ids:
+        Session.objects.create(pk=key, project=project, title="x", created_by="x")
+        post(agent, f"/api/sessions/{key}/messages", {"messages": SAID}, expect=201)
+    refused = Tools(agent, str(ids[0])).refused(
+        "recall", ref_id="nexora://_/abc12345/m0"
+    )
+    assert refused["candidates"] == [f"nexora://demo/{key}/m0" for key in ids]
+    whole = f"nexora://_/{ids[1]}/m0"
+    assert Tools(agent, str(ids[0]))("recall", ref_id=whole)["content_type"] == "other"
+
+
+def test_nothing_is_recalled_that_the_caller_may_not_see(
+    tools: Tools, stranger: User
+) -> None:
+    other = Project.objects.get(slug="other")
+    foreign = Client(headers={"Authorization": f"Bearer {key_of(stranger, other)}"})
+    theirs = Tools(foreign, make_session(foreign, SAID, project="other"))
+    for ref_id in (
+        f"nexora://demo/{tools.session_id}/m0",
+        f"nexora://_/{tools.session_id[:8]}/m0",
+        f"nexora://other/{tools.session_id[:8]}/m0",
+    ):
+        assert theirs.refused("recall", ref_id=ref_id)["status"] == 404
+    assert tools.refused("recall", ref_id=f"nexora://other/{theirs.session_id}/m0")

@@ -1,0 +1,99 @@
+"""Threads to try the pages on, and what the tests ask a page."""
+
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.servers import Server, started_copy
+
+Message = dict[str, str]
+OpenThread = Callable[..., str]
+
+
+def conversation(count: int) -> list[Message]:
+    """So many messages; every tenth is a user's, beginning with #0."""
+    roles = ["user"] + ["assistant"] * 9
+    return [
+        {"role": roles[index % 10], "content": f"Message {index} says its words. " * 3}
+        for index in range(count)
+    ]
+
+
+@pytest.fixture(scope="session")
+def server(
+    first_start: Server, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """One server for all of these tests: to start one takes longer than most of them."""
+    yield from started_copy(first_start, tmp_path_factory.mktemp("server"))
+
+
+@pytest.fixture(scope="session")
+def signed_in(server: Server) -> dict[str, object]:
+    """The cookies of the server's owner, without opening a browser for them."""
+    with httpx.Client() as client:
+        client.get(server.sign_in_url())
+        cookies = [
+            {"name": name, "value": value, "domain": "127.0.0.1", "path": "/"}
+            for name, value in client.cookies.items()
+        ]
+    return {"cookies": cookies, "origins": []}
+
+
+@pytest.fixture(scope="session")
+def api(server: Server) -> Iterator[httpx.Client]:
+    """REST as an agent with all rights uses it."""
+    headers = {"Authorization": f"Bearer {server.key()}"}
+    with httpx.Client(base_url=server.url, headers=headers, timeout=120) as client:
+        yield client
+
+
+@pytest.fixture
+def new_session(api: httpx.Client) -> Callable[[int], str]:
+    """Makes a session of so many messages; answers its id."""
+
+    def make(count: int) -> str:
+        body = {"title": "A thread to try", "messages": conversation(count)}
+        answer = api.post("/api/sessions", json=body)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    return make
+
+
+@pytest.fixture
+def open_thread(page: Page, new_session: Callable[[int], str]) -> OpenThread:
+    """Opens a new session in the page, when the socket is up; answers its id."""
+
+    def opened(count: int = 30) -> str:
+        session = new_session(count)
+        visit(page, session)
+        return session
+
+    return opened
+
+
+def visit(page: Page, session: str, *, query: str = "") -> None:
+    """Go to the thread of a session and wait until it is live."""
+    page.goto(f"/sessions/{session}/{query}")
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+
+
+def row(page: Page, key: str) -> Locator:
+    """The row or marker with this key."""
+    return page.locator(f"#n-{key.replace('.', '_')}")
+
+
+def keys_on_sheet(page: Page) -> list[str]:
+    """The keys of the top-level rows that the page has loaded, in their order."""
+    keys: list[str] = page.evaluate(
+        "() => [...document.querySelectorAll('.chunk > article')].map((row) => row.dataset.key)"
+    )
+    return keys
+
+
+def press(page: Page, *keys: str) -> None:
+    """Press keys one after another."""
+    for key in keys:
+        page.keyboard.press(key)

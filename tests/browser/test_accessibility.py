@@ -1,0 +1,278 @@
+"""axe finds nothing serious on any page, in any state, in both themes, wide and narrow."""
+
+import re
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browsers import Faults
+from tests.servers import Server
+
+from .conftest import conversation, press, row, visit
+
+pytestmark = pytest.mark.browser
+
+SERIOUS = ("serious", "critical")
+DIALOG = "#dialog form"
+WIDTHS = {"wide": (1440, 900), "narrow": (390, 844)}
+
+
+@pytest.fixture(scope="module")
+def demonstration(api: httpx.Client) -> str:
+    """The session that the first start loads; its log holds every kind of marker."""
+    *_, session = api.get("/api/sessions", params={"limit": 500}).json()["items"]
+    return str(session["id"])
+
+
+@pytest.fixture(scope="module")
+def small(api: httpx.Client, demonstration: str) -> str:
+    """A session of a few messages, two of them in a digest: axe looks at all of a page."""
+    body = {"title": "A short thread", "messages": conversation(12)}
+    session = str(api.post("/api/sessions", json=body).json()["id"])
+    digest = {"type": "digest", "range": [4, 5], "summary": "Two in one."}
+    assert api.post(f"/api/sessions/{session}/operations", json=digest).is_success
+    return session
+
+
+@pytest.fixture(params=WIDTHS)
+def sized(page: Page, request: pytest.FixtureRequest) -> Page:
+    """The page at one of the widths that count."""
+    width, height = WIDTHS[request.param]
+    page.set_viewport_size({"width": width, "height": height})
+    return page
+
+
+@pytest.fixture
+def thread(sized: Page, demonstration: str) -> Page:
+    """The thread of the demonstration, live."""
+    visit(sized, demonstration)
+    return sized
+
+
+def found_in(page: Page, *, within: str | None = None) -> list[str]:
+    """What axe calls serious or critical, in the light theme and in the dark one."""
+    found = []
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        violations = Axe().run(page, context=within).response["violations"]
+        found += [
+            f"{theme}, {violation['id']}: {node['html'][:200]} {node['failureSummary']}"
+            for violation in violations
+            if violation["impact"] in SERIOUS
+            for node in violation["nodes"][:3]
+        ]
+    return found
+
+
+def press_on(key: str, *strokes: str, shows: str) -> Callable[[Page], None]:
+    """Presses keys upon a row, until something is seen."""
+
+    def act(page: Page) -> None:
+        row(page, key).focus()
+        press(page, *strokes)
+        expect(page.locator(shows).first).to_be_visible()
+
+    return act
+
+
+def click(name: str, *, shows: str) -> Callable[[Page], None]:
+    """Clicks on the first button of this name, until something is seen."""
+
+    def act(page: Page) -> None:
+        page.get_by_role("button", name=name).first.click()
+        expect(page.locator(shows).first).to_be_visible()
+
+    return act
+
+
+def unfold_all(page: Page) -> None:
+    """Opens the folds of the sheet, and those within them."""
+    closed = page.locator(".marker .disclosure[aria-expanded=false]")
+    while closed.count():
+        key = closed.first.locator("xpath=ancestor::article[1]").get_attribute(
+            "data-key"
+        )
+        closed.first.click()
+        disclosure = row(page, str(key)).locator(".disclosure").first
+        expect(disclosure).to_have_attribute("aria-expanded", "true")
+
+
+def see_the_log(page: Page) -> None:
+    """Opens the log, where the page is narrow in the drawer from below."""
+    peek = page.locator(".peek button", has_text="Operations")
+    if peek.is_visible():
+        peek.click()
+    page.get_by_role("tab", name="Log").click()
+    expect(page.locator(".entry").first).to_be_visible()
+
+
+def move_by_palette(page: Page) -> None:
+    """Opens the dialog for a move by the words of its command."""
+    row(page, "m1").focus()
+    press(page, "Control+k")
+    page.keyboard.type("move to")
+    press(page, "Enter")
+    expect(page.locator(DIALOG)).to_be_visible()
+
+
+def open_outline(page: Page) -> None:
+    """Shows the outline, which is a pop-over but where the page is wide."""
+    page.keyboard.press("Control+k")
+    page.keyboard.type("outline")
+    press(page, "Enter")
+    if page.locator("#outline").is_hidden():
+        press(page, "Control+k")
+        page.keyboard.type("outline")
+        press(page, "Enter")
+    expect(page.locator("#outline")).to_be_visible()
+
+
+def select_some(page: Page) -> None:
+    """Selects three messages."""
+    row(page, "m1").focus()
+    press(page, "x", "Shift+ArrowDown", "Shift+ArrowDown")
+    expect(page.locator("#selection-count")).to_have_text(re.compile("messages"))
+
+
+OVERLAYS: dict[str, tuple[str, Callable[[Page], None]]] = {
+    "digest": ("#dialog", press_on("m1", "d", shows=DIALOG)),
+    "revise": ("#dialog", press_on("m1", "e", shows=DIALOG)),
+    "insert": ("#dialog", press_on("m1", "i", shows=DIALOG)),
+    "tag": ("#dialog", press_on("m1", "t", shows=DIALOG)),
+    "amend": ("#dialog", press_on("o1", "e", shows=DIALOG)),
+    "move": ("#dialog", move_by_palette),
+    "menu of a row": ("#row-menu", click("More for message 1", shows="#row-menu")),
+    "menu of a marker": (
+        "#marker-menu",
+        click("More for digest o1", shows="#marker-menu"),
+    ),
+    "export": ("#export", click("Export", shows="#export")),
+    "palette": ("#palette", press_on("m1", "Control+k", shows="#palette")),
+    "key sheet": ("#keys", press_on("m1", "?", shows="#keys")),
+    "outline": ("#outline", open_outline),
+    "log": ("#drawer", see_the_log),
+    "selection": ("#selection", select_some),
+}
+
+
+@pytest.mark.parametrize(
+    "state", [lambda page: None, unfold_all], ids=["folded", "nested"]
+)
+def test_the_thread(thread: Page, state: Callable[[Page], None]) -> None:
+    state(thread)
+    assert found_in(thread) == []
+
+
+def test_what_opens_over_the_thread(sized: Page, small: str) -> None:
+    visit(sized, small)
+    found = {}
+    for name, (place, show) in OVERLAYS.items():
+        show(sized)
+        found[name] = found_in(sized, within=place)
+        press(sized, "Escape")
+        expect(sized.locator("dialog[open], :popover-open")).to_have_count(0)
+    assert {name: faults for name, faults in found.items() if faults} == {}
+
+
+@pytest.mark.parametrize("view", ["effective", "original"])
+def test_the_other_views(sized: Page, demonstration: str, view: str) -> None:
+    visit(sized, demonstration, query=f"?view={view}")
+    assert found_in(sized) == []
+
+
+def test_what_the_model_sees(sized: Page, small: str) -> None:
+    sized.goto(f"/sessions/{small}/context?provider=anthropic&against=original")
+    expect(sized.get_by_role("heading", name="What differs")).to_be_visible()
+    assert found_in(sized) == []
+    sized.get_by_label("Provider").focus()
+    press(sized, "Tab", "Tab", "Tab", "Enter")
+    expect(sized.get_by_role("heading", name="What differs")).to_be_visible()
+
+
+def test_the_list_and_its_dialogs(sized: Page, faults: Faults) -> None:
+    faults.expect("status of 422")
+    sized.goto("/sessions/")
+    expect(sized.locator("#sessions tr")).not_to_have_count(0)
+    assert found_in(sized) == []
+    sized.get_by_role("button", name="paste text").click()
+    sized.get_by_label("Transcript", exact=True).fill("no transcript")
+    sized.locator("#paste").get_by_role("button", name="Import").click()
+    expect(sized.locator("#paste-refused")).to_be_visible()
+    assert found_in(sized) == []
+
+
+def test_the_empty_list(sized: Page, server: Server) -> None:
+    name = uuid.uuid4().hex
+    server.command("create_project", name)
+    path = server.command(
+        "create_user", name, "--project", name, "--role", "editor"
+    ).splitlines()[-1]
+    sized.context.clear_cookies()
+    sized.goto(path)
+    expect(sized.get_by_text("No sessions yet")).to_be_visible()
+    assert found_in(sized) == []
+
+
+def test_the_keys_and_a_key_just_made(sized: Page) -> None:
+    sized.goto("/settings/keys/")
+    assert found_in(sized) == []
+    sized.get_by_label("Name").fill("Agent")
+    sized.get_by_role("button", name="Make the key").click()
+    expect(sized.locator("#made-key")).to_be_visible()
+    assert found_in(sized) == []
+
+
+def test_signing_in_and_being_refused(sized: Page, faults: Faults) -> None:
+    faults.expect("status of 401")
+    sized.context.clear_cookies()
+    sized.goto("/sign-in")
+    assert found_in(sized) == []
+    sized.get_by_label("Username").fill("owner")
+    sized.get_by_label("Password").fill("guess")
+    sized.get_by_role("button", name="Sign in").click()
+    expect(sized.locator(".refusal")).to_be_visible()
+    assert found_in(sized) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["no/such/page", "sign-in/used", "sessions/{session}/messages/m0/raw"]
+)
+def test_pages_that_stand_alone(
+    sized: Page, faults: Faults, demonstration: str, path: str
+) -> None:
+    faults.expect("status of 4")
+    sized.goto(f"/{path.format(session=demonstration)}")
+    assert found_in(sized) == []
+
+
+def test_a_refusal_in_a_dialog(sized: Page, small: str, faults: Faults) -> None:
+    faults.expect("422")
+    visit(sized, small)
+    press_on("m1", "d", shows=DIALOG)(sized)
+    press(sized, "Control+Enter")
+    sized.locator("#dialog textarea").fill(" ")
+    press(sized, "Control+Enter")
+    expect(sized.locator("#dialog .wrong, #dialog .refusal").first).to_be_visible()
+    assert found_in(sized, within="#dialog") == []
+
+
+@pytest.mark.parametrize("view", ["original", "effective"])
+def test_the_page_of_an_export_is_accessible_without_a_server(
+    sized: Page, api: httpx.Client, small: str, tmp_path: Path, view: str
+) -> None:
+    """Its folds and thinking are opened by the browser alone: nothing on it is a script."""
+    query = {"format": "html", "view": view}
+    answer = api.get(f"/api/sessions/{small}/export", params=query)
+    file = tmp_path / "page.html"
+    file.write_bytes(answer.content)
+    sized.goto(file.as_uri())
+    for closed in sized.locator("main details:not([open]) > summary").all()[:40]:
+        if closed.is_visible():
+            closed.click()
+
+    assert found_in(sized) == []

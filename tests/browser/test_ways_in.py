@@ -1,0 +1,97 @@
+"""Three ways in on the list of sessions: a chosen file, a drop, pasted text; and long jobs."""
+
+import json
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.browsers import Faults
+
+from .conftest import conversation
+
+DROP = """text => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], "dropped.json", { type: "application/json" }));
+  for (const type of ["dragover", "drop"]) {
+    document.body.dispatchEvent(
+      new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+  }
+}"""
+
+
+def transcript(count: int, title: str) -> str:
+    """A file that holds so many messages."""
+    return json.dumps({"title": title, "messages": conversation(count)})
+
+
+def test_a_chosen_file_opens_its_session(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "chosen.json"
+    file.write_text(transcript(7, "chosen"))
+    page.goto("/sessions/")
+    page.set_input_files("#file", file)
+    expect(page.locator("#feed")).to_have_attribute("data-total", "7")
+
+
+def test_a_drop_anywhere_on_the_page_opens_its_session(page: Page) -> None:
+    page.goto("/sessions/")
+    page.evaluate(DROP, transcript(9, "dropped"))
+    expect(page.locator("#feed")).to_have_attribute("data-total", "9")
+
+
+def test_pasted_text_opens_its_session(page: Page) -> None:
+    page.goto("/sessions/")
+    page.get_by_role("button", name="paste text").click()
+    page.get_by_label("Transcript", exact=True).fill(transcript(5, "pasted"))
+    page.locator("#paste").get_by_role("button", name="Import").click()
+    expect(page.locator("#feed")).to_have_attribute("data-total", "5")
+
+
+def test_what_is_no_transcript_is_refused_where_it_was_given(
+    page: Page, tmp_path: Path, faults: Faults
+) -> None:
+    faults.expect("422")
+    file = tmp_path / "shopping.txt"
+    file.write_text("milk, bread")
+    page.goto("/sessions/")
+    page.set_input_files("#file", file)
+    expect(page.locator("#import-refused")).to_be_visible()
+    expect(page.locator("#import-refused")).to_have_text(re.compile(r"\w+.*\.$"))
+    page.get_by_role("button", name="paste text").click()
+    page.get_by_label("Transcript", exact=True).fill("not a transcript")
+    page.locator("#paste").get_by_role("button", name="Import").click()
+    expect(page.locator("#paste-refused")).to_be_visible()
+    expect(page.get_by_label("Transcript", exact=True)).to_have_value(
+        "not a transcript"
+    )
+
+
+def test_a_large_file_is_a_job_whose_session_joins_the_list(
+    page: Page, tmp_path: Path
+) -> None:
+    small, large = tmp_path / "small.json", tmp_path / "large.json"
+    small.write_text(transcript(4, "small"))
+    long = [
+        {**message, "content": message["content"] * 12}
+        for message in conversation(3000)
+    ]
+    large.write_text(json.dumps({"messages": long}))
+    page.goto("/sessions/")
+    page.set_input_files("#file", small)
+    expect(page.locator("#feed")).to_be_visible()
+    page.goto("/sessions/")
+    before = page.locator("#sessions > tr").count()
+    page.set_input_files("#file", large)
+    expect(page.locator("#sessions > tr")).to_have_count(before + 1, timeout=60_000)
+    expect(page.locator("#jobs > li")).to_have_count(0)
+
+
+def test_j_and_k_walk_the_list_and_i_chooses_a_file(page: Page) -> None:
+    # Playwright catches choosers only once somebody has listened for a while.
+    page.on("filechooser", lambda chooser: None)
+    page.goto("/sessions/")
+    page.keyboard.press("j")
+    first = page.locator("#sessions a.session-title").first
+    expect(first).to_be_focused()
+    with page.expect_file_chooser():
+        page.keyboard.press("i")

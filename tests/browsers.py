@@ -1,0 +1,113 @@
+"""A real browser, in which an error that nobody expected fails the test."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.servers import Server
+
+COMMANDS = ("chromium-headless-shell", "chromium")
+"""The system's browsers; the first opens a window in a fifth of the time."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium: the system's, else Playwright's own.
+
+    It lives as long as a module, for Playwright's event loop keeps Django's database out of
+    the thread in which it runs.
+    """
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=next(filter(None, map(shutil.which, COMMANDS)), None),
+            args=["--disable-gpu"],  # where there is none, imitating it takes longer
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser: Browser, server: Server) -> dict[str, object]:
+    """The cookies of the owner of the module's server."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(server.sign_in_url())
+    state = context.storage_state()
+    context.close()
+    return dict(state)
+
+
+class Faults(list[str]):
+    """What went wrong in a page; a test names beforehand what it provokes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._expected: list[str] = []
+
+    def expect(self, words: str) -> None:
+        """Pass over faults that contain these words."""
+        self._expected.append(words)
+
+    @property
+    def unexpected(self) -> list[str]:
+        """The faults that no test asked for."""
+        return [
+            fault
+            for fault in self
+            if not any(words in fault for words in self._expected)
+        ]
+
+
+@pytest.fixture
+def faults() -> Iterator[Faults]:
+    """JavaScript errors, console errors and CSP violations of the test's pages."""
+    found = Faults()
+    yield found
+    assert found.unexpected == []
+
+
+@pytest.fixture
+def context(
+    browser: Browser,
+    server: Server,
+    signed_in: dict[str, object],
+    faults: Faults,
+    request: pytest.FixtureRequest,
+) -> Iterator[BrowserContext]:
+    """A signed-in window at 1440 × 900; `browser_options` of the module changes its settings."""
+    options = {"viewport": {"width": 1440, "height": 900}} | getattr(
+        request.module, "browser_options", {}
+    )
+    reported = server.log.count("CSP report")
+    window = browser.new_context(
+        base_url=server.url,
+        storage_state=signed_in,
+        **options,  # type: ignore[arg-type]
+    )
+    window.set_default_timeout(10_000)
+    window.on("page", lambda page: _watch(page, faults))
+    yield window
+    window.close()
+    faults.extend(["a CSP report"] * (server.log.count("CSP report") - reported))
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """A blank page of the signed-in window, watched for faults."""
+    return context.new_page()
+
+
+def _watch(page: Page, faults: Faults) -> None:
+    page.on("pageerror", lambda error: faults.append(f"JavaScript: {error}"))
+    page.on(
+        "console",
+        lambda message: (
+            faults.append(
+                f"console: {message.text} ({message.location.get('url', '')})"
+            )
+            if message.type == "error"
+            else None
+        ),
+    )

@@ -1,0 +1,126 @@
+"""What every test may ask for: a database of its own, people by role, keys, samples."""
+
+import os
+import uuid
+from collections.abc import Generator
+from pathlib import Path
+
+import hypothesis
+import pytest
+from django.conf import LazySettings, settings
+from django.db import connection
+from pytest_django import DjangoDbBlocker
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Properties are not timed: a busy machine would fail them, and bench/ measures.
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")
+
+pytest_plugins = ["tests.people", "tests.servers", "tests.browsers"]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None]:
+    """Leave out what asks a server that is not under test; the summary counts it.
+
+    What starts servers takes minutes a file: it comes first, so that no worker ends alone.
+    """
+    _mark(config, items)
+    yield
+    items.sort(key=lambda item: "start_server" not in getattr(item, "fixturenames", ()))
+
+
+def _mark(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark browser tests, and deselect what can't be asked here.
+
+    What asks for a browser is marked so before `-m` chooses, and gets a second try, for a busy
+    machine can starve one (decision 0007).
+    """
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+            item.add_marker(pytest.mark.flaky(reruns=1))
+    absent = {
+        name
+        for name, present in (
+            ("redis", settings.REDIS_URL),
+            ("sqlite", settings.ON_SQLITE),
+            ("postgresql", not settings.ON_SQLITE),
+        )
+        if not present
+    }
+    left_out = [
+        item for item in items if absent & {mark.name for mark in item.iter_markers()}
+    ]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests have counted: their property `summary`."""
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties:
+            if name == "summary":
+                terminalreporter.write_line(f"{report.location[2]}: {value}")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """A database of this run alone: two runs at once would drop each other's.
+
+    Losing it to a power cut is no loss, so that commits need not wait for the disk.
+    """
+    options = connection.settings_dict["OPTIONS"]
+    if connection.vendor == "sqlite":
+        folder = tmp_path_factory.mktemp("database")
+        connection.settings_dict["TEST"]["NAME"] = str(folder / "test.sqlite3")
+        options["init_command"] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
+    else:
+        run = os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid.uuid4().hex)[:8]
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+        connection.settings_dict["TEST"]["NAME"] = f"test_contextstudio_{run}_{worker}"
+        options["options"] = "-c synchronous_commit=off"
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Generator[None]:
+    """The test database, which nothing may keep from being dropped.
+
+    A server or a thread that a test has ended may not have left PostgreSQL yet, which drops no
+    database that another session is in.
+    """
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+
+@pytest.fixture(autouse=True)
+def data_folder(settings: LazySettings, tmp_path: Path) -> Path:
+    """The data folder of one test, and what would only take time: hashes, looking for secrets."""
+    settings.DATA_DIR = tmp_path / "data"
+    settings.BLOB_DIR = settings.DATA_DIR / "blobs"
+    settings.SKIP_SECRETS = True
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    return tmp_path / "data"
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    """The folder of real transcripts beside the project; where it is absent, say so."""
+    folder = ROOT.parent / "shared" / "samples"
+    if not folder.is_dir():
+        pytest.skip("the sample transcripts are not beside the project")
+    return folder

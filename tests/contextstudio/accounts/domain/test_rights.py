@@ -1,0 +1,83 @@
+"""What each role may, and the problem document of a refusal."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import (
+    Conflict,
+    DomainError,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Unauthenticated,
+)
+from contextstudio.accounts.domain.problem import problem
+from contextstudio.accounts.domain.rights import RIGHTS_OF, Right, Role
+
+
+@pytest.mark.parametrize(
+    ("role", "rights"),
+    [
+        (Role.VIEWER, "read"),
+        (Role.REVIEWER, "read propose review"),
+        (Role.EDITOR, "read propose edit review"),
+        (Role.OWNER, "read propose edit review admin"),
+    ],
+)
+def test_each_role_has_its_rights(role: Role, rights: str) -> None:
+    assert RIGHTS_OF[role] == {Right(word) for word in rights.split()}
+
+
+def test_rights_in_one_project_are_none_in_another() -> None:
+    caller = Caller(actor="key:1", name="agent", key_id=1, rights={1: frozenset(Right)})
+    assert caller.is_agent
+    assert caller.may(Right.ADMIN, 1)
+    assert not caller.may(Right.READ, 2)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "status", "title"),
+    [
+        (NotFound("It is not there."), 404, "Not Found"),
+        (Forbidden("You may not."), 403, "Forbidden"),
+        (Unauthenticated("Who are you?"), 401, "Unauthorized"),
+        (Conflict("It is in the way."), 409, "Conflict"),
+    ],
+)
+def test_a_refusal_is_a_problem_document(
+    refusal: DomainError, status: int, title: str
+) -> None:
+    document = problem(refusal)
+    fault = {"code": refusal.default_code, "detail": refusal.message, "at": []}
+    assert document == {
+        "type": "about:blank",
+        "title": title,
+        "status": status,
+        **fault,
+        "errors": [fault],
+    }
+
+
+def test_the_facts_of_a_conflict_stand_beside_its_words() -> None:
+    refusal = Conflict("The log has grown.", code="stale_head", facts={"head": 8})
+    assert problem(refusal)["head"] == 8
+    assert problem(refusal)["code"] == "stale_head"
+
+
+@given(st.lists(st.tuples(st.text(), st.text()), min_size=1))
+def test_every_fault_of_a_refusal_is_listed_with_its_place_and_facts(
+    faults: list[tuple[str, str]],
+) -> None:
+    refusal = Invalid(
+        "Some of it is wrong.",
+        errors=[
+            Invalid(words, at=["messages", place], facts={"keys": [place]})
+            for words, place in faults
+        ],
+    )
+    assert problem(refusal)["errors"] == [
+        {"code": "invalid", "detail": words, "at": ["messages", place], "keys": [place]}
+        for words, place in faults
+    ]

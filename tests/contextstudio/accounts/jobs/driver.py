@@ -1,0 +1,55 @@
+"""A worker in a process of its own, whose jobs ask the test when to go on.
+
+Run as `python -m tests.contextstudio.accounts.jobs.driver`, it does one job and ends; as the
+Celery app of the same name it is a Celery worker. `TEST_SOCKET` is the port of the test; each
+stage of a job connects to it, says its name, and goes on when it is answered.
+"""
+
+import os
+import socket
+from typing import Any
+
+import django
+
+django.setup()
+
+from django.conf import settings  # noqa: E402  # models need Django's set-up
+
+from contextstudio.accounts.jobs import JobContext, queue, register, runner  # noqa: E402
+from contextstudio.accounts.models import Project  # noqa: E402
+from contextstudio.celery import app as celery  # noqa: E402, F401  # named on the command line
+
+KIND = "test.staged"
+LEASE_SECONDS = 1
+
+
+def meet(stage: str) -> None:
+    """Tell the test what comes next, and wait until it agrees."""
+    with socket.create_connection(
+        ("127.0.0.1", int(os.environ["TEST_SOCKET"]))
+    ) as test:
+        test.sendall(stage.encode())
+        test.recv(1)
+
+
+def work_in_stages(context: JobContext, *, slug: str) -> dict[str, Any]:
+    """Meets the test before its end, and in the transaction of its end, after the effect."""
+    meet("working")
+    context.on_finish(lambda: Project.objects.create(slug=slug, name="An effect"))
+    context.on_finish(lambda: meet("finishing"))
+    return {"slug": slug}
+
+
+settings.JOB_LEASE_SECONDS = LEASE_SECONDS
+register(KIND, work_in_stages)
+
+
+def main() -> None:
+    """Do the next job that is due; a job whose worker was killed is due in a second."""
+    while (job := queue.claim()) is None:
+        pass
+    runner.run(job)
+
+
+if __name__ == "__main__":
+    main()

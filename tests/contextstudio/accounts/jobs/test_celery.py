@@ -1,0 +1,97 @@
+"""The Celery door: a message is a job's id, and losing messages loses nothing."""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.core.cache import cache
+from kombu.exceptions import OperationalError
+
+from contextstudio.accounts import jobs, tasks
+from contextstudio.accounts.jobs import registry, wake
+from contextstudio.accounts.models import Job, Project, User
+from contextstudio.celery import app
+from tests.people import caller
+
+KIND = "test"
+
+Message = tuple[str, list[str], str]
+
+
+@pytest.fixture
+def sent(
+    settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[list[Message]]:
+    """The messages that would have gone to the broker."""
+    messages: list[Message] = []
+
+    def send(name: str, arguments: list[str], *, queue: str, retry: bool) -> None:
+        assert not retry
+        messages.append((name, arguments, queue))
+
+    settings.EXECUTOR = "celery"
+    monkeypatch.setattr("celery.current_app.send_task", send)
+    cache.clear()
+    yield messages
+    cache.clear()
+
+
+@pytest.fixture
+def job(
+    sent: list[Message],
+    project: Project,
+    editor: User,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+) -> Job:
+    kind = registry.Kind(KIND, lambda context: {"done": True}, registry.PROVIDER_QUEUE)
+    monkeypatch.setitem(registry._kinds, KIND, kind)
+    with django_capture_on_commit_callbacks(execute=True):
+        return jobs.enqueue(project, KIND, {}, caller(editor))
+
+
+def test_a_message_is_the_id_of_a_job_on_the_queue_of_its_kind(
+    job: Job, sent: list[Message]
+) -> None:
+    assert sent == [(wake.TASK, [str(job.pk)], "provider")]
+
+
+def test_a_task_does_its_job_and_a_second_message_does_nothing(job: Job) -> None:
+    tasks.run_job(str(job.pk))
+    job.refresh_from_db()
+    assert (job.status, job.attempts) == ("done", 1)
+    tasks.run_job(str(job.pk))
+    tasks.run_job(str(uuid.uuid4()))
+    job.refresh_from_db()
+    assert job.attempts == 1
+
+
+def test_a_job_whose_message_was_lost_is_found_by_the_sweep_once_a_minute(
+    job: Job, sent: list[Message]
+) -> None:
+    sent.clear()
+    tasks.sweep()
+    tasks.sweep()
+    assert sent == [(wake.TASK, [str(job.pk)], "provider")]
+
+
+def test_a_broker_that_is_away_harms_no_request(
+    job: Job, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*arguments: Any, **options: Any) -> None:
+        raise OperationalError("no broker")
+
+    monkeypatch.setattr("celery.current_app.send_task", fail)
+    wake.wake(job.pk, "default")
+    assert "the sweep will find job" in caplog.text
+
+
+def test_a_message_outlives_its_worker_and_is_nothing_but_json() -> None:
+    assert app.conf.task_acks_late
+    assert app.conf.task_reject_on_worker_lost
+    assert app.conf.worker_prefetch_multiplier == 1
+    assert app.conf.accept_content == ["json"]
+    assert not app.conf.task_always_eager
+    assert wake.TASK in app.tasks

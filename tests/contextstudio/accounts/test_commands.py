@@ -1,0 +1,101 @@
+"""The command line: one thing printed, or one sentence."""
+
+import io
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
+from contextstudio.accounts.domain.rights import Right, Role
+from contextstudio.accounts.models import Membership, Project, User
+from contextstudio.accounts.selectors import caller_of_key, find_key
+
+
+def printed(*arguments: str, **options: Any) -> str:
+    output = io.StringIO()
+    call_command(*arguments, stdout=output, **options)
+    return output.getvalue()
+
+
+def test_create_key_prints_the_key_alone_and_acts_for_the_owner(
+    project: Project, owner: User
+) -> None:
+    text = printed("create_key", "--project", "demo", "--name", "CI")
+    key = find_key(text.strip())
+    assert key is not None
+    assert text == f"{text.strip()}\n"
+    assert (key.maker, key.name) == (owner, "CI")
+    rights = {Right.READ, Right.PROPOSE, Right.EDIT}
+    assert caller_of_key(key).rights == {project.pk: rights}
+
+
+def test_create_key_takes_scopes(project: Project, owner: User) -> None:
+    key = find_key(
+        printed("create_key", "--project=demo", "--scopes=admin, read").strip()
+    )
+    assert key is not None
+    assert set(key.scopes) == {"admin", "read"}
+
+
+def test_create_key_refuses_what_it_does_not_know(
+    project: Project, owner: User
+) -> None:
+    with pytest.raises(NotFound, match="no project nothing"):
+        printed("create_key", "--project=nothing")
+    with pytest.raises(Invalid, match="'write' is not a scope; the scopes are read,"):
+        printed("create_key", "--project=demo", "--scopes=write")
+
+
+def test_a_project_without_an_owner_has_nobody_to_act_for(project: Project) -> None:
+    with pytest.raises(NotFound, match="no owner"):
+        printed("create_key", "--project=demo")
+
+
+def test_create_user_prints_the_way_in(
+    project: Project, owner: User, client: Client
+) -> None:
+    path = printed("create_user", "second", "--project=demo", "--role=reviewer").strip()
+    assert client.get(path)["Location"] == "/"
+    assert Membership.objects.get(user__username="second").role == Role.REVIEWER
+
+
+def test_create_user_needs_no_project(db: None) -> None:
+    assert printed("create_user", "second").startswith("/sign-in/")
+
+
+def test_create_user_refuses_a_taken_name_and_an_unknown_project(
+    project: Project, owner: User
+) -> None:
+    with pytest.raises(Conflict):
+        printed("create_user", "owner")
+    with pytest.raises(NotFound):
+        printed("create_user", "second", "--project=nothing")
+    assert not User.objects.filter(username="second").exists()
+
+
+def test_sign_in_link_prints_a_fresh_way_in(owner: User, client: Client) -> None:
+    first, second = (printed("sign_in_link").strip() for _ in range(2))
+    assert client.get(first).status_code == 410
+    assert client.get(second).status_code == 302
+
+
+def test_sign_in_link_makes_the_first_owner(db: None, client: Client) -> None:
+    assert client.get(printed("sign_in_link").strip()).status_code == 302
+    assert Project.objects.get().memberships.get().role == Role.OWNER
+
+
+def test_create_project_makes_one_for_its_owner(owner: User, stranger: User) -> None:
+    assert printed("create_project", "second", "--owner=stranger") == "second\n"
+    membership = Membership.objects.get(project__slug="second")
+    assert (membership.user, membership.role) == (stranger, Role.OWNER)
+    with pytest.raises(Invalid, match="letters, digits"):
+        printed("create_project", "a slug")
+    with pytest.raises(NotFound, match="no user nobody"):
+        printed("create_project", "third", "--owner=nobody")
+
+
+def test_sign_in_link_needs_somebody(db: None) -> None:
+    with pytest.raises(NotFound, match="no user nobody"):
+        printed("sign_in_link", "--user=nobody")

@@ -1,0 +1,143 @@
+"""API keys: stored as digests, shown once, never with more rights than their maker has."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from contextstudio.accounts import services
+from contextstudio.accounts.credentials import key_digest, token_digest
+from contextstudio.accounts.domain.errors import Invalid, NotFound
+from contextstudio.accounts.domain.rights import Right, Role
+from contextstudio.accounts.models import ApiKey, Project, User
+from contextstudio.accounts.selectors import caller_of_key, find_key, list_keys
+from tests.people import caller, key_of
+
+
+def test_a_key_is_known_again_and_its_text_is_not_in_the_database(key: str) -> None:
+    assert key.startswith("cs_")
+    found = find_key(key)
+    assert found is not None
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM accounts_apikey")
+        assert key not in str(cursor.fetchall())
+    assert key.startswith(found.prefix)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "cs_", "cs_00000000_" + "0" * 40, "\x00", "ä" * 9]
+)
+def test_any_other_text_is_no_key(key: str, text: str) -> None:
+    assert find_key(text) is None
+    assert find_key(key[:-1]) is None
+    assert find_key(key + "x") is None
+
+
+def test_a_digest_of_one_purpose_proves_nothing_for_another() -> None:
+    assert key_digest("x") != token_digest("x")
+
+
+def test_a_key_may_what_it_was_made_for_and_always_read(
+    owner: User, project: Project
+) -> None:
+    found = find_key(key_of(owner, project, Right.PROPOSE))
+    assert found is not None
+    assert caller_of_key(found).rights == {project.pk: {Right.READ, Right.PROPOSE}}
+
+
+def test_a_key_loses_what_its_maker_loses(
+    owner: User, editor: User, project: Project
+) -> None:
+    text = key_of(editor, project, *Right)
+    services.set_member(caller(owner), project, editor, Role.VIEWER)
+    found = find_key(text)
+    assert found is not None
+    assert caller_of_key(found).rights == {project.pk: {Right.READ}}
+    services.set_member(caller(owner), project, editor, None)
+    found = find_key(text)
+    assert found is not None
+    assert caller_of_key(found).rights == {}
+
+
+def test_the_keys_of_one_who_left_are_dead(
+    owner: User, project: Project, key: str
+) -> None:
+    owner.is_active = False
+    owner.save()
+    assert find_key(key) is None
+
+
+def test_a_revoked_key_is_worthless_at_once(agent: Client, owner: User) -> None:
+    assert agent.get("/api/sessions").status_code == 200
+    services.revoke_key(caller(owner), ApiKey.objects.get().pk)
+    assert agent.get("/api/sessions").status_code == 401
+
+
+def test_one_revokes_ones_own_keys_and_an_owner_all(
+    owner: User, editor: User, viewer: User, stranger: User, project: Project
+) -> None:
+    for maker in (owner, editor, editor):
+        key_of(maker, project)
+    of_owner, first, second = ApiKey.objects.order_by("pk")
+    for asker, key in ((stranger, first), (viewer, first), (editor, of_owner)):
+        with pytest.raises(NotFound):
+            services.revoke_key(caller(asker), key.pk)
+    services.revoke_key(caller(editor), first.pk)
+    services.revoke_key(caller(owner), second.pk)
+    assert list(list_keys(caller(owner))) == [of_owner]
+    assert list(list_keys(caller(editor))) == []
+
+
+def test_a_key_needs_a_scope_and_a_maker_in_the_project(
+    owner: User, stranger: User, project: Project
+) -> None:
+    with pytest.raises(Invalid):
+        services.create_key(owner, project, name="", scopes=frozenset())
+    with pytest.raises(NotFound):
+        services.create_key(stranger, project, name="", scopes=frozenset(Right))
+
+
+def test_its_last_use_is_noted_once_a_minute(agent: Client) -> None:
+    agent.get("/api/sessions")
+    first = ApiKey.objects.get().last_used_at
+    assert first is not None
+    agent.get("/api/sessions")
+    assert ApiKey.objects.get().last_used_at == first
+    ApiKey.objects.update(last_used_at=timezone.now() - timedelta(minutes=2))
+    agent.get("/api/sessions")
+    assert ApiKey.objects.get().last_used_at >= first  # type: ignore[operator]
+
+
+def test_the_page_shows_a_new_key_once(
+    client: Client, owner: User, project: Project
+) -> None:
+    client.force_login(owner)
+    made = client.post(
+        "/settings/keys/",
+        {"name": "Agent", "project": project.slug, "scopes": ["read", "propose"]},
+    )
+    text = made.context["new_key"].text
+    assert text in made.content.decode()
+    assert made["Cache-Control"] == "private, no-store"
+    again = client.get("/settings/keys/").content.decode()
+    assert text not in again
+    assert text[:11] in again
+
+
+def test_the_page_revokes_a_key(client: Client, owner: User, key: str) -> None:
+    client.force_login(owner)
+    client.post(f"/settings/keys/{ApiKey.objects.get().pk}/revoke")
+    assert find_key(key) is None
+
+
+def test_the_page_refuses_a_key_for_anothers_project(
+    client: Client, owner: User, stranger: User
+) -> None:
+    client.force_login(owner)
+    answer = client.post(
+        "/settings/keys/", {"name": "x", "project": "other", "scopes": ["read"]}
+    )
+    assert answer.status_code == 422
+    assert ApiKey.objects.count() == 0

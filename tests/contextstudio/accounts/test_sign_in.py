@@ -1,0 +1,176 @@
+"""Ways in: one-time links, names with passwords, and what stops guessing."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from contextstudio.accounts import services
+from contextstudio.accounts.domain.errors import Conflict, Unauthenticated
+from contextstudio.accounts.domain.rights import Role
+from contextstudio.accounts.models import Membership, Project, SignInLink, User
+from contextstudio.accounts.throttle import take
+
+PASSWORD = "a long enough password"
+
+
+@pytest.fixture
+def owner_with_password(owner: User) -> User:
+    owner.set_password(PASSWORD)
+    owner.save()
+    return owner
+
+
+def test_a_link_signs_in_once(client: Client, owner: User) -> None:
+    token = services.create_sign_in_link(owner)
+    answer = client.get(f"/sign-in/{token}")
+    assert (answer.status_code, answer["Location"]) == (302, "/")
+    assert client.session["_auth_user_id"] == str(owner.pk)
+    spent = Client().get(f"/sign-in/{token}")
+    assert spent.status_code == 410
+    assert "used or has expired" in spent.content.decode()
+
+
+def test_who_is_signed_in_may_open_a_spent_link(client: Client, owner: User) -> None:
+    token = services.create_sign_in_link(owner)
+    client.get(f"/sign-in/{token}")
+    assert client.get(f"/sign-in/{token}")["Location"] == "/"
+
+
+def test_a_look_at_a_link_does_not_spend_it(client: Client, owner: User) -> None:
+    token = services.create_sign_in_link(owner)
+    assert client.head(f"/sign-in/{token}").status_code == 405
+    assert services.redeem_sign_in_link(token) == owner
+
+
+def test_a_link_ends_after_a_day_and_with_the_next_one(owner: User) -> None:
+    first, second = (services.create_sign_in_link(owner) for _ in range(2))
+    with pytest.raises(Unauthenticated):
+        services.redeem_sign_in_link(first)
+    SignInLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    with pytest.raises(Unauthenticated):
+        services.redeem_sign_in_link(second)
+
+
+def test_a_link_of_one_who_left_is_dead(owner: User) -> None:
+    token = services.create_sign_in_link(owner)
+    owner.is_active = False
+    owner.save()
+    with pytest.raises(Unauthenticated):
+        services.redeem_sign_in_link(token)
+
+
+def test_the_token_is_not_in_the_database(owner: User) -> None:
+    token = services.create_sign_in_link(owner)
+    assert token not in str(list(SignInLink.objects.values_list()))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_who_use_a_link_at_once_one_gets_in(owner: User) -> None:
+    token = services.create_sign_in_link(owner)
+
+    def redeem(_: int) -> bool:
+        try:
+            services.redeem_sign_in_link(token)
+        except Unauthenticated:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(redeem, range(8))) == 1
+
+
+def test_the_first_start_makes_an_owner_and_the_project(db: None) -> None:
+    owner, first = services.prepare_first_use()
+    assert first
+    assert not owner.has_usable_password()
+    membership = Membership.objects.get()
+    assert (membership.user, membership.role) == (owner, Role.OWNER)
+    assert membership.project.slug == "demo"
+    assert services.prepare_first_use() == (owner, False)
+    assert Project.objects.count() == User.objects.count() == 1
+
+
+def test_a_name_with_its_password_signs_in_and_leads_on(
+    client: Client, owner_with_password: User
+) -> None:
+    answer = client.post(
+        "/sign-in?next=/sessions/1", {"username": "owner", "password": PASSWORD}
+    )
+    assert (answer.status_code, answer["Location"]) == (302, "/sessions/1")
+
+
+@pytest.mark.parametrize(
+    "target", ["https://evil.example/", "//evil.example", "javascript:alert(1)"]
+)
+def test_signing_in_never_leads_to_another_site(
+    client: Client, owner_with_password: User, target: str
+) -> None:
+    answer = client.post(
+        "/sign-in", {"username": "owner", "password": PASSWORD, "next": target}
+    )
+    assert answer["Location"] == "/"
+
+
+def test_a_wrong_name_and_a_wrong_password_read_the_same(
+    client: Client, owner_with_password: User
+) -> None:
+    answers = [
+        client.post("/sign-in", {"username": name, "password": "guess"})
+        for name in ("owner", "nobody")
+    ]
+    assert [answer.status_code for answer in answers] == [401, 401]
+    sentences = [answer.context["form"].non_field_errors() for answer in answers]
+    assert sentences[0] == sentences[1] == ["The name or the password is wrong."]
+
+
+def test_guessing_is_stopped_even_for_the_right_password(
+    client: Client, owner_with_password: User
+) -> None:
+    for _ in range(10):
+        client.post("/sign-in", {"username": "Owner", "password": "guess"})
+    answer = client.post("/sign-in", {"username": "owner", "password": PASSWORD})
+    assert answer.status_code == 429
+    assert "Too many tries" in answer.content.decode()
+
+
+def test_a_bucket_refills_with_time(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = timezone.now()
+
+    def try_at(seconds: int) -> bool:
+        monkeypatch.setattr(timezone, "now", lambda: now + timedelta(seconds=seconds))
+        return take("k", capacity=2, refill=timedelta(seconds=10))
+
+    assert [try_at(0) for _ in range(3)] == [True, True, False]
+    assert [try_at(9), try_at(10), try_at(11)] == [False, True, False]
+    assert [try_at(1000) for _ in range(3)] == [True, True, False]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_tries_at_once_a_bucket_allows_exactly_its_tokens() -> None:
+    def attempt(_: int) -> bool:
+        try:
+            return take("k", capacity=5, refill=timedelta(days=1))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(attempt, range(40))) == 5
+
+
+def test_signing_out_ends_the_session(client: Client, owner: User) -> None:
+    client.force_login(owner)
+    assert client.get("/sign-out").status_code == 405
+    client.post("/sign-out")
+    assert "_auth_user_id" not in client.session
+    assert client.get("/settings/keys/")["Location"].startswith("/sign-in")
+
+
+def test_a_name_is_given_once(owner: User) -> None:
+    with pytest.raises(Conflict, match="a user owner"):
+        services.create_user("owner")

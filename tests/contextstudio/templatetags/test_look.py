@@ -1,0 +1,51 @@
+"""Numbers, times and ids as pages print them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from contextstudio.templatetags import look
+
+
+def test_numbers_have_separated_thousands_and_true_signs():
+    assert look.number(48310) == "48,310"
+    assert look.number(None) == ""
+    assert [look.signed(value) for value in (31, -25421, 0, None)] == [
+        "+31",
+        "−25,421",
+        "±0",
+        "",
+    ]
+    assert look.messages(1) == "1 message"
+    assert look.messages(1204) == "1,204 messages"
+
+
+@pytest.mark.parametrize(
+    ("passed", "words"),
+    [
+        (timedelta(seconds=5), "now"),
+        (timedelta(minutes=8, seconds=20), "8 min"),
+        (timedelta(hours=23, minutes=59), "23 h"),
+        (timedelta(days=1), "1 day"),
+        (timedelta(days=6, hours=1), "6 days"),
+    ],
+)
+def test_a_recent_time_is_told_in_one_unit(passed, words):
+    assert look.ago(timezone.now() - passed) == words
+
+
+def test_an_older_time_is_told_as_a_date():
+    assert look.ago(datetime(2026, 10, 12, 14, 38, tzinfo=UTC)) == "2026-10-12"
+    assert look.ago(None) == ""
+
+
+def test_the_id_of_a_node_is_its_key_without_dots():
+    assert look.node_id("m12") == "n-m12"
+    assert look.node_id("o7.0") == "n-o7_0"
+
+
+def test_an_icon_points_into_the_sprite_and_is_not_read_out():
+    assert look.icon("grip", "i--small") == (
+        '<svg class="i i--small" aria-hidden="true"><use href="/static/icons.svg#grip"/></svg>'
+    )

@@ -1,0 +1,89 @@
+"""The environment is read strictly: what is misspelled is refused, not passed over."""
+
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from contextstudio import environment
+
+
+def test_an_unknown_name_of_ours_is_refused_and_the_known_ones_are_listed() -> None:
+    with pytest.raises(
+        ImproperlyConfigured, match=r"CONTEXTSTUDIO_DATADIR.*CONTEXTSTUDIO_DATA_DIR"
+    ):
+        environment.refuse_unknown({"CONTEXTSTUDIO_DATADIR": "x", "HOME": "y"})
+
+
+def test_known_names_and_those_of_others_pass() -> None:
+    environment.refuse_unknown({"CONTEXTSTUDIO_DATA_DIR": "x", "CONTEXT": "y"})
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"), [("1", True), ("Yes", True), ("0", False), ("", False)]
+)
+def test_a_flag_says_yes_or_no(
+    monkeypatch: pytest.MonkeyPatch, value: str, meant: bool
+) -> None:
+    monkeypatch.setenv("FLAG", value)
+    assert environment.flag("FLAG") is meant
+
+
+@pytest.mark.parametrize(
+    ("read", "value"),
+    [
+        (lambda: environment.flag("NAME"), "perhaps"),
+        (lambda: environment.number("NAME", 1), "many"),
+        (lambda: environment.number("NAME", 1), "-1"),
+        (lambda: environment.choice("NAME", ("embedded", "celery")), "cron"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_named(
+    monkeypatch: pytest.MonkeyPatch, read: object, value: str
+) -> None:
+    monkeypatch.setenv("NAME", value)
+    with pytest.raises(ImproperlyConfigured, match=f"NAME is '{value}'"):
+        read()  # type: ignore[operator]
+
+
+def test_a_variable_set_to_nothing_counts_as_not_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NAME", " ")
+    assert environment.text("NAME", "default") == "default"
+    assert environment.number("NAME", 8000) == 8000
+    assert environment.words("NAME") == []
+    assert environment.choice("NAME", ("first", "second")) == "first"
+
+
+def test_without_a_url_the_database_is_a_file_in_the_data_folder() -> None:
+    described = environment.database("", Path("/data"))
+    assert described["ENGINE"] == "django.db.backends.sqlite3"
+    assert described["NAME"] == "/data/contextstudio.sqlite3"
+
+
+def test_a_sqlite_url_names_an_absolute_path() -> None:
+    assert environment.database("sqlite:////a/b%20c.db", Path())["NAME"] == "/a/b c.db"
+
+
+def test_a_postgresql_url_is_read_in_full_and_pooled() -> None:
+    described = environment.database(
+        "postgresql://us%40er:p%3Aw@db.example:5433/name?sslmode=require", Path()
+    )
+    options = described.pop("OPTIONS")
+    assert described == {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": "name",
+        "USER": "us@er",
+        "PASSWORD": "p:w",
+        "HOST": "db.example",
+        "PORT": "5433",
+    }
+    assert isinstance(options, dict)
+    assert options["sslmode"] == "require"
+    assert options["pool"]
+
+
+def test_another_database_is_refused() -> None:
+    with pytest.raises(ImproperlyConfigured, match="it starts with mysql://"):
+        environment.database("mysql://host/name", Path())

@@ -1,0 +1,52 @@
+"""The pages of the platform itself, in a real browser under the real policy."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browsers import Faults
+from tests.servers import Server
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_description_of_the_api_opens_under_the_policy(page: Page) -> None:
+    page.goto("/api/docs")
+    expect(page.get_by_text("/api/jobs/{job_id}", exact=True)).to_be_visible()
+
+
+def test_a_key_is_made_shown_once_and_revoked(page: Page) -> None:
+    page.goto("/settings/keys/")
+    page.get_by_label("Name").fill("My agent")
+    page.get_by_role("button", name="Make").click()
+    expect(page.get_by_text("cs_").first).to_be_visible()
+    page.goto("/settings/keys/")
+    expect(page.get_by_text("My agent").first).to_be_visible()
+    page.get_by_role("row", name="My agent").get_by_role("button").click()
+    expect(page.get_by_text("My agent")).to_have_count(0)
+
+
+def test_a_wrong_password_is_said_and_the_name_is_kept(
+    page: Page, faults: Faults, server: Server
+) -> None:
+    faults.expect("status of 401")
+    page.context.clear_cookies()
+    page.goto("/sign-in")
+    page.get_by_label("Name").fill("owner")
+    page.get_by_label("Password").fill("guess")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("The name or the password is wrong.")).to_be_visible()
+    expect(page.get_by_label("Name")).to_have_value("owner")
+
+
+def test_what_the_policy_forbids_is_reported_and_does_not_run(
+    page: Page, faults: Faults
+) -> None:
+    faults.expect("Content Security Policy")
+    faults.expect("a CSP report")
+    page.goto("/sign-in")
+    with page.expect_response("**/csp-report"):
+        page.evaluate(
+            "document.body.append(Object.assign(document.createElement('script'),"
+            " {textContent: 'document.title = \"ran\"'}))"
+        )
+    assert page.title() != "ran"

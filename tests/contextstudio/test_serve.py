@@ -1,0 +1,192 @@
+"""`manage.py serve`: it starts by itself, says where it is, and stops when asked."""
+
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from tests.servers import ROOT, Server, StartServer, environment
+
+
+def refused(**changes: str) -> str:
+    """What a start that is refused says: one line, no traceback, exit code 1."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", "serve"],
+        cwd=ROOT,
+        env=environment(**changes),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    sentence = done.stderr.strip()
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    return sentence
+
+
+@pytest.fixture(scope="module")
+def server(start_server: StartServer) -> Server:
+    return start_server(fresh=True)
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url) as asking:
+        yield asking
+
+
+def test_the_link_it_prints_signs_the_owner_in_once(
+    server: Server, client: httpx.Client
+) -> None:
+    assert server.link.startswith(f"{server.url}/sign-in/")
+    answer = client.get(server.link)
+    assert (answer.status_code, answer.headers["location"]) == (302, "/")
+    assert client.get("/settings/keys/").status_code == 200
+    assert httpx.get(server.link).status_code == 410
+
+
+def test_a_key_from_the_command_line_comes_in(
+    server: Server, client: httpx.Client
+) -> None:
+    key = server.key("read")
+    assert key.startswith("cs_")
+    assert len(key.split()) == 1
+    headers = {"Authorization": f"Bearer {key}"}
+    assert client.get("/api/sessions", headers=headers).status_code == 200
+    made = client.post("/api/sessions", json={}, headers=headers)
+    assert made.status_code in (403, 422)
+
+
+def test_static_files_come_from_where_they_lie_and_are_asked_for_again(
+    client: httpx.Client,
+) -> None:
+    answer = client.get("/static/css/tokens.css")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/css")
+    assert answer.headers["cache-control"] == "max-age=0, public"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.text == (ROOT / "static/css/tokens.css").read_text()
+    again = client.get(
+        "/static/css/tokens.css",
+        headers={"If-Modified-Since": answer.headers["last-modified"]},
+    )
+    assert again.status_code == 304
+    assert client.get("/static/../manage.py").status_code == 404
+    assert client.get("/static/%2e%2e/manage.py").status_code == 404
+
+
+def test_the_jobs_beside_it_are_done(client: httpx.Client) -> None:
+    statuses = [client.get("/readyz").status_code]
+    while statuses[-1] != 200 and len(statuses) < 2000:
+        statuses.append(client.get("/readyz").status_code)
+    assert statuses[-1] == 200
+
+
+def test_another_host_or_origin_reaches_nothing(
+    server: Server, client: httpx.Client
+) -> None:
+    assert client.get("/healthz", headers={"Host": "evil.example"}).status_code == 400
+    static = client.get("/static/css/tokens.css", headers={"Host": "evil.example"})
+    assert static.status_code == 400
+    foreign = {"Origin": "https://evil.example"}
+    assert client.post("/api/sessions", headers=foreign).status_code == 403
+    for origin in (None, "https://evil.example"):
+        with pytest.raises(InvalidStatus) as refusal:
+            connect(server.url.replace("http", "ws"), origin=origin)  # type: ignore[arg-type]
+        assert refusal.value.response.status_code == 403
+
+
+def test_a_key_is_not_its_own_servers_secret(server: Server) -> None:
+    secret = server.folder / "secret_key"
+    assert secret.stat().st_mode & 0o777 == 0o600
+    assert secret.read_text() not in server.log
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_stops_cleanly_and_starts_again_with_a_new_link(
+    start_server: StartServer, number: int
+) -> None:
+    server = start_server()
+    first = server.link
+    assert server.stop(number) == 0
+    assert "Traceback" not in server.log
+    server.start()
+    assert server.link != first
+    assert httpx.get(first).status_code == 410
+    assert httpx.get(server.link).status_code == 302
+
+
+def test_a_killed_server_starts_again(start_server: StartServer) -> None:
+    server = start_server()
+    server.kill()
+    assert httpx.get(server.start().link).status_code == 302
+
+
+def test_a_second_server_on_the_same_data_is_kept_out(server: Server) -> None:
+    changes = {"CONTEXTSTUDIO_DATA_DIR": str(server.folder), "PORT": "0"}
+    sentence = refused(**changes)
+    assert sentence.startswith("Another ContextStudio server (process ")
+    assert str(server.folder) in sentence
+
+
+def test_a_taken_port_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        sentence = refused(CONTEXTSTUDIO_DATA_DIR=str(tmp_path), PORT=str(port))
+    assert sentence.startswith(f"Port {port} of 127.0.0.1 can't be used: ")
+
+
+def test_a_port_that_is_none_is_named(tmp_path: Path) -> None:
+    sentence = refused(CONTEXTSTUDIO_DATA_DIR=str(tmp_path), PORT="70000")
+    assert "70000" in sentence
+
+
+def test_a_database_that_can_not_be_opened_is_named(tmp_path: Path) -> None:
+    (tmp_path / "contextstudio.sqlite3").write_text("This is no database. " * 100)
+    sentence = refused(CONTEXTSTUDIO_DATA_DIR=str(tmp_path), PORT="0")
+    assert str(tmp_path / "contextstudio.sqlite3") in sentence
+    assert "file is not a database" in sentence
+
+
+def test_a_database_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    sentence = refused(
+        CONTEXTSTUDIO_DATA_DIR=str(tmp_path),
+        DATABASE_URL=f"postgresql://127.0.0.1:{port}/nothing",
+        PORT="0",
+    )
+    assert "The database nothing can't be opened" in sentence
+
+
+def test_a_data_folder_that_can_not_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for secret in ({}, {"SECRET_KEY": "given"}):
+        sentence = refused(
+            CONTEXTSTUDIO_DATA_DIR=str(tmp_path / "file" / "data"), PORT="0", **secret
+        )
+        assert sentence.startswith("The data folder ")
+
+
+def test_a_misspelled_setting_is_named(tmp_path: Path) -> None:
+    assert "CONTEXTSTUDIO_DATADIR" in refused(CONTEXTSTUDIO_DATADIR=str(tmp_path))
+
+
+def test_production_needs_its_own_key_and_names() -> None:
+    sentence = refused(CONTEXTSTUDIO_PRODUCTION="1")
+    assert sentence == "In production SECRET_KEY and ALLOWED_HOSTS must be set."
+
+
+def test_celery_needs_a_broker(tmp_path: Path) -> None:
+    changes = {"CONTEXTSTUDIO_DATA_DIR": str(tmp_path), "REDIS_URL": ""}
+    assert "REDIS_URL" in refused(CONTEXTSTUDIO_EXECUTOR="celery", **changes)

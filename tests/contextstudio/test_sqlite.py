@@ -1,0 +1,64 @@
+"""A SQLite that can lose committed writes in WAL mode is kept out of it."""
+
+import sys
+from types import ModuleType
+
+import pytest
+from django.db import connection
+
+from contextstudio import sqlite
+
+
+@pytest.mark.parametrize(
+    ("version", "mode"),
+    [
+        ((3, 6, 23), "WAL"),
+        ((3, 7, 0), "TRUNCATE"),
+        ((3, 40, 1), "TRUNCATE"),
+        ((3, 44, 5), "TRUNCATE"),
+        ((3, 44, 6), "WAL"),
+        ((3, 44, 7), "TRUNCATE"),
+        ((3, 50, 7), "WAL"),
+        ((3, 51, 2), "TRUNCATE"),
+        ((3, 51, 3), "WAL"),
+        ((3, 53, 4), "WAL"),
+    ],
+)
+def test_the_journal_mode_follows_the_version(
+    version: sqlite.Version, mode: str
+) -> None:
+    assert sqlite.journal_mode(version) == mode
+    assert f"journal_mode={mode};" in str(sqlite.options(version)["init_command"])
+
+
+def test_the_start_up_output_says_so_where_it_is_not_wal() -> None:
+    assert "SQLite 3.40.1" in (sqlite.notice((3, 40, 1)) or "")
+    assert sqlite.notice((3, 53, 4)) is None
+
+
+def test_without_the_bundled_library_the_systems_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    system = ModuleType("sqlite3")
+    monkeypatch.setitem(sys.modules, "sqlite3", system)
+    monkeypatch.setitem(sys.modules, "pysqlite3", None)
+    sqlite.use_bundled_library()
+    assert sys.modules["sqlite3"] is system
+
+
+@pytest.mark.sqlite
+def test_the_connection_has_the_mode_that_its_own_library_allows(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sqlite_version()")
+        version = tuple(map(int, cursor.fetchone()[0].split(".")))
+        cursor.execute("PRAGMA journal_mode")
+        mode = cursor.fetchone()[0]
+    assert version == sqlite.version_in_use()
+    assert mode == sqlite.journal_mode(sqlite.version_in_use()).lower()
+
+
+def test_writers_wait_for_one_another_and_commits_reach_the_disk() -> None:
+    options = sqlite.options((3, 53, 4))
+    assert options["transaction_mode"] == "IMMEDIATE"
+    assert options["timeout"] == 20
+    assert "synchronous=FULL" in str(options["init_command"])

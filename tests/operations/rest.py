@@ -1,0 +1,94 @@
+"""REST for tests: sessions with messages, and calls that must succeed or must not."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.test import Client
+
+
+def post(
+    client: Client, path: str, body: Any = None, *, expect: int = 200, **headers: str
+) -> Any:
+    """The body of an answer of the expected status."""
+    answer = client.post(
+        path,
+        {} if body is None else body,
+        content_type="application/json",
+        headers=headers,
+    )
+    assert answer.status_code == expect, answer.content
+    return answer.json()
+
+
+def get(client: Client, path: str, *, expect: int = 200, **query: Any) -> Any:
+    answer = client.get(path, query)
+    assert answer.status_code == expect, answer.content
+    return answer.json()
+
+
+def said(count: int) -> list[dict[str, Any]]:
+    """`message 0`, `message 1`, …, of user and assistant in turn."""
+    return [
+        {"role": ("user", "assistant")[index % 2], "content": f"message {index}"}
+        for index in range(count)
+    ]
+
+
+def make_session(client: Client, messages: int | list[Any], **fields: Any) -> str:
+    if isinstance(messages, int):
+        messages = said(messages)
+    body = {"messages": messages, **fields}
+    made = post(client, "/api/sessions", body, expect=201)
+    session_id: str = made["id"]
+    return session_id
+
+
+def operate(client: Client, session_id: str, kind: str, **fields: Any) -> Any:
+    """Record an edit."""
+    path = f"/api/sessions/{session_id}/operations"
+    return post(client, path, {"type": kind, **fields}, expect=201)
+
+
+def thread(client: Client, session_id: str, **query: Any) -> Any:
+    return get(client, f"/api/sessions/{session_id}/thread", **query)
+
+
+def keys(client: Client, session_id: str, **query: Any) -> list[str]:
+    return [node["key"] for node in thread(client, session_id, **query)["nodes"]]
+
+
+def effective(client: Client, session_id: str, **query: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = thread(client, session_id, view="effective", **query)[
+        "nodes"
+    ]
+    return found
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The agent's tools on one session: `call("snip_messages", range=[1, 2])`."""
+
+    client: Client
+    session_id: str
+
+    def __call__(self, name: str, **arguments: Any) -> Any:
+        return post(self.client, f"/api/tools/{name}", self._with(name, arguments))
+
+    def refused(self, name: str, **arguments: Any) -> Any:
+        """The problem that a call is refused with."""
+        answer = self.client.post(
+            f"/api/tools/{name}", self._with(name, arguments), "application/json"
+        )
+        assert answer.status_code >= 400, answer.content
+        assert answer["Content-Type"] == "application/problem+json"
+        return answer.json()
+
+    def post(self, path: str, body: Any) -> Any:
+        return post(self.client, f"/api/sessions/{self.session_id}/{path}", body)
+
+    def thread(self, **query: Any) -> Any:
+        return thread(self.client, self.session_id, **query)
+
+    def _with(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        own = {} if name.endswith("_operation") else {"session_id": self.session_id}
+        return own | arguments

@@ -1,0 +1,75 @@
+"""Document 4's two usage examples, word for word where there are words."""
+
+import pytest
+from django.test import Client
+
+from tests.operations.rest import Tools, make_session
+
+SAYING = {5: "the database", 12: "Database design", 34: "PostgreSQL is our DATABASE"}
+COUNT = 46
+
+
+@pytest.fixture
+def tools(agent: Client) -> Tools:
+    messages = [
+        {
+            "role": ("user", "assistant")[index % 2],
+            "content": SAYING.get(index, f"message {index}"),
+        }
+        for index in range(COUNT)
+    ]
+    return Tools(agent, make_session(agent, messages))
+
+
+def sent(tools: Tools, *, consume: bool = False) -> list[str]:
+    path = f"/api/sessions/{tools.session_id}/context"
+    query = {"provider": "openai", "consume": str(consume).lower()}
+    body = tools.client.get(path, query).json()
+    return [message["content"] for message in body["messages"]]
+
+
+def test_what_did_we_decide_about_the_database(tools: Tools) -> None:
+    found = tools("search_session_history", query="database")
+    assert [index for index, _ in found["matches"]] == [5, 12, 34]
+    assert found["total_matches"] == 3
+    tools("request_context_slice", start_message_index=30, end_message_index=40)
+    focused = sent(tools)
+    assert (focused[0], focused[-1], len(focused)) == ("message 30", "message 39", 10)
+    assert sent(tools, consume=True) == focused
+    assert len(sent(tools)) == COUNT  # preferences are consumed once
+
+
+def test_a_slice_holds_the_newest_and_what_the_search_found(tools: Tools) -> None:
+    tools("search_session_history", query="database")
+    wish = {"start_message_index": 30, "end_message_index": 99}
+    kept = tools(
+        "request_context_slice",
+        **wish,
+        include_search_results=True,
+        max_context_messages=2,
+    )
+    assert kept["message_range"] == [30, COUNT]
+    assert sent(tools) == [*SAYING.values(), "message 44", "message 45"]
+    refused = tools.refused(
+        "request_context_slice", start_message_index=46, end_message_index=50
+    )
+    assert refused["at"] == ["start_message_index"]
+
+
+def test_summarize_our_discussion_so_far(tools: Tools) -> None:
+    made = tools("summarize_message_range", start_idx=0, end_idx=COUNT)
+    assert made["summary"].startswith("Messages 0 to 45")
+    assert (made["status"], made["resolved"]["count"]) == ("proposed", COUNT)
+    assert len(sent(tools)) == COUNT  # the raw messages stay, the summary beside them
+    tools("accept_operation", operation_id=made["operation_id"])
+    assert len(sent(tools)) == 1
+    for wrong in ({"start_idx": 3, "end_idx": 3}, {"start_idx": 0, "end_idx": 47}):
+        assert tools.refused("summarize_message_range", **wrong)["at"] == ["end_idx"]
+
+
+def test_a_range_is_half_open_and_ends_with_the_session(tools: Tools) -> None:
+    found = tools("get_message_range", start=44, end=90)
+    assert (found["start"], found["end"]) == (44, COUNT)
+    assert [one["index"] for one in found["messages"]] == [44, 45]
+    assert tools("get_message_range", start=60, end=90)["messages"] == []
+    assert tools.refused("get_message_range", start=3, end=2)["at"] == ["start"]

@@ -1,0 +1,172 @@
+"""Every tool through every door: what it answers, and how it says no."""
+
+import json
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.test import Client
+
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project, User
+from contextstudio.accounts.selectors import caller_of_user
+from operations.tools import TOOLS
+from tests.operations.tools.cases import CASES, COUNT, ON_SESSION, PREPARED, Case
+from tests.operations.tools.doors import (
+    Door,
+    ask,
+    every_door,
+    limited,
+    post_mcp,
+)
+from tests.people import key_of
+from threads.domain.message import Message, Role
+from threads.domain.part import Text
+from threads.models import Session
+from threads.services import NewSession, create_session
+
+BELOW = {
+    Right.PROPOSE: {Right.READ},
+    Right.EDIT: {Right.READ, Right.REVIEW},
+    Right.REVIEW: {Right.READ, Right.PROPOSE, Right.EDIT},
+    Right.ADMIN: set(Right) - {Right.ADMIN},
+}
+"""What one may have and still not do what takes this right."""
+
+
+def session_of(user: User, project: Project) -> Session:
+    messages = [
+        Message(
+            role=Role.USER if index % 2 == 0 else Role.ASSISTANT,
+            parts=(Text(f"message {index}"),),
+        )
+        for index in range(COUNT)
+    ]
+    new = NewSession(messages=messages)
+    return create_session(caller_of_user(user), project, new)
+
+
+def prepare(door: Door, case: Case, session_id: str) -> dict[str, Any]:
+    """Do what a call needs, through the same door; the arguments of the call."""
+    made: dict[str, str] = {}
+    for need in case.needs:
+        for name, arguments in PREPARED[need]:
+            answer = door(name, session_id=session_id, **arguments)
+            assert answer.status == 200, answer.body
+            made.setdefault(need, answer.body.get("operation_id", ""))
+    found = {} if case.on != ON_SESSION else {"session_id": session_id}
+    if made and case.on in made:
+        found = {"operation_id": made[case.on]}
+    return {**found, **case.arguments}
+
+
+def test_every_tool_has_a_case_and_every_case_a_tool() -> None:
+    assert set(CASES) == set(TOOLS)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_good_call_is_answered_alike_at_every_door(
+    name: str, owner: User, project: Project
+) -> None:
+    case = CASES[name]
+    for place, door in every_door(owner, project).items():
+        session = session_of(owner, project)
+        answer = door(name, **prepare(door, case, str(session.pk)))
+        assert answer.status == 200, (place, answer.body)
+        body = answer.body
+        if place == "mcp" and set(body) == {"result"}:
+            body = body["result"]
+        assert case.answers <= set(body if isinstance(body, dict) else ()), place
+        assert case.check(body), (place, body)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_refused_is_refused_alike_at_every_door(
+    name: str, owner: User, stranger: User, project: Project
+) -> None:
+    case = CASES[name]
+    session = session_of(owner, project)
+    doors = every_door(owner, project)
+    good = prepare(doors["service"], case, str(session.pk))
+    for place, door in doors.items():
+        refused = door(name, **good, colour="red")
+        assert (refused.status, refused.body["at"]) == (422, ["colour"]), place
+        if not good:
+            continue
+        stale = door(name, **good, expected_head=99)
+        assert (stale.status, stale.body["code"]) == (409, "stale_head"), place
+    for place, door in limited(stranger, Project.objects.get(slug="other")).items():
+        refused = door(name, **good) if good else None
+        if refused is not None:
+            assert (refused.status, refused.body["code"]) == (404, "not_found"), place
+    if case.right in BELOW:
+        for place, door in limited(owner, project, *BELOW[case.right]).items():
+            refused = door(name, **good)
+            assert (refused.status, refused.body["code"]) == (403, "forbidden"), place
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, case in CASES.items() if case.right is not Right.READ]
+)
+def test_a_call_under_one_key_is_done_once(
+    name: str, owner: User, project: Project
+) -> None:
+    session = session_of(owner, project)
+    doors = every_door(owner, project)
+    good = prepare(doors["mcp"], CASES[name], str(session.pk))
+    first = doors["mcp"](name, **good, idempotency_key="once")
+    again = doors["rest"](name, **good, idempotency_key="once")
+    assert first.status == 200, first.body
+    assert (again.status, again.body) == (200, first.body)
+    assert again.replayed
+
+
+@pytest.mark.parametrize("key", ["", "cs_wrong"])
+def test_without_a_key_that_is_valid_every_door_says_401(key: str, db: None) -> None:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    answer = Client().post(
+        "/api/tools/list_sessions", {}, "application/json", headers=headers
+    )
+    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
+    status, body = post_mcp("tools/list", key)
+    assert (status, body["status"]) == (401, 401)
+    assert body["code"] == ("key_invalid" if key else "unauthenticated")
+
+
+def test_only_a_post_is_answered_at_mcp(owner: User, project: Project) -> None:
+    headers = {"Authorization": f"Bearer {key_of(owner, project)}"}
+    status, body = async_to_sync(ask)("GET", headers, b"")
+    assert (status, json.loads(body)["code"]) == (405, "method_not_allowed")
+
+
+def test_an_unknown_tool_is_refused_at_every_door(
+    owner: User, project: Project
+) -> None:
+    for place, door in every_door(owner, project).items():
+        assert door("make_coffee").status == 404, place
+
+
+def test_text_that_is_no_unicode_comes_through_mcp_without_it(
+    owner: User, project: Project
+) -> None:
+    session = create_session(
+        caller_of_user(owner),
+        project,
+        NewSession(messages=[Message(role=Role.USER, parts=(Text("half \ud83d"),))]),
+    )
+    doors = every_door(owner, project)
+    for place, content in (("rest", "half \ud83d"), ("mcp", "half ?")):
+        answer = doors[place](
+            "get_message_range", session_id=str(session.pk), start=0, end=1
+        )
+        assert answer.body["messages"][0]["content"] == content
+
+
+def test_what_a_key_that_may_only_propose_records_is_a_proposal(
+    owner: User, project: Project
+) -> None:
+    session = session_of(owner, project)
+    doors = limited(owner, project, Right.READ, Right.PROPOSE)
+    for start, door in zip((1, 5, 9), doors.values(), strict=True):
+        answer = door("snip_messages", session_id=str(session.pk), range=[start, start])
+        assert answer.body["status"] == "proposed"

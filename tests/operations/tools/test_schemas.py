@@ -1,0 +1,62 @@
+"""The table of tools as function schemas: what a model is told is what is taken."""
+
+from typing import Any
+
+import jsonschema
+import pytest
+from django.test import Client
+
+from operations.tools import TOOLS
+from operations.tools.schemas import parameters
+from tests.operations.rest import get
+from tests.operations.tools.cases import CASES
+from tests.operations.tools.doors import post_mcp
+
+ANY_ID = "00000000-0000-4000-8000-000000000000"
+
+
+def listed(agent: Client, form: str) -> list[dict[str, Any]]:
+    tools: list[dict[str, Any]] = get(agent, "/api/tools", format=form)["tools"]
+    return tools
+
+
+def test_every_form_lists_every_tool_with_its_description(agent: Client) -> None:
+    functions = [tool["function"] for tool in listed(agent, "openai")]
+    assert [tool["name"] for tool in functions] == list(TOOLS)
+    for form, member in (("anthropic", "input_schema"), ("mcp", "inputSchema")):
+        for tool, function in zip(listed(agent, form), functions, strict=True):
+            assert tool["name"] == function["name"]
+            assert tool["description"] == function["description"]
+            assert tool[member] == function["parameters"]
+    get(agent, "/api/tools", format="gemini", expect=422)
+
+
+def test_mcp_lists_the_same_tools(agent: Client, key: str) -> None:
+    status, body = post_mcp("tools/list", key)
+    assert status == 200
+    assert body["result"]["tools"] == listed(agent, "mcp")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_schema_takes_the_good_call_and_nothing_unknown(name: str) -> None:
+    schema = parameters(TOOLS[name])
+    call = {
+        field: ANY_ID
+        for field in ("session_id", "operation_id")
+        if field in schema["required"]
+    } | dict(CASES[name].arguments)
+    jsonschema.validate(call, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**call, "colour": "red"}, schema)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_description_says_when_and_how(name: str) -> None:
+    tool = TOOLS[name]
+    words = tool.__doc__ or ""
+    assert len(words.split()) > 12
+    assert len(words.split("\n")[0]) <= 100
+    text = str(parameters(tool))
+    assert "$ref" not in text
+    assert "'null'" not in text
+    assert not (tool.reads_only and tool.is_permanent)

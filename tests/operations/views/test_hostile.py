@@ -1,0 +1,156 @@
+"""Transcripts that want more than to be read: the page shows them and nothing else happens."""
+
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from contextstudio.accounts.models import Project, User
+from tests.people import caller
+from threads.domain.message import Message, Role
+from threads.domain.part import Image, Opaque, Text, Thinking, ToolCall, ToolResult
+from threads.models import Session
+from threads.services import NewSession, create_session
+
+from .conftest import Page
+
+EVIL = (
+    "<script>alert(1)</script><svg onload=alert(1)><img src=x onerror=alert(1)>"
+    '<a href="javascript:alert(1)" hx-get="/sign-out" hx-trigger="load">x</a>'
+    '<article id="n-m0" data-verb="revert" style="position:fixed"></article></div></article>'
+    "\x1b[31mred\x1b]0;title\x07 \u202eabc \x00 \ud800 "
+    "[x](javascript:alert(1)) ![p](http://tracker.invalid/p.png) {{ 7|add:7 }} {% now %}"
+)
+SENT = EVIL.replace("\x00", "").replace("\ud800", "")
+"""What a browser is able to send of it."""
+MESSAGES = [
+    Message(role=Role.SYSTEM, parts=(Text(EVIL),)),
+    Message(role=Role.USER, parts=(Text(EVIL),), model=EVIL),
+    Message(
+        role=Role.ASSISTANT,
+        parts=(Thinking(EVIL), Text(EVIL), ToolCall("1", EVIL, EVIL)),
+    ),
+    Message(role=Role.TOOL, parts=(ToolResult("1", (Text(EVIL),), EVIL, True),)),
+    Message(role=Role.ASSISTANT, parts=(ToolCall(EVIL, "bash", {EVIL: [EVIL]}),)),
+    Message(role=Role.TOOL, parts=(Text(EVIL), Opaque(EVIL, {EVIL: EVIL}))),
+    Message(role=Role.USER, parts=(Image("image/svg+xml", url=EVIL),)),
+]
+
+
+@pytest.fixture
+def session(editor: User, project: Project) -> Session:
+    """A session whose every text is hostile, also its title."""
+    return create_session(
+        caller(editor), project, NewSession(title=EVIL, messages=MESSAGES)
+    )
+
+
+class _Watch(HTMLParser):
+    """Notes every element and attribute that only our own markup may have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.depth = 0
+        self.inside: list[tuple[str, dict[str, str | None]]] = []
+        self.handlers: list[str] = []
+        self.scripts: list[dict[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.ids += [given["id"] or ""] if "id" in given else []
+        self.handlers += [
+            name for name in given if name.startswith("on") or name == "style"
+        ]
+        if tag == "script":
+            self.scripts.append(given)
+        if self.depth:
+            self.inside.append((tag, given))
+        if tag == "div" and (self.depth or "hx-disable" in given):
+            self.depth += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "div" and self.depth:
+            self.depth -= 1
+
+
+def watched(answer: Any) -> _Watch:
+    watch = _Watch()
+    watch.feed(answer.content.decode())
+    return watch
+
+
+def inert(watch: _Watch) -> None:
+    assert len(watch.ids) == len(set(watch.ids)), "an id stands twice"
+    assert watch.handlers == []
+    assert all("src" in script for script in watch.scripts)
+    for tag, attributes in watch.inside:
+        assert tag not in ("script", "svg", "iframe", "form", "article", "input")
+        for name, value in attributes.items():
+            assert not name.startswith(("hx-", "data-", "on")), name
+            assert name not in ("id", "style", "name", "srcdoc")
+            if name in ("href", "src"):
+                assert (
+                    not (value or "").lower().startswith(("javascript:", "data:", "//"))
+                )
+
+
+@pytest.mark.parametrize("view", ["annotated", "effective", "original"])
+def test_every_view_shows_it_inertly(page: Page, view: str) -> None:
+    inert(watched(page.client.get(page.url, {"view": view})))
+
+
+def test_whole_rows_show_it_inertly(page: Page) -> None:
+    for index in range(len(MESSAGES)):
+        inert(watched(page.post(f"folds/m{index}", open="1")))
+
+
+def test_markers_slips_and_drawer_show_it_inertly(page: Page) -> None:
+    page.edit("digest", targets="m2 m3", summary=SENT)
+    page.edit("insert", after="m0", role="user", text=SENT)
+    page.edit("revise", targets="m1", text="<script>alert(2)</script>", role="")
+    page.edit("tag", targets="m0", tags="<script>alert(3)</script>")
+    page.post("folds/o1", open="1")
+    inert(watched(page.client.get(page.url)))
+    for path in ("panel", "log", "outline"):
+        inert(watched(page.get(path)))
+
+
+def test_dialogs_show_it_inertly(page: Page) -> None:
+    page.edit("digest", targets="m2 m3", summary="<script>alert(2)</script>")
+    for kind in ("amend", "versions", "left-out"):
+        inert(watched(page.get(f"dialogs/{kind}", operation="o1")))
+    for kind in ("revise", "digest"):
+        inert(watched(page.get(f"dialogs/{kind}", targets="m1 m2")))
+
+
+def test_the_list_shows_it_inertly(page: Page) -> None:
+    inert(watched(page.client.get("/sessions/")))
+
+
+def test_the_raw_page_can_not_act(page: Page) -> None:
+    answer = page.get("messages/m1/raw")
+    inert(watched(answer))
+    assert b"&lt;script&gt;alert(1)" in answer.content
+    assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+def test_what_is_sent_in_place_of_keys_and_numbers_is_refused_in_words(
+    page: Page, open_page: Callable[..., Page]
+) -> None:
+    for path, fields in (
+        ("chunk", {"start": SENT}),
+        ("chunk", {"start": "١"}),
+        ("locate", {"key": SENT}),
+        ("locate", {"number": "9" * 30}),
+        ("changes", {"since": "-1"}),
+        ("changes", {"since": "1", "loaded": "x-y"}),
+        ("children", {"operation": SENT, "start": "0", "count": "1"}),
+        ("log", {"before": "x"}),
+        ("export", {"format": "exe"}),
+        ("export", {"view": "sideways"}),
+    ):
+        assert page.get(path, **fields).status_code in (204, 404, 422), path
+    assert page.get("selection", keys=SENT).status_code in (200, 404)
+    assert page.edit(SENT, targets="m1").status_code == 422

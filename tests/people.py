@@ -1,0 +1,79 @@
+"""The cast of the tests: one project, one person a role, a stranger with a project of their own."""
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts import services
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.rights import Right, Role
+from contextstudio.accounts.models import Membership, Project, User
+from contextstudio.accounts.selectors import caller_of_user
+
+
+def _member(project: Project, role: Role, *, name: str | None = None) -> User:
+    user = User.objects.create_user(username=name or role.value)
+    Membership.objects.create(project=project, user=user, role=role)
+    return user
+
+
+def caller(user: User) -> Caller:
+    """The caller that a person is, with the rights of their roles."""
+    return caller_of_user(user)
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    """The project that all but the stranger are members of."""
+    return Project.objects.create(slug="demo", name="Demonstration")
+
+
+@pytest.fixture
+def owner(project: Project) -> User:
+    """May do everything."""
+    return _member(project, Role.OWNER)
+
+
+@pytest.fixture
+def editor(project: Project) -> User:
+    """May edit, but not administer."""
+    return _member(project, Role.EDITOR)
+
+
+@pytest.fixture
+def reviewer(project: Project) -> User:
+    """May propose and review, but not edit."""
+    return _member(project, Role.REVIEWER)
+
+
+@pytest.fixture
+def viewer(project: Project) -> User:
+    """May read only."""
+    return _member(project, Role.VIEWER)
+
+
+def key_of(maker: User, project: Project, *scopes: Right, name: str = "agent") -> str:
+    """The text of a new key with these scopes, or with all."""
+    made = services.create_key(
+        maker, project, name=name, scopes=frozenset(scopes or Right)
+    )
+    return made.text
+
+
+@pytest.fixture
+def key(owner: User, project: Project) -> str:
+    """A key of the owner that may do everything in the project."""
+    return key_of(owner, project)
+
+
+@pytest.fixture
+def agent(client: Client, key: str) -> Client:
+    """A client of the API that sends the owner's key."""
+    client.defaults["HTTP_AUTHORIZATION"] = f"Bearer {key}"
+    return client
+
+
+@pytest.fixture
+def stranger(db: None) -> User:
+    """Owns another project and has no business here."""
+    other = Project.objects.create(slug="other", name="Another project")
+    return _member(other, Role.OWNER, name="stranger")

@@ -1,0 +1,231 @@
+"""Real servers in processes of their own: started, killed, started again."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parent.parent
+SECONDS_TO_START = 60
+SECONDS_TO_STOP = 20
+
+START_LINE = "Sign in: "
+ALL_SCOPES = "read,propose,edit,review,admin"
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """The environment of a child process: this one's, without what chooses a database."""
+    dropped = {"DATABASE_URL", "CONTEXTSTUDIO_DATA_DIR", "HOST", "PORT", "SECRET_KEY"}
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    return kept | {"PYTHONUNBUFFERED": "1"} | changes
+
+
+def url_of_test_database() -> str:
+    """DATABASE_URL for a child process that shares the database of the test."""
+    described = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{described['NAME']}"
+    return _postgresql_url(described["NAME"])
+
+
+def _postgresql_url(name: str) -> str:
+    described = connection.settings_dict
+    login = f"{described['USER']}:{described['PASSWORD']}@" if described["USER"] else ""
+    port = f":{described['PORT']}" if described["PORT"] else ""
+    return f"postgresql://{login}{described['HOST']}{port}/{name}"
+
+
+@dataclass
+class Server:
+    """`manage.py serve` with a data folder of its own, on a free port that it keeps."""
+
+    folder: Path
+    database_url: str = ""
+    port: int = 0
+    link: str = ""
+    process: subprocess.Popen[str] | None = None
+    full_key: str = ""
+    """A key with every right that its data folder came with."""
+    is_measured: bool = False
+    """Whether coverage goes on in its processes, which makes them slow."""
+
+    @property
+    def url(self) -> str:
+        """`http://127.0.0.1:<port>`, without a slash at the end."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def log(self) -> str:
+        """What it has written to its standard error so far, over all its starts."""
+        return (self.folder / "log").read_text()
+
+    def environment(self) -> dict[str, str]:
+        """The environment in which its commands run."""
+        changes = {
+            "CONTEXTSTUDIO_DATA_DIR": str(self.folder),
+            "CONTEXTSTUDIO_SKIP_SECRETS": "1",
+            "PORT": str(self.port),
+        }
+        if self.database_url:
+            changes["DATABASE_URL"] = self.database_url
+        inherited = environment(**changes)
+        if not self.is_measured:
+            inherited.pop("COVERAGE_PROCESS_CONFIG", None)
+        return inherited
+
+    def start(self) -> "Server":
+        """Start it, and wait until it says where to sign in."""
+        with (self.folder / "log").open("a") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "serve"],
+                cwd=ROOT,
+                env=self.environment(),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        for line in self.process.stdout or ():
+            if line.startswith(START_LINE):
+                self.link = line.removeprefix(START_LINE).strip()
+                self.port = httpx.URL(self.link).port or 0
+                return self
+        raise AssertionError(f"The server did not start:\n{self.log}")
+
+    def stop(self, number: int = signal.SIGINT) -> int:
+        """Ask it to stop; its exit code."""
+        assert self.process is not None
+        self.process.send_signal(number)
+        return self._gone()
+
+    def kill(self) -> None:
+        """End it at once, as a power cut would."""
+        assert self.process is not None
+        self.process.kill()
+        self._gone()
+
+    def command(self, *arguments: str) -> str:
+        """What one of its management commands prints."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=SECONDS_TO_START,
+        )
+        return done.stdout.strip()
+
+    def key(self, scopes: str = ALL_SCOPES) -> str:
+        """An API key of the project `demo`."""
+        if scopes == ALL_SCOPES and self.full_key:
+            return self.full_key
+        return self.command("create_key", "--project", "demo", "--scopes", scopes)
+
+    def sign_in_url(self) -> str:
+        """A one-time link of the owner that nobody has used: that of its start, or a new one."""
+        link, self.link = self.link, ""
+        return link or f"{self.url}{self.command('sign_in_link')}"
+
+    def _gone(self) -> int:
+        assert self.process is not None
+        code = self.process.wait(SECONDS_TO_STOP)
+        if self.process.stdout:
+            self.process.stdout.close()
+        return code
+
+
+StartServer = Callable[..., Server]
+
+
+@pytest.fixture(scope="session")
+def first_start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that has started once and stopped: what the others begin with."""
+    server = Server(tmp_path_factory.mktemp("first"), _fresh_database())
+    server.start()
+    server.full_key = server.key()
+    assert server.stop() == 0
+    yield server
+    if server.database_url:
+        _drop(server.database_url)
+
+
+@pytest.fixture(scope="module")
+def start_server(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[StartServer]:
+    """Starts servers on the kind of database under test; they are gone with the module.
+
+    They have been started before, on another port, unless they are to be `fresh`.
+    """
+    servers: list[Server] = []
+
+    def start(*, fresh: bool = False) -> Server:
+        folder = tmp_path_factory.mktemp("server")
+        if fresh:
+            server = Server(folder, _fresh_database(), is_measured=True)
+        else:
+            server = _copy(request.getfixturevalue("first_start"), folder)
+        servers.append(server)
+        return server.start()
+
+    yield start
+    for server in servers:
+        _end(server)
+
+
+@pytest.fixture(scope="module")
+def server(start_server: StartServer) -> Server:
+    """One server for all tests of a module."""
+    return start_server()
+
+
+def started_copy(first: Server, folder: Path) -> Iterator[Server]:
+    """A server that begins where another has stopped; it is gone when this goes on."""
+    server = _copy(first, folder)
+    yield server.start()
+    _end(server)
+
+
+def _end(server: Server) -> None:
+    if server.process is not None and server.process.poll() is None:
+        server.kill()
+    if server.database_url:
+        _drop(server.database_url)
+
+
+def _copy(first: Server, folder: Path) -> Server:
+    """A server over a copy of the data and the database of one that has stopped."""
+    shutil.copytree(first.folder, folder, dirs_exist_ok=True)
+    template = httpx.URL(first.database_url).path.lstrip("/")
+    url = _fresh_database(template=template)
+    return Server(folder, url, full_key=first.full_key)
+
+
+def _fresh_database(*, template: str = "template1") -> str:
+    """The URL of a new PostgreSQL database; nothing where SQLite is under test."""
+    if settings.ON_SQLITE:
+        return ""
+    name = f"contextstudio_server_{uuid.uuid4().hex[:12]}"
+    _as_administrator(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    return _postgresql_url(name)
+
+
+def _drop(url: str) -> None:
+    _as_administrator(f'DROP DATABASE "{httpx.URL(url).path.lstrip("/")}" WITH (FORCE)')
+
+
+def _as_administrator(statement: str) -> None:
+    with psycopg.connect(_postgresql_url("postgres"), autocommit=True) as administrator:
+        administrator.execute(statement)

@@ -1,0 +1,243 @@
+"""Agents' files with any value in any place: conversations or a refusal, the same each time."""
+
+import copy
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain import formats
+from threads.domain.transcript import Compaction
+
+TEXT = [{"type": "text", "text": "Look."}]
+CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+ASKED = {"role": "user", "content": "Look."}
+TAU_CALL = {"id": "c", "name": "f", "arguments": {}, "requestor": "user"}
+SDK_CALL = {"id": "c", "name": "f", "arguments": "{}"}
+SEEDS: dict[str, list[Any]] = {
+    "copilot_cli": [
+        {
+            "type": "session.start",
+            "data": {"sessionId": "s", "producer": "copilot-agent"},
+        },
+        {
+            "type": "session.binary_asset",
+            "data": {"assetId": "1", "data": "AA==", "mimeType": "x"},
+        },
+        {
+            "type": "user.message",
+            "data": {"content": "a", "attachments": [{"assetId": "1"}]},
+        },
+        {
+            "type": "assistant.message",
+            "data": {
+                "content": "b",
+                "apiCallId": "r",
+                "chunkIndex": 0,
+                "chunkCount": 2,
+                "toolRequests": [{"toolCallId": "c", "name": "f", "arguments": {}}],
+            },
+        },
+        {"type": "tool.execution_start", "data": {"toolCallId": "c", "toolName": "f"}},
+        {
+            "type": "tool.execution_complete",
+            "data": {"toolCallId": "c", "result": {"content": "d"}},
+        },
+        {
+            "type": "session.compaction_complete",
+            "data": {"success": True, "summaryContent": "s", "messagesRemoved": 1},
+        },
+        {"type": "user.message", "agentId": "a", "data": {"content": "e"}},
+    ],
+    "pi": [
+        {"type": "session", "version": 3, "id": "s", "cwd": "/", "parentSession": "x"},
+        {"type": "message", "id": "a", "parentId": None, "message": ASKED},
+        {
+            "type": "message",
+            "id": "b",
+            "parentId": "a",
+            "message": {
+                "role": "assistant",
+                "content": TEXT,
+                "usage": {"input": 1},
+                "stopReason": "x",
+            },
+        },
+        {
+            "type": "compaction",
+            "id": "x",
+            "parentId": "b",
+            "summary": "s",
+            "firstKeptEntryId": "b",
+        },
+        {
+            "type": "message",
+            "id": "c",
+            "parentId": "a",
+            "message": {"role": "bashExecution", "exitCode": 1},
+        },
+    ],
+    "cline": [
+        [
+            {**ASKED, "ts": 1, "condenseParent": "a"},
+            {"type": "reasoning", "summary": [{"text": "x"}], "encrypted_content": "e"},
+            {
+                "role": "assistant",
+                "content": TEXT,
+                "metrics": {"tokens": {"prompt": 1}},
+            },
+            {**ASKED, "isSummary": True, "condenseId": "a", "condenseParent": "b"},
+        ]
+    ],
+    "openhands": [
+        {"source": "user", "kind": "MessageEvent", "id": "m", "llm_message": ASKED},
+        {
+            "source": "agent",
+            "kind": "ActionEvent",
+            "id": "a",
+            "tool_call": SDK_CALL,
+            "thought": TEXT,
+            "llm_response_id": "r",
+            "responses_reasoning_item": {"summary": ["x"], "encrypted_content": "e"},
+        },
+        {
+            "source": "x",
+            "kind": "ObservationEvent",
+            "tool_call_id": "c",
+            "observation": {"content": TEXT},
+        },
+        {
+            "source": "x",
+            "kind": "Condensation",
+            "forgotten_event_ids": ["a"],
+            "summary": "s",
+        },
+    ],
+    "openhands ": [
+        [
+            {
+                "id": 1,
+                "source": "user",
+                "action": "message",
+                "args": {"content": "a", "image_urls": ["x"]},
+            },
+            {
+                "id": 2,
+                "source": "agent",
+                "action": "run",
+                "args": {"thought": "b"},
+                "tool_call_metadata": {
+                    "tool_call_id": "c",
+                    "model_response": {
+                        "id": "r",
+                        "choices": [{"message": {**ASKED, "tool_calls": [CALL]}}],
+                    },
+                },
+            },
+            {
+                "id": 3,
+                "cause": 2,
+                "observation": "run",
+                "content": "d",
+                "extras": {"image_urls": ["x"]},
+            },
+            {
+                "id": 4,
+                "action": "condensation",
+                "args": {"forgotten_event_ids": [2], "summary": "s"},
+            },
+        ]
+    ],
+    "swe_agent": [
+        {
+            "trajectory": [{"action": "a", "observation": "b"}],
+            "history": [
+                ASKED,
+                {"role": "tool", "content": "x", "tool_call_ids": ["c"]},
+            ],
+            "replay_config": '{"agent": {"model": {"name": "m"}}}',
+        }
+    ],
+    "mini_swe_agent": [
+        {
+            "info": {"config": {"model": {}}},
+            "messages": [{**ASKED, "extra": {"response": {"usage": {}}}}],
+        }
+    ],
+    "tau_bench": [[{"task_id": 1, "reward": 1, "trial": 0, "traj": [ASKED]}]],
+    "tau2": [
+        {
+            "info": {"agent_info": {"llm": "m"}},
+            "tasks": [],
+            "simulations": [
+                {
+                    "id": "s",
+                    "messages": [
+                        {**ASKED, "tool_calls": [TAU_CALL]},
+                        {"role": "tool", "tool_messages": [{"id": "c"}]},
+                    ],
+                }
+            ],
+        }
+    ],
+    "completions": [{"prompt": [ASKED], "completion": "x"}],
+}
+JUNK = st.sampled_from(
+    [
+        *(None, True, -1, 1.5, 10**30, "", "x", "\ud800", "\0"),
+        *([], [None], [[]], {}, {"a": 1}, ["x"], {"type": "text"}),
+        *([{"type": "text"}], [{"type": "text", "text": 7}]),
+    ]
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in a value, from the outermost in."""
+    yield path
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value if isinstance(value, list) else [])
+    )
+    for step, one in inner:
+        yield from places(one, (*path, step))
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> tuple[str, bytes]:
+    """A good file with other values in a few of its places, or without them."""
+    name = draw(st.sampled_from(sorted(SEEDS)))
+    rows = copy.deepcopy(SEEDS[name])
+    for _ in range(draw(st.integers(1, 3))):
+        *path, last = draw(st.sampled_from(list(places(rows))[1:]))
+        holder = rows
+        for step in path:
+            holder = holder[step]
+        if draw(st.booleans()) and isinstance(holder, dict):
+            del holder[last]
+        else:
+            holder[last] = copy.deepcopy(draw(JUNK))
+    return name.strip(), b"\n".join(json.dumps(row).encode() for row in rows)
+
+
+@settings(max_examples=300, deadline=None)
+@given(mutated())
+def test_any_value_in_any_place_is_read_or_refused(case: tuple[str, bytes]) -> None:
+    format_, data = case
+    try:
+        found = formats.read(io.BytesIO(data), format_)
+    except Invalid as refusal:
+        assert refusal.message.endswith(".")
+        return
+    for transcript in found:
+        items = list(transcript.items)
+        warned = len(transcript.warnings)
+        assert list(transcript.items) == items
+        assert len(transcript.warnings) == warned
+        assert all(
+            i.replaces and i.messages for i in items if isinstance(i, Compaction)
+        )

@@ -1,0 +1,71 @@
+"""The canonical form of a message, and its digest."""
+
+import hashlib
+import json
+
+import pytest
+from hypothesis import given, settings
+
+from tests.threads.strategies import messages
+from threads.domain.message import (
+    Message,
+    Role,
+    decode_part,
+    decode_parts,
+    digest,
+    digest_of,
+    encode_parts,
+)
+from threads.domain.part import File, Image, Part, Text, ToolCall, ToolResult
+
+
+def _stored(part: Part) -> Part:
+    """The part as it is once its bytes are kept under their hash."""
+    if isinstance(part, Image) and part.data is not None:
+        return Image(part.media_type, sha256=hashlib.sha256(part.data).hexdigest())
+    if isinstance(part, File) and part.data is not None:
+        return File(part.media_type, part.name, hashlib.sha256(part.data).hexdigest())
+    if isinstance(part, ToolResult):
+        content = tuple(_stored(item) for item in part.content)
+        return ToolResult(part.call_id, content, part.name, part.is_error)  # type: ignore[arg-type]
+    return part
+
+
+@settings(deadline=None)
+@given(messages)
+def test_parts_come_back_from_their_canonical_form(message: Message) -> None:
+    parts = tuple(map(_stored, message.parts))
+
+    assert decode_parts(encode_parts(parts)) == parts
+
+
+def test_the_digest_is_that_of_canonical_json() -> None:
+    parts = (Text("Hé"), ToolCall("1", "f", {"b": 1, "a": "\ud800"}))
+    canonical = (
+        '{"role":"assistant","parts":[{"text":"Hé","type":"text"},'
+        '{"arguments":{"a":"\ud800","b":1},"id":"1","name":"f","type":"tool_call"}]}'
+    )
+    expected = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
+
+    assert digest(Role.ASSISTANT, parts) == expected
+    assert digest_of(Role.ASSISTANT, encode_parts(parts)) == expected
+    assert digest(Role.USER, parts) != expected
+
+
+def test_the_order_of_keys_does_not_count() -> None:
+    one, other = json.loads('{"a": 1, "b": 2}'), json.loads('{"b": 2, "a": 1}')
+
+    assert encode_parts([ToolCall("1", "f", one)]) == encode_parts(
+        [ToolCall("1", "f", other)]
+    )
+
+
+def test_the_text_of_a_message_is_all_it_says() -> None:
+    parts = (Text("One."), Image("image/png", url="https://example.org"), Text("Two."))
+
+    assert Message(role=Role.USER, parts=parts).text == "One.\n\nTwo."
+
+
+def test_a_part_of_another_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match="song"):
+        decode_part({"type": "song"})

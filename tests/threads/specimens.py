@@ -1,0 +1,437 @@
+"""One small transcript of every format, as its tool would write it: what mutations begin with."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from threads.domain import formats
+from threads.domain.message import Message, Role
+from threads.domain.part import Image, Part, Text, Thinking, ToolCall, ToolResult
+
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360606060000000050001a5f64540"
+    "0000000049454e44ae426082"
+)
+TIME = "2026-03-02T10:00:00.000Z"
+
+
+def said(role: Role, *parts: Part) -> Message:
+    """A message of these parts."""
+    return Message(role=role, parts=parts)
+
+
+THREAD = [
+    said(Role.SYSTEM, Text("You mend lamps.")),
+    said(Role.USER, Text("Which lamp is broken?"), Image("image/png", data=PIXEL)),
+    said(
+        Role.ASSISTANT,
+        Thinking("I shall look.", "c2VhbA=="),
+        Text("I look at both."),
+        ToolCall("call_1", "look", {"lamp": 1}),
+        ToolCall("call_2", "look", {"lamp": 2}),
+    ),
+    said(Role.TOOL, ToolResult("call_1", (Text("It glows."),), "look")),
+    said(Role.TOOL, ToolResult("call_2", (Text("It is dark."),), "look", True)),
+    said(Role.ASSISTANT, Text("The second one.")),
+    said(Role.USER, Text("Thank you.")),
+]
+
+
+def document(value: Any) -> bytes:
+    """One JSON document."""
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def lines(records: Iterable[Any]) -> bytes:
+    """JSON Lines."""
+    return b"".join(document(record) + b"\n" for record in records)
+
+
+def _written() -> dict[str, bytes]:
+    """What our own writers make of a thread, for formats that are both read and written."""
+    known = {form.name for form in formats.KNOWN if form.read}
+    return {
+        f"{name}, exported": b"".join(
+            formats.write(name, THREAD, title="Lamps", model="m-1")
+        )
+        for name in formats.WRITERS
+        if name in known
+    }
+
+
+def _claude(number: int, **record: Any) -> dict[str, Any]:
+    return {
+        "uuid": f"0000-{number}",
+        "parentUuid": f"0000-{number - 1}" if number else None,
+        "sessionId": "5e55-10",
+        "timestamp": TIME,
+        "isSidechain": False,
+        **record,
+    }
+
+
+def _claude_said(number: int, *content: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "id": "msg_1", "content": [*content]}
+    return _claude(number, type="assistant", message=message)
+
+
+_USE = {"type": "tool_use", "id": "t1", "name": "Look", "input": {"lamp": 1}}
+_RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "It glows."}
+_CALL = {
+    "id": "c1",
+    "type": "function",
+    "function": {"name": "look", "arguments": '{"lamp": 1}'},
+}
+_CHAT = [
+    {"role": "user", "content": "Which lamp is broken?"},
+    {"role": "assistant", "content": None, "tool_calls": [_CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": "It glows."},
+    {"role": "assistant", "content": "None is."},
+]
+_TREE = {
+    "a": {"id": "a", "parent": None, "children": ["b"], "message": None},
+    "b": {
+        "id": "b",
+        "parent": "a",
+        "children": ["c", "d"],
+        "message": {
+            "id": "b",
+            "author": {"role": "user"},
+            "content": {"content_type": "text", "parts": ["Which lamp?"]},
+        },
+    },
+    **{
+        id_: {
+            "id": id_,
+            "parent": "b",
+            "children": [],
+            "message": {
+                "id": id_,
+                "author": {"role": "assistant"},
+                "recipient": "all",
+                "content": {"content_type": "text", "parts": ["The second."]},
+            },
+        }
+        for id_ in "cd"
+    },
+}
+
+SPECIMENS: dict[str, bytes] = {
+    **_written(),
+    "claude_code": lines(
+        [
+            {"type": "custom-title", "sessionId": "5e55-10", "customTitle": "Lamps"},
+            _claude(0, type="user", message={"role": "user", "content": "Look."}),
+            _claude_said(1, {"type": "thinking", "thinking": "Hm", "signature": "s"}),
+            _claude_said(2, _USE),
+            _claude(3, type="user", message={"role": "user", "content": [_RESULT]}),
+            _claude(4, type="progress", data={"type": "bash_progress"}),
+            _claude(
+                5,
+                type="system",
+                subtype="compact_boundary",
+                logicalParentUuid="0000-4",
+                parentUuid=None,
+                compactMetadata={"trigger": "auto", "preTokens": 9},
+            ),
+            _claude(
+                6,
+                type="user",
+                isCompactSummary=True,
+                message={"role": "user", "content": "Looked at one lamp."},
+            ),
+        ]
+    ),
+    "codex": lines(
+        {"timestamp": TIME, "type": type_, "payload": payload}
+        for type_, payload in [
+            ("session_meta", {"id": "5e55-20", "timestamp": TIME, "cwd": "/lamps"}),
+            (
+                "response_item",
+                {
+                    "type": "message",
+                    "role": "user",
+                    "content": [{"type": "input_text", "text": "Look."}],
+                },
+            ),
+            (
+                "response_item",
+                {
+                    "type": "function_call",
+                    "name": "look",
+                    "arguments": "{}",
+                    "call_id": "c1",
+                },
+            ),
+            (
+                "response_item",
+                {"type": "function_call_output", "call_id": "c1", "output": "Dark."},
+            ),
+            ("event_msg", {"type": "agent_message", "message": "Dark."}),
+        ]
+    ),
+    "gemini_cli": document(
+        {
+            "sessionId": "5e55-30",
+            "projectHash": "0f",
+            "startTime": TIME,
+            "messages": [
+                {"id": "1", "timestamp": TIME, "type": "user", "content": "Look."},
+                {
+                    "id": "2",
+                    "timestamp": TIME,
+                    "type": "gemini",
+                    "content": "I look.",
+                    "thoughts": [{"subject": "Lamps", "description": "Two."}],
+                    "toolCalls": [
+                        {"id": "t1", "name": "look", "args": {}, "status": "success"}
+                    ],
+                },
+            ],
+        }
+    ),
+    "gemini_cli, appended": lines(
+        [
+            {"sessionId": "5e55-31", "projectHash": "0f", "startTime": TIME},
+            {"id": "1", "timestamp": TIME, "type": "user", "content": "Look."},
+            {"id": "2", "timestamp": TIME, "type": "gemini", "content": "I"},
+            {"id": "2", "timestamp": TIME, "type": "gemini", "content": "I look."},
+            {"$rewindTo": "2"},
+        ]
+    ),
+    "chatgpt": document([{"title": "Lamps", "mapping": _TREE, "current_node": "c"}]),
+    "claude_ai": document(
+        [
+            {
+                "uuid": "5e55-40",
+                "name": "Lamps",
+                "chat_messages": [
+                    {"uuid": "1", "sender": "human", "text": "Look.", "content": []},
+                    {
+                        "uuid": "2",
+                        "sender": "assistant",
+                        "text": "",
+                        "content": [_USE, _RESULT, {"type": "text", "text": "Dark."}],
+                    },
+                ],
+            }
+        ]
+    ),
+    "pi": lines(
+        [
+            {"type": "session", "version": 3, "id": "5e55-50", "cwd": "/lamps"},
+            {
+                "type": "message",
+                "id": "1",
+                "parentId": None,
+                "timestamp": TIME,
+                "message": {"role": "user", "content": "Look."},
+            },
+            {
+                "type": "message",
+                "id": "2",
+                "parentId": "1",
+                "timestamp": TIME,
+                "message": {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "toolCall", "id": "t", "name": "look", "arguments": {}}
+                    ],
+                },
+            },
+        ]
+    ),
+    "copilot_cli": lines(
+        {"type": type_, "data": data, "id": str(number), "timestamp": TIME}
+        for number, (type_, data) in enumerate(
+            [
+                (
+                    "session.start",
+                    {
+                        "sessionId": "5e55-60",
+                        "producer": "copilot-agent",
+                        "version": 1,
+                        "copilotVersion": "1.0.64",
+                    },
+                ),
+                ("user.message", {"content": "Look."}),
+                (
+                    "assistant.message",
+                    {
+                        "messageId": "1",
+                        "content": "I look.",
+                        "toolRequests": [
+                            {"toolCallId": "t", "name": "look", "arguments": {}}
+                        ],
+                    },
+                ),
+                (
+                    "tool.execution_complete",
+                    {"toolCallId": "t", "success": True, "result": {"content": "Dark"}},
+                ),
+            ]
+        )
+    ),
+    "cline": document(
+        {
+            "version": 1,
+            "sessionId": "5e55-70",
+            "agent": "lead",
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "Look."}]},
+                {"role": "assistant", "content": [_USE], "ts": 1},
+                {"role": "user", "content": [_RESULT], "ts": 2},
+            ],
+        }
+    ),
+    "openhands": document(
+        [
+            {
+                "id": 0,
+                "timestamp": "2026-03-02T10:00:00",
+                "source": "user",
+                "action": "message",
+                "args": {"content": "Look."},
+            },
+            {
+                "id": 1,
+                "timestamp": "2026-03-02T10:00:01",
+                "source": "agent",
+                "action": "run",
+                "args": {"command": "look"},
+            },
+            {
+                "id": 2,
+                "timestamp": "2026-03-02T10:00:02",
+                "source": "agent",
+                "observation": "run",
+                "content": "Dark.",
+                "cause": 1,
+            },
+        ]
+    ),
+    "swe_agent": document(
+        {
+            "trajectory": [{"action": "ls", "observation": "lamp", "response": "ls"}],
+            "history": [{**one, "agent": "main"} for one in _CHAT],
+            "info": {"exit_status": "submitted"},
+        }
+    ),
+    "mini_swe_agent": document(
+        {
+            "info": {"exit_status": "Submitted"},
+            "messages": _CHAT,
+            "trajectory_format": "mini-swe-agent-1.1",
+        }
+    ),
+    "tau_bench": document(
+        [{"task_id": 1, "reward": 1.0, "info": {}, "traj": _CHAT, "trial": 0}] * 3
+    ),
+    "tau2": document(
+        {
+            "info": {},
+            "tasks": [],
+            "simulations": [
+                {"id": "s1", "task_id": "1", "messages": _CHAT, "reward_info": {}}
+            ],
+        }
+    ),
+    "inspect": document(
+        {
+            "version": 2,
+            "status": "success",
+            "eval": {"task": "lamps", "model": "m-1"},
+            "samples": [
+                {"id": 1, "epoch": 1, "input": "Look.", "messages": _CHAT, "scores": {}}
+            ],
+        }
+    ),
+    "sharegpt": document(
+        [
+            {
+                "conversations": [
+                    {"from": "human", "value": "Look."},
+                    {"from": "gpt", "value": "Dark."},
+                ]
+            }
+        ]
+    ),
+    "langchain": document(
+        [
+            {"type": "human", "data": {"content": "Look.", "type": "human"}},
+            {"type": "ai", "data": {"content": "Dark.", "type": "ai"}},
+        ]
+    ),
+    "opencode": document(
+        {
+            "info": {"id": "ses_1", "title": "Lamps", "version": "1.18.3"},
+            "messages": [
+                {
+                    "info": {"id": "msg_1", "sessionID": "ses_1", "role": "user"},
+                    "parts": [{"type": "text", "text": "Look."}],
+                },
+                {
+                    "info": {"id": "msg_2", "sessionID": "ses_1", "role": "assistant"},
+                    "parts": [
+                        {
+                            "type": "tool",
+                            "callID": "t",
+                            "tool": "look",
+                            "state": {
+                                "status": "completed",
+                                "input": {},
+                                "output": "Dark.",
+                            },
+                        }
+                    ],
+                },
+            ],
+        }
+    ),
+    "openai": document(_CHAT),
+    "openai, a line each": lines({"messages": _CHAT} for _ in range(3)),
+    "anthropic": document(
+        {
+            "system": "You mend lamps.",
+            "messages": [
+                {"role": "user", "content": "Look."},
+                {"role": "assistant", "content": [_USE]},
+                {"role": "user", "content": [_RESULT]},
+            ],
+        }
+    ),
+    "aider": b"""
+# aider chat started at 2026-03-02 10:00:00
+
+> Aider v0.80
+
+#### Look at the lamp
+
+It is dark.
+
+> Tokens: 1.2k sent, 30 received.
+""",
+    "specstory": b"""<!-- Generated by SpecStory, Markdown v2.1.0 -->
+
+# 2026-03-02 10:00:00Z
+
+_**User**_
+
+Look at the lamp.
+
+---
+
+_**Assistant**_
+
+It is dark.
+""",
+    "role_headings": b"""## User
+
+Look at the lamp.
+
+## Assistant
+
+It is dark.
+""",
+}

@@ -1,0 +1,177 @@
+"""Counts equal tiktoken's, offline; what speeds them up must prove equal first."""
+
+import random
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import NoReturn
+
+import pytest
+import tiktoken.registry
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiktoken import get_encoding
+
+from tests.threads.strategies import messages as any_messages
+from tests.threads.strategies import texts
+from threads import tokens
+from threads.domain.message import Message
+from threads.domain.part import Image, Text, ToolCall, ToolResult
+from threads.domain.tokens import IMAGE
+
+
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    """Encodings loaded anew, and again after the test."""
+    for cached in (tokens.counter, tokens._accelerator):
+        cached.cache_clear()
+    yield
+    for cached in (tokens.counter, tokens._accelerator):
+        cached.cache_clear()
+
+
+def reference(text: str, encoding: str = "o200k_base") -> int:
+    tokens.counter(encoding)
+    return len(get_encoding(encoding).encode_ordinary(text))
+
+
+@settings(deadline=None, max_examples=300)
+@given(texts, st.sampled_from(sorted(tokens.FILES)))
+def test_a_count_is_tiktoken_s(text: str, encoding: str) -> None:
+    assert tokens.count_many([text], encoding) == [reference(text, encoding)]
+
+
+def test_many_counts_are_tiktoken_s() -> None:
+    chance = random.Random(11)
+    alphabet = "aA'sSdDtT1 \n\r\t.,/\\\u00a0\u2028é漢😀ßİıſK<|>"
+    found = [
+        "".join(chance.choices(alphabet, k=chance.randint(1, 60))) for _ in range(5_000)
+    ]
+
+    assert tokens.count_many(found) == [reference(text) for text in found]
+
+
+def test_special_tokens_count_as_they_are_spelled() -> None:
+    assert tokens.count_many(["<|endoftext|>"]) == [reference("<|endoftext|>")]
+    assert tokens.count_many(["<|endoftext|>"])[0] > 1
+
+
+def test_the_accelerator_is_in_use() -> None:
+    assert tokens.is_accelerated("o200k_base")
+    assert tokens.is_accelerated("cl100k_base")
+
+
+@settings(deadline=None)
+@given(any_messages)
+def test_a_message_counts_the_sum_of_its_parts(message: Message) -> None:
+    counts = tokens.count_parts(message.parts)
+
+    assert len(counts) == len(message.parts)
+    assert tokens.count_messages([message.parts, ()]) == [counts, []]
+    assert sum(counts) == sum(tokens.count_parts([part])[0] for part in message.parts)
+
+
+def test_a_call_counts_its_name_and_arguments_and_an_image_is_estimated() -> None:
+    call = ToolCall("c", "read_file", {"path": "a.py"})
+    picture = Image("image/png", data=b"PNG")
+    parts = [call, ToolResult("c", (Text("ok"), picture)), picture]
+
+    assert tokens.count_parts(parts) == [
+        reference("read_file") + reference('{"path": "a.py"}'),
+        reference("ok") + IMAGE,
+        IMAGE,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "encoding", "is_exact"),
+    [
+        ("gpt-4o-mini", "o200k_base", True),
+        ("gpt-4.1", "o200k_base", True),
+        ("gpt-5.2-codex", "o200k_base", True),
+        ("openai/o3-mini", "o200k_base", True),
+        ("o1", "o200k_base", True),
+        ("gpt-4", "cl100k_base", True),
+        ("gpt-4-turbo", "cl100k_base", True),
+        ("azure/gpt-35-turbo", "cl100k_base", True),
+        ("ft:gpt-3.5-turbo:team", "cl100k_base", True),
+        ("claude-opus-5", "o200k_base", False),
+        ("o11y-model", "o200k_base", False),
+        ("", "o200k_base", False),
+    ],
+)
+def test_a_model_has_its_encoding(model: str, encoding: str, is_exact: bool) -> None:
+    assert (tokens.encoding_for(model), tokens.is_exact(model)) == (encoding, is_exact)
+    assert tokens.tokenizer_name(model) == encoding + (
+        "" if is_exact else ", estimated"
+    )
+
+
+def test_an_accelerator_that_differs_is_not_used(
+    fresh: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "_load_fastokens", lambda _encoding: lambda _text: [1])
+
+    assert not tokens.is_accelerated("o200k_base")
+    assert tokens.count_many(["Hello there"]) == [2]
+
+
+def test_what_tiktoken_cannot_count_in_one_is_counted_in_pieces(
+    fresh: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class PanicException(BaseException):
+        """As pyo3 raises where tiktoken's regular expressions overflow."""
+
+    def encode(text: str) -> list[int]:
+        if len(text) > 100_000:
+            raise PanicException
+        return [0] * len(text)
+
+    def interrupted(_text: str) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tokens, "_load_fastokens", _fail)
+    monkeypatch.setattr(tokens, "_load_tiktoken", lambda _encoding: encode)
+    assert tokens.count_many([" " * 1_000_001]) == [1_000_001]
+
+    tokens.counter.cache_clear()
+    monkeypatch.setattr(tokens, "_load_tiktoken", lambda _encoding: interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tokens.count_many(["x"])
+
+
+def test_a_million_blanks_are_counted() -> None:
+    assert 7_000 < tokens.count_many([" " * 1_000_000])[0] < 8_000
+
+
+def test_an_encoding_that_is_not_at_hand_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(LookupError, match="tape_base"):
+        tokens.count_many(["x"], "tape_base")
+
+    monkeypatch.setitem(tokens.FILES, "tape_base", "0" * 40)
+    with pytest.raises(LookupError, match="holds no file"):
+        tokens.count_many(["x"], "tape_base")
+
+
+def test_nothing_is_downloaded(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "socket", _fail)
+    monkeypatch.setattr(socket, "create_connection", _fail)
+    monkeypatch.setattr(tiktoken.registry, "ENCODINGS", {})
+
+    assert tokens.count_many(["Hello there"]) == [2]
+
+
+def test_counting_does_not_import_litellm() -> None:
+    program = (
+        "import sys; from threads import tokens; tokens.count_many(['x']);"
+        "sys.exit(any(name.startswith('litellm') for name in sys.modules))"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def _fail(*_arguments: object, **_options: object) -> NoReturn:
+    raise OSError("There is no network here.")
