@@ -1,0 +1,145 @@
+"""Take the pictures of docs/guide.md anew: `.venv/bin/python -m docs.make_pictures`.
+
+It starts a server of its own with the demonstration session, and needs what the tests need.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from playwright.sync_api import (
+    Browser,
+    FloatRect,
+    Page,
+    ViewportSize,
+    sync_playwright,
+)
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
+
+from tests.servers import Server
+
+FOLDER = Path(__file__).parent / "pictures"
+WIDE: ViewportSize = {"width": 1440, "height": 900}
+NARROW: ViewportSize = {"width": 390, "height": 844}
+SHEET: FloatRect = {"x": 270, "y": 80, "width": 820, "height": 820}
+"""The part of a wide window in which the thread stands, in pixels."""
+
+Act = Callable[[Page], None]
+
+
+def show(page: Page, key: str) -> None:
+    """Bring a row or a marker to the top of the window, below what stands fixed there."""
+    row = page.locator(f"#n-{key}")
+    row.evaluate("row => row.scrollIntoView()")
+    page.mouse.move(700, 450)
+    page.mouse.wheel(0, -60)
+    page.wait_for_timeout(300)
+
+
+def nothing(_page: Page) -> None:
+    """Leave the page as it opens."""
+
+
+def open_digest(page: Page) -> None:
+    """Unfold the agent's digest."""
+    page.locator("#n-o9 .disclosure").click()
+    page.locator("#n-o9-in").wait_for()
+    show(page, "o9")
+
+
+def select(page: Page) -> None:
+    """Select four messages."""
+    show(page, "m69")
+    page.locator("#n-m69 .pick").click()
+    page.locator("#n-m74 .pick").click(modifiers=["Shift"])
+    page.locator("#selection-count").wait_for()
+
+
+def write_digest(page: Page) -> None:
+    """Open the dialog of a digest for what is selected."""
+    select(page)
+    page.keyboard.press("d")
+    page.locator("#dialog textarea").fill(
+        "`harbour/holds/model.py` stores the moment in UTC; every minute of a year comes "
+        "back as it was, 19 tests pass."
+    )
+
+
+def show_moved(page: Page) -> None:
+    """Where the release note was taken from, and where it stands."""
+    show(page, "m118")
+
+
+def show_words(page: Page) -> None:
+    """A revised message, a snip that is off, a failing test."""
+    show(page, "m40")
+
+
+class Picture(NamedTuple):
+    """What is taken: a page, in a window, in colours, after something was done, of a part."""
+
+    name: str
+    address: str = "thread"
+    window: ViewportSize = WIDE
+    colours: Literal["light", "dark"] = "light"
+    act: Act = nothing
+    part: FloatRect | None = None
+
+
+PICTURES = (
+    Picture("sessions", "sessions/"),
+    Picture("thread-light"),
+    Picture("thread-dark", colours="dark"),
+    Picture("narrow", window=NARROW),
+    Picture("selection", act=select, part=SHEET),
+    Picture("digest", act=write_digest, part=SHEET),
+    Picture("fold-open", act=open_digest, part=SHEET),
+    Picture("words", act=show_words, part=SHEET),
+    Picture("moved", act=show_moved, part=SHEET),
+)
+
+
+def main() -> None:
+    """Take all pictures."""
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as data, sync_playwright() as playwright:
+        server = Server(Path(data)).start()
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"))
+        try:
+            take_all(chromium, server)
+        finally:
+            chromium.close()
+            server.stop()
+
+
+def take_all(chromium: Browser, server: Server) -> None:
+    """Sign in once, then take each picture in a window of its own."""
+    context = chromium.new_context(base_url=server.url)
+    page = context.new_page()
+    page.goto(server.link)
+    found = page.locator("a", has_text="Night sailings").first.get_attribute("href")
+    signed_in = context.storage_state()
+    context.close()
+    for picture in PICTURES:
+        context = chromium.new_context(
+            base_url=server.url,
+            storage_state=signed_in,
+            viewport=picture.window,
+            color_scheme=picture.colours,
+            reduced_motion="reduce",
+        )
+        page = context.new_page()
+        page.goto(picture.address.replace("thread", found or "", 1))
+        page.wait_for_load_state("networkidle")
+        picture.act(page)
+        page.wait_for_timeout(400)
+        page.screenshot(path=FOLDER / f"{picture.name}.png", clip=picture.part)
+        context.close()
+
+
+if __name__ == "__main__":
+    main()
