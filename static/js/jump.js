@@ -3,7 +3,7 @@ import { say } from "./announce.js";
 import { bring } from "./chunks.js";
 import { openFold } from "./folds.js";
 import { firstSeen, focusRow, neighbour, own, rowAt } from "./rows.js";
-import { locate } from "./sections.js";
+import { countOf, locate, startOf } from "./sections.js";
 import { extendBy, selectedKeys } from "./selection.js";
 import { feed, rowOf, session } from "./session.js";
 import { define } from "./verbs.js";
@@ -90,7 +90,7 @@ async function walk(direction) {
   const next = neighbour(from, direction);
   if (next && isNextTo(from, next, direction)) return focusRow(next);
   const section = from.closest(".chunk");
-  const beyond = Number(section.dataset.start) + (direction > 0 ? Number(section.dataset.count) : -1);
+  const beyond = startOf(section) + (direction > 0 ? countOf(section) : -1);
   if (beyond < 0 || beyond >= session.total) return undefined;
   return focusRow(await bring(beyond));
 }

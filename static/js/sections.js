@@ -1,6 +1,7 @@
 /**
  * The sections of the thread and which places each holds. A section that is not loaded carries
- * data-height; starts and counts are positions of top-level nodes at the head of this page.
+ * data-height; starts and counts are positions of top-level nodes at the head of this page. They
+ * are read off the page once and kept here: an edit moves a thousand sections of a long thread.
  */
 import { element } from "./fragment.js";
 import { send } from "./requests.js";
@@ -11,16 +12,21 @@ const SIZE = 100;
 const GUESSED_ROW_PX = 110;
 
 let sections = [];
+const places = new WeakMap();
 
 export const allSections = () => sections;
-export const startOf = (section) => Number(section.dataset.start);
-export const countOf = (section) => Number(section.dataset.count);
+export const startOf = (section) => places.get(section).start;
+export const countOf = (section) => places.get(section).count;
 const endOf = (section) => startOf(section) + countOf(section);
 export const isLoaded = (section) => !("height" in section.dataset);
 
 /** Take the sections as the server printed them. */
 export function readSections() {
   sections = [...feed.querySelectorAll(":scope > .chunk")];
+  for (const section of sections) {
+    const { start, count } = section.dataset;
+    places.set(section, { start: Number(start), count: Number(count) });
+  }
 }
 
 /** The ranges of the loaded sections: "0-100,300-400". */
@@ -52,9 +58,14 @@ export function numberRows(section) {
   let position = startOf(section);
   for (const row of section.children) {
     position += 1;
-    row.setAttribute("aria-posinset", position);
-    row.setAttribute("aria-setsize", session.total);
+    write(row, "aria-posinset", position);
+    write(row, "aria-setsize", session.total);
   }
+}
+
+/** Set an attribute that reads otherwise: to set it as it is costs as much as a change. */
+function write(row, name, value) {
+  if (row.getAttribute(name) !== String(value)) row.setAttribute(name, value);
 }
 
 /**
@@ -88,7 +99,7 @@ export function splice(splices) {
   let start = 0;
   for (const section of sections) {
     const count = isLoaded(section) ? section.children.length : counts.get(section);
-    Object.assign(section.dataset, { start, count });
+    places.set(section, { start, count });
     if (!count && !isLoaded(section)) section.style.height = "0px";
     start += count;
   }
@@ -99,10 +110,9 @@ export function renew(total) {
   const rowHeight = feed.offsetHeight / sumOfCounts() || GUESSED_ROW_PX;
   sections = Array.from({ length: Math.ceil(total / SIZE) }, (_, place) => {
     const count = Math.min(SIZE, total - place * SIZE);
-    return element("section", {
-      class: "chunk", "data-start": place * SIZE, "data-count": count,
-      "data-height": Math.round(count * rowHeight),
-    });
+    const section = element("section", { class: "chunk", "data-height": Math.round(count * rowHeight) });
+    places.set(section, { start: place * SIZE, count });
+    return section;
   });
   feed.replaceChildren(...sections);
 }
