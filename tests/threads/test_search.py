@@ -1,8 +1,10 @@
 """Search: the same answers as a plain look through what messages read, on either database."""
 
+import threading
 import uuid
 from collections.abc import Sequence
 
+import psycopg
 import pytest
 from django.db import connection
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +16,7 @@ from operations import services as operations
 from operations.domain.operation import Redact, Span
 from operations.domain.span import fingerprint
 from tests.people import caller
+from tests.servers import url_of_test_database
 from threads import erasing, indexing
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
@@ -23,7 +26,21 @@ from threads.search import find_in_session, search
 
 pytestmark = pytest.mark.django_db
 
+SECONDS_FOR_OTHERS = 60
 ODD = st.text(alphabet="aAbß%_\\\"' \n\0😀\ud800İé\u0301", max_size=6)
+
+
+@pytest.fixture(autouse=True)
+def every_writer_has_ended(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """The test's own transaction, and those of other tests on the same PostgreSQL, are no writers.
+
+    Else the mark stood still for as long as any of them is open.
+    """
+    if "transactional_db" not in request.fixturenames:
+        database = indexing._database()
+        monkeypatch.setattr(database, "all_ended_before", lambda _: True)
 
 
 def make_session(project: Project, texts: Sequence[str], title: str = "") -> Session:
@@ -206,6 +223,24 @@ def test_catching_up_goes_on_where_it_was_broken_off(
     assert not indexing.is_behind()
     assert indexes(session, "needle") == list(range(7))
     assert catch_up() == 0
+
+
+@pytest.mark.postgresql
+def test_the_mark_waits_for_a_writer_that_has_not_ended(
+    transactional_db: None, project: Project
+):
+    session = make_session(project, ["needle"])
+    with psycopg.connect(url_of_test_database()) as other:
+        other.execute("SELECT pg_current_xact_id()")
+        catch_up()
+        assert indexing.is_behind()
+    for _ in range(SECONDS_FOR_OTHERS * 10):
+        if not indexing.is_behind():
+            break
+        threading.Event().wait(0.1)  # tests of another worker may write just now
+        catch_up()
+    assert not indexing.is_behind()
+    assert indexes(session, "needle") == [0]
 
 
 def test_an_index_without_a_mark_is_made_anew(project: Project):
