@@ -83,8 +83,11 @@ def in_session(session_id: uuid.UUID, query: str, count: int) -> list[int] | Non
 
 
 def next_writer() -> int:
-    """The transaction that will be the next to write; those before it may still be at it."""
-    return _ids("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint", [])[0]
+    """A transaction behind all that write already: a number is drawn for it.
+
+    `pg_snapshot_xmax` stands behind those that have ended, and may be one that is still at it.
+    """
+    return _ids("SELECT pg_current_xact_id()::text::bigint", [])[0]
 
 
 def all_ended_before(writer: int) -> bool:
