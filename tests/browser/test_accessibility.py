@@ -151,6 +151,7 @@ OVERLAYS: dict[str, tuple[str, Callable[[Page], None]]] = {
         "#marker-menu",
         click("More for digest o1", shows="#marker-menu"),
     ),
+    "lights": ("#lights", click("Rules of the providers", shows="#lights .lamp")),
     "export": ("#export", click("Export", shows="#export")),
     "palette": ("#palette", press_on("m1", "Control+k", shows="#palette")),
     "key sheet": ("#keys", press_on("m1", "?", shows="#keys")),

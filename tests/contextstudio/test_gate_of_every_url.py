@@ -192,6 +192,7 @@ TABLE = (
     page(f"{S}/messages/m0/raw"),
     page(f"{S}/context"),
     page(f"{S}/context.json"),
+    page(f"{S}/lights"),
     page(f"{S}/events"),
     page(f"{S}/events/{{event}}"),
     page(f"{S}/export"),
