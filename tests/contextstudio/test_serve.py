@@ -112,6 +112,7 @@ def test_a_key_is_not_its_own_servers_secret(server: Server) -> None:
     assert secret.read_text() not in server.log
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_stops_cleanly_and_starts_again_with_a_new_link(
     start_server: StartServer, number: int
@@ -126,12 +127,14 @@ def test_it_stops_cleanly_and_starts_again_with_a_new_link(
     assert httpx.get(server.link).status_code == 302
 
 
+@pytest.mark.sqlite
 def test_a_killed_server_starts_again(start_server: StartServer) -> None:
     server = start_server()
     server.kill()
     assert httpx.get(server.start().link).status_code == 302
 
 
+@pytest.mark.sqlite
 def test_a_second_server_on_the_same_data_is_kept_out(server: Server) -> None:
     changes = {"CONTEXTSTUDIO_DATA_DIR": str(server.folder), "PORT": "0"}
     sentence = refused(**changes)
@@ -139,6 +142,7 @@ def test_a_second_server_on_the_same_data_is_kept_out(server: Server) -> None:
     assert str(server.folder) in sentence
 
 
+@pytest.mark.sqlite
 def test_a_taken_port_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -146,6 +150,7 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
     assert sentence.startswith(f"Port {port} of 127.0.0.1 can't be used: ")
 
 
+@pytest.mark.sqlite
 def test_a_port_that_is_none_is_named(tmp_path: Path) -> None:
     sentence = refused(CONTEXTSTUDIO_DATA_DIR=str(tmp_path), PORT="70000")
     assert "70000" in sentence
@@ -169,6 +174,7 @@ def test_a_database_server_that_does_not_answer_is_named(tmp_path: Path) -> None
     assert "The database nothing can't be opened" in sentence
 
 
+@pytest.mark.sqlite
 def test_a_data_folder_that_can_not_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for secret in ({}, {"SECRET_KEY": "given"}):
@@ -178,15 +184,18 @@ def test_a_data_folder_that_can_not_be_used_is_named(tmp_path: Path) -> None:
         assert sentence.startswith("The data folder ")
 
 
+@pytest.mark.sqlite
 def test_a_misspelled_setting_is_named(tmp_path: Path) -> None:
     assert "CONTEXTSTUDIO_DATADIR" in refused(CONTEXTSTUDIO_DATADIR=str(tmp_path))
 
 
+@pytest.mark.sqlite
 def test_production_needs_its_own_key_and_names() -> None:
     sentence = refused(CONTEXTSTUDIO_PRODUCTION="1")
     assert sentence == "In production SECRET_KEY and ALLOWED_HOSTS must be set."
 
 
+@pytest.mark.sqlite
 def test_celery_needs_a_broker(tmp_path: Path) -> None:
     changes = {"CONTEXTSTUDIO_DATA_DIR": str(tmp_path), "REDIS_URL": ""}
     assert "REDIS_URL" in refused(CONTEXTSTUDIO_EXECUTOR="celery", **changes)

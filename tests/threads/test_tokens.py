@@ -20,6 +20,8 @@ from threads.domain.message import Message
 from threads.domain.part import Image, Text, ToolCall, ToolResult
 from threads.domain.tokens import IMAGE
 
+pytestmark = pytest.mark.sqlite  # no database has a part in counting
+
 
 @pytest.fixture
 def fresh() -> Iterator[None]:
