@@ -2,19 +2,23 @@
 
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from ninja import Body, Router, Status
+from ninja.decorators import decorate_view
 
 from contextstudio.accounts.authentication import caller_of
-from contextstudio.accounts.domain.errors import Invalid, NotFound
+from contextstudio.accounts.domain.errors import DomainError, Invalid, NotFound
 from contextstudio.accounts.domain.paging import clamp, decode_cursor, encode_cursor
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.responses import json_response
+from contextstudio.accounts.responses import json_answer, json_response
 from threads.selectors import get_session
 
-from . import applying, exports, patterns, services
+from . import answers, applying, exports, patterns, services
 from .arguments import AmendArguments, AnyEdit, EditArguments, TextArguments
 from .nodes import ThreadPresenter
 from .pattern_presentation import present_looked
@@ -26,6 +30,7 @@ from .presentation import (
     present_recorded,
     present_writing,
 )
+from .raw import read_raw
 from .recording import Writing
 from .schemas import (
     ApplyIn,
@@ -48,6 +53,7 @@ from .tools import TOOLS, call_once, read_call
 from .tools.schemas import Format as ToolFormat
 from .tools.schemas import function_schemas
 
+Route = Callable[..., HttpResponseBase]
 router = Router(tags=["operations"])
 
 
@@ -307,7 +313,28 @@ def delete_lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> Statu
     return Status(204, None)
 
 
+def _from_memory(route: Route) -> Route:
+    """The route of `apply`, which reads a request only where its answer isn't known.
+
+    For requests with a key alone: those of a browser bring a token that the route checks.
+    What is refused is refused by the route too.
+    """
+
+    @wraps(route)
+    def answer(request: HttpRequest, **values: Any) -> HttpResponseBase:
+        known = None
+        if "Authorization" in request.headers:
+            raw = read_raw(request.body)
+            with suppress(DomainError):
+                caller = caller_of(request)
+                known = raw and answers.find(caller, values["session_id"], raw)
+        return json_answer(known) if known else route(request, **values)
+
+    return answer
+
+
 @router.post("/sessions/{uuid:session_id}/apply", response=ApplyOut)
+@decorate_view(_from_memory)
 def apply(request: HttpRequest, session_id: uuid.UUID, body: ApplyIn) -> HttpResponse:
     """Rewrite the messages that a client is about to send."""
     applied = applying.apply(
@@ -323,9 +350,10 @@ def apply(request: HttpRequest, session_id: uuid.UUID, body: ApplyIn) -> HttpRes
             append=body.append,
             model=body.model or "",
             tools=body.tools or (),
+            raw=read_raw(request.body),
         ),
     )
-    return json_response(applied)
+    return json_answer(applied)
 
 
 @router.get("/sessions/{uuid:session_id}/export")

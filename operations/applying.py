@@ -15,6 +15,7 @@ from django.db import transaction
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.responses import dump
 from threads import blobs, events, tokens
 from threads.domain.formats import REQUESTS, anthropic, openai, public
 from threads.domain.formats.format import Heading
@@ -30,6 +31,8 @@ from threads.selectors import (
     load_recorded_at,
 )
 
+from . import answers
+from .answers import Kept
 from .contexts import present_issue, present_step
 from .domain.alignment import Given, NotAligned, Unit, align, recorded
 from .domain.edit import named_keys
@@ -37,9 +40,11 @@ from .domain.key import Key, original_index
 from .domain.leaf import Leaf
 from .domain.replay import replay
 from .domain.rewriting import Request
+from .domain.splicing import splice
 from .domain.status import Status
 from .domain.thread import Thread
 from .overview import overview
+from .raw import Answer, RawRequest
 from .selectors import (
     History,
     load_history,
@@ -48,7 +53,7 @@ from .selectors import (
     load_words,
     mask_originals,
 )
-from .sending import Outbound, Sent, send
+from .sending import Outbound, Sent, Wanted, send
 from .slices import consume_slice
 
 _ROWS = 500
@@ -67,15 +72,18 @@ class Inbound:
     model: str = ""
     """Empty: the session's."""
     tools: Sequence[dict[str, Any]] = ()
+    raw: RawRequest | None = None
+    """The same as it came in, where it can be read so."""
 
 
 @transaction.atomic
-def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> dict[str, Any]:
-    """The messages to send instead, and what was done to them.
+def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> bytes:
+    """The messages to send instead, and what was done to them, as JSON.
 
-    New messages are appended to the session first, where `append` says so. Raises Conflict
-    (`not_aligned`) at the first message that is not what the session holds, and Invalid
-    (`refused`) where the provider would take no form of what is left.
+    What is untouched goes out as the bytes that it came in. New messages are appended to the
+    session first, where `append` says so. Raises Conflict (`not_aligned`) at the first message
+    that is not what the session holds, and Invalid (`refused`) where the provider would take
+    no form of what is left.
     """
     right = Right.EDIT if inbound.append else Right.READ
     session = get_session(caller, session_id, right, lock=inbound.append)
@@ -110,8 +118,24 @@ def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> dict[str, 
         )
     )
     consume_slice(session)
-    answer = {"messages": sent.messages, **_report(session, history, thread, sent)}
-    return answer if sent.system is None else {**answer, "system": sent.system}
+    report = _report(session, history, thread, sent)
+    answer = Answer(
+        splice=splice(sent.messages, inbound.messages, dump), report=dump(report)
+    )
+    if inbound.raw is None:
+        return answer.written([dump(message) for message in inbound.messages])
+    if held + len(new) == session.message_count and not sent.wanted.preference:
+        answers.keep(session, inbound.raw, _kept(answer, sent.wanted))
+    return answer.written(inbound.raw.messages)
+
+
+def _kept(answer: Answer, wanted: Wanted) -> Kept:
+    return Kept(
+        answer=answer,
+        policy=wanted.policy,
+        layers=wanted.layers,
+        question=wanted.question,
+    )
 
 
 def _read(
@@ -225,7 +249,8 @@ def _replay(
 def _report(
     session: Session, history: History, thread: Thread, sent: Sent
 ) -> dict[str, Any]:
-    """What was done to the messages."""
+    """What was done to the messages, and the system prompt where there is one beside them."""
+    system = {} if sent.system is None else {"system": sent.system}
     return {
         "applied": [
             str(history.rows[report.number].id)
@@ -237,6 +262,7 @@ def _report(
         "steps": [present_step(step) for step in sent.steps],
         "tokens": {"before": sent.before, "after": sent.after},
         "session_id": str(session.pk),
+        **system,
     }
 
 

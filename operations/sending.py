@@ -49,6 +49,7 @@ class Sent:
     after: int
     issues: Sequence[Issue] = ()
     steps: Sequence[Step] = ()
+    wanted: "Wanted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +68,18 @@ class Outbound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
+class Wanted:
     """What else than the thread makes the context."""
 
     policy: Policy
     preference: Preference | None
     layers: Sequence[Layer]
+    question: str
+    """What the user said last, on which layers may depend."""
 
     @property
     def anything(self) -> bool:
+        """Whether more is to be done than to replay."""
         policy = self.policy
         steps = policy.window or policy.isolation or policy.truncation
         return bool(steps or self.preference or self.layers)
@@ -88,7 +92,13 @@ def send(outbound: Outbound) -> Sent:
     if not applied and not wanted.anything:
         written = _rewritten(outbound)
         total = thread.tokens.original
-        return Sent(messages=written[0], system=written[1], before=total, after=total)
+        return Sent(
+            messages=written[0],
+            system=written[1],
+            before=total,
+            after=total,
+            wanted=wanted,
+        )
     assembly = _assembly(outbound, wanted)
     draft = draft_of(
         outbound.session,
@@ -112,21 +122,21 @@ def send(outbound: Outbound) -> Sent:
         after=steps[-1].after,
         issues=compiled.issues,
         steps=steps,
+        wanted=wanted,
     )
 
 
-def _wanted(outbound: Outbound) -> _Wanted:
+def _wanted(outbound: Outbound) -> Wanted:
     session, policy = outbound.session, policy_of(outbound.session)
+    question = _question(outbound)
     surroundings = Surroundings(
-        session=session,
-        thread=outbound.thread,
-        policy=policy,
-        question=_question(outbound),
+        session=session, thread=outbound.thread, policy=policy, question=question
     )
-    return _Wanted(
+    return Wanted(
         policy=policy,
         preference=pending_slice(session),
         layers=load_layers(surroundings, counter_of(session.encoding)),
+        question=question,
     )
 
 
@@ -138,7 +148,7 @@ def _question(outbound: Outbound) -> str:
     return ""
 
 
-def _assembly(outbound: Outbound, wanted: _Wanted) -> Assembly:
+def _assembly(outbound: Outbound, wanted: Wanted) -> Assembly:
     count = counter_of(outbound.session.encoding)
     keys = [shown.key for shown in outbound.thread.effective()]
     strategy = outbound.session.parsing_strategy
