@@ -193,10 +193,10 @@ def effect_of(
         default_policy(session.project) if settings is None else read_policy(settings)
     )
     wish = Wish(provider=provider)
-    return Effect(
-        assemble_session(session, wish),
-        assemble_session(session, replace(wish, policy=policy)),
-    )
+    before = assemble_session(session, wish)
+    if policy == before.policy:
+        return Effect(before, before)
+    return Effect(before, assemble_session(session, replace(wish, policy=policy)))
 
 
 def provider_of(session: Session) -> str:

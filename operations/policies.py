@@ -2,7 +2,8 @@
 
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,6 +18,25 @@ from threads.selectors import get_session
 
 from .domain.policy import REPLAY, Policy, encode_policy, read_policy
 from .models import ContextPolicy
+
+
+class InForce(NamedTuple):
+    """The policy in force for a session, and whose it is."""
+
+    policy: Policy
+    of: str
+    """`session`, `project`, or empty where nobody chose one."""
+    actor_name: str = ""
+    updated_at: datetime | None = None
+
+
+def in_force(session: Session) -> InForce:
+    """The policy in force for a session, with who chose it and when."""
+    row = _row(session.project_id, session) or _row(session.project_id)
+    if row is None:
+        return InForce(REPLAY, "")
+    of = "session" if row.session_id else "project"
+    return InForce(_read(row), of, row.actor_name, row.updated_at)
 
 
 def policy_of(session: Session) -> Policy:

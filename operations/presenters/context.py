@@ -16,7 +16,7 @@ LONGEST_VALUE = 400
 """Characters of a value without blanks, as an image's bytes: the download has all of it."""
 _TEXTS = ("text", "input_text", "output_text")
 _BESIDE = ("role", "type", "id", "status")
-_NAMES = {
+NAMES = {
     "replay": "Thread",
     "selection": "Slice",
     "window": "Window",
@@ -72,7 +72,7 @@ def steps_of(context: Context) -> list[Stage]:
     """What each step left out and added."""
     return [
         Stage(
-            name=_NAMES.get(step.name, step.name),
+            name=NAMES.get(step.name, step.name),
             lost=sum(omission.tokens for omission in step.left_out),
             added=step.added,
             after=step.after,

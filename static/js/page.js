@@ -4,6 +4,7 @@ import "./toast.js";
 import "./keys.js";
 import "./keysheet.js";
 import "./palette.js";
+import "./places.js";
 import { say } from "./announce.js";
 import { define } from "./verbs.js";
 

@@ -195,6 +195,13 @@ def test_what_the_model_sees(sized: Page, small: str) -> None:
     expect(sized.get_by_role("heading", name="What differs")).to_be_visible()
 
 
+def test_the_policy(sized: Page, small: str) -> None:
+    sized.goto(f"/sessions/{small}/policy?preset=slop")
+    sized.get_by_text("Pruning", exact=True).click()
+    expect(sized.locator("#effect table")).to_be_visible()
+    assert found_in(sized) == []
+
+
 def test_the_list_and_its_dialogs(sized: Page, faults: Faults) -> None:
     faults.expect("status of 422")
     sized.goto("/sessions/")

@@ -1,8 +1,10 @@
-"""What belongs to a session beside its thread: the lights of the providers."""
+"""What belongs to a session beside its thread: lights, policy, notes, memos."""
 
 import httpx
 import pytest
 from playwright.sync_api import Page, expect
+
+from tests.browsers import Faults
 
 from .conftest import press, row, visit
 
@@ -51,3 +53,28 @@ def test_a_light_turns_with_an_edit_and_leads_to_what_it_found(
     expect(strip).to_be_hidden()
     light.click()
     expect(page.locator("#lamp-openai")).to_be_visible()
+
+
+def test_a_policy_shows_its_effect_before_it_is_saved(
+    page: Page, session: str, faults: Faults
+) -> None:
+    faults.expect("status of 422")
+    visit(page, session)
+    row(page, "m0").focus()
+    press(page, "g", "p")
+    effect = page.get_by_role("region", name="What it would change")
+    expect(effect).to_contain_text("Not a token more or less")
+    page.get_by_label("Groups that are sent").fill("1")
+    expect(effect.get_by_role("row", name="Window")).to_contain_text("no step")
+    expect(effect).to_contain_text("left out in 4 places")
+    page.get_by_label("Groups that are sent").fill("-1")
+    expect(effect).to_contain_text("greater than or equal to 0")
+    page.get_by_role("link", name="slop").click()
+    expect(effect.get_by_role("row", name="Truncation")).to_be_visible()
+    page.get_by_role("button", name="Save for this session").click()
+    expect(page.get_by_text("Saved for this session.")).to_be_visible()
+    expect(page.get_by_text("this session’s own")).to_be_visible()
+    press(page, "g", "c")
+    expect(page.get_by_role("row", name="Truncation")).to_be_visible()
+    press(page, "g", "t")
+    expect(row(page, "m0")).to_be_visible()

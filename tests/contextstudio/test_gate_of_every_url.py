@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import pytest
 from django.db import transaction
@@ -20,6 +21,8 @@ from contextstudio.accounts.selectors import caller_of_user
 from contextstudio.api import api
 from operations import services
 from operations.arguments import DigestArguments, EditArguments, SnipArguments
+from operations.domain.policy import REPLAY
+from operations.policy_forms import fields_of
 from tests.people import key_of
 from tests.threads.test_api import with_image
 from threads.domain.formats.openai import read_messages
@@ -193,6 +196,14 @@ TABLE = (
     page(f"{S}/context"),
     page(f"{S}/context.json"),
     page(f"{S}/lights"),
+    page(f"{S}/policy"),
+    form(f"{S}/policy", {"act": "reset"}, statuses=(403, 403, 302, 302)),
+    form(
+        f"{S}/policy?project",
+        {**fields_of(REPLAY), "act": "project"},
+        statuses=(403, 403, 403, 302),
+    ),
+    page(f"{S}/policy/effect?{urlencode(fields_of(REPLAY))}"),
     page(f"{S}/events"),
     page(f"{S}/events/{{event}}"),
     page(f"{S}/export"),
