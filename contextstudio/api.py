@@ -27,6 +27,7 @@ from contextstudio.accounts.shape import wrong_shape
 from operations.api import router as operations_router
 from operations.context_api import router as context_router
 from operations.domain.operation import EDITS
+from operations.ledger_api import router as ledger_router
 from operations.pattern_api import router as pattern_router
 from threads.api import router as threads_router
 
@@ -101,6 +102,7 @@ api.add_router("", accounts_router)
 api.add_router("", threads_router)
 api.add_router("", operations_router)
 api.add_router("", context_router)
+api.add_router("", ledger_router)
 api.add_router("", pattern_router)
 
 

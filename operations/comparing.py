@@ -1,4 +1,4 @@
-"""A context to compare another with: without any operation, or without one of them.
+"""A context to compare another with: without any operation, without one, with some that wait.
 
 Redactions stay on in both: what they mask is shown nowhere.
 """
@@ -44,6 +44,24 @@ def context_without(session: Session, wish: Wish, operation: Key) -> Context:
         )
     thread = _thread_without(session, wish, [operation])
     return assemble_session(session, replace(wish, thread=thread))
+
+
+def context_with(session: Session, wish: Wish, operations: Iterable[Key]) -> Context:
+    """The context that there would be if operations applied. Raises NotFound."""
+    return assemble_session(
+        session, replace(wish, thread=thread_with(session, wish, operations))
+    )
+
+
+def thread_with(session: Session, wish: Wish, operations: Iterable[Key]) -> Thread:
+    """The thread that there would be if operations were on and their conditions held."""
+    log = load_history(session).log
+    numbers = {entry_number(key) or 0 for key in operations}
+    if missing := sorted(numbers - log.edits.keys()):
+        raise NotFound(f"There is no operation o{missing[0]}.", at=["operation"])
+    tags, objective = wish.active_tags, session.objective
+    leaves = load_leaves(session)
+    return replay(leaves, log, tags, objective=objective, assume=numbers)
 
 
 def _thread_without(session: Session, wish: Wish, operations: Iterable[Key]) -> Thread:

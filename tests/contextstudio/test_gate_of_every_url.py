@@ -150,6 +150,7 @@ TABLE = (
     api_read(f"{S}/export"),
     # REST: what the model sees.
     api_read(f"{S}/context"),
+    api_read(f"{S}/ledger"),
     api_read(f"{S}/policy"),
     to_edit(f"{S}/policy", {"policy": {"preset": "slop"}}, method="PUT"),
     Row(

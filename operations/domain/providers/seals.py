@@ -6,7 +6,7 @@ So there is one watermark: before it all seals go out as they are, from it on no
 """
 
 import base64
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -197,12 +197,13 @@ def broken_seals(
         return Broken(None, ())
     valid = intact(before, _first_index(before)) if sealed is None else sealed
     held = {message.key for message in before[place:valid]}
-    keys = (
-        message.key
-        for message in after[place:]
-        if message.key in held and any(map(_is_sealed, message.parts))
-    )
+    keys = (key for key in sealed_keys(after[place:]) if key in held)
     return Broken(place, tuple(keys))
+
+
+def sealed_keys(messages: Iterable[Outgoing]) -> Iterator[Key]:
+    """The messages that hold sealed reasoning."""
+    return (message.key for message in messages if any(map(_is_sealed, message.parts)))
 
 
 def _first_index(messages: Sequence[Outgoing]) -> int:
