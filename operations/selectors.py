@@ -49,7 +49,7 @@ class History(NamedTuple):
 
 _leaves: Cache[list[Leaf]] = Cache(len)
 _histories: Cache[History] = Cache(lambda history: 10 * len(history.rows) + 1)
-_threads: Cache[Thread] = Cache(lambda thread: thread.message_count + 1)
+_threads: Cache[Thread] = Cache(lambda thread: 2 * thread.message_count + 1)
 outgoing: Cache[Sequence[Outgoing]] = Cache(len, most=50_000)
 """What the model sees of threads with its words, which weigh more than all else."""
 

@@ -22,6 +22,7 @@ from .truncation import truncate
 from .window import keep_window
 
 REPLAYED, LAYERS = "replay", "layers"
+_ROLES = {role.value: role for role in Role}
 
 
 class Spoken(NamedTuple):
@@ -206,19 +207,21 @@ def _standing(thread: Thread) -> Iterator[tuple[_Place, list[Shown]]]:
 def _outgoing(
     thread: Thread, place: _Place, shown: Shown, spoken: Spoken, count: Count
 ) -> Outgoing:
-    number, _ = made_place(shown.key) or (0, None)
     changed = bool(thread.spans(shown.key))
+    kind = None
+    if shown.index is None and (made := made_place(shown.key)):
+        kind = thread.log.edits[made[0]].edit.kind
     return Outgoing(
         key=shown.key,
         node=place.node,
-        role=Role(shown.role),
+        role=_ROLES[shown.role],
         parts=spoken.parts,
         tokens=count(spoken.parts) if changed else shown.tokens,
         group=place.group,
         groups=place.groups,
         strategy=spoken.strategy,
         index=shown.index,
-        kind=thread.log.edits[number].edit.kind if number else None,
+        kind=kind,
         changed=changed,
         name=spoken.name,
     )

@@ -1,6 +1,6 @@
 """What a thread is asked for: its nodes, what the model reads of them, and their extras."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from .key import Key
@@ -60,7 +60,7 @@ class FoldNode:
 Node = MessageNode | FoldNode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Shown:
     """One message that the model sees. `message` is None where it is an original."""
 
@@ -69,6 +69,26 @@ class Shown:
     tokens: int
     index: int | None
     message: New | None
+
+    def __init__(  # what dataclasses write themselves takes twice as long
+        self,
+        *,
+        key: Key,
+        role: str,
+        tokens: int,
+        index: int | None,
+        message: New | None,
+    ) -> None:
+        _set_key(self, key)
+        _set_role(self, role)
+        _set_tokens(self, tokens)
+        _set_index(self, index)
+        _set_message(self, message)
+
+
+_set_key, _set_role, _set_tokens, _set_index, _set_message = (
+    getattr(Shown, member.name).__set__ for member in fields(Shown)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from .draft import Draft
-from .key import Key, entry_key, made_key
+from .key import Key, entry_key, made_key, original_key
 from .leaf import Leaf
 from .log import Log
 from .made import New
@@ -27,21 +27,29 @@ class Nodes:
 
     def shown(self, node: int) -> Iterator[Shown]:
         """What the model sees of a node that stands at the top."""
-        if node not in self._tree.size:
-            message = self._message(node)
-            yield Shown(
-                key=message.key,
-                role=message.role,
-                tokens=message.tokens - message.saved,
-                index=message.index,
-                message=message.message,
-            )
-            return
-        number, _ = self._draft.made_by[node]
-        for place, new in enumerate(self._draft.messages[number]):
-            key = made_key(number, place)
-            tokens = new.tokens - self._saved(key)
-            yield Shown(key=key, role=new.role, tokens=tokens, index=None, message=new)
+        if node in self._tree.size:
+            number, _ = self._draft.made_by[node]
+            for place, new in enumerate(self._draft.messages[number]):
+                yield self._shown(made_key(number, place), new.role, new.tokens, new)
+        elif self._tree.is_original(node):
+            role, tokens, _ = self._leaves[node - 1]
+            key = original_key(node - 1)
+            yield self._shown(key, role, tokens, None, node - 1)
+        else:
+            new = self._new(node)
+            yield self._shown(self._draft.key(node), new.role, new.tokens, new)
+
+    def _shown(
+        self,
+        key: Key,
+        role: str,
+        tokens: int,
+        new: New | None,
+        index: int | None = None,
+    ) -> Shown:
+        if key in self._draft.changes:
+            tokens -= self._saved(key)
+        return Shown(key=key, role=role, tokens=tokens, index=index, message=new)
 
     def around(self, node: int) -> list[int]:
         """The folds around a node, from the outermost in."""

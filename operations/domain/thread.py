@@ -98,12 +98,16 @@ class Thread:
 
     def effective(self) -> Iterator[Shown]:
         """What the model sees, in order."""
-        return chain.from_iterable(map(self._made.shown, self._order))
+        return chain.from_iterable(shown for _, shown in self.standing())
 
     def standing(self) -> Iterator[tuple[Key, list[Shown]]]:
         """The nodes at the top, each with what the model sees of it: of a snip nothing."""
-        for node in self._order:
-            yield self._draft.key(node), list(self._made.shown(node))
+        return iter(self._standing)
+
+    @cached_property
+    def _standing(self) -> list[tuple[Key, list[Shown]]]:
+        key, shown = self._draft.key, self._made.shown
+        return [(key(node), list(shown(node))) for node in self._order]
 
     @cached_property
     def tokens(self) -> Tokens:

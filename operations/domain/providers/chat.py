@@ -1,7 +1,6 @@
 """Requests in the form of OpenAI Chat, which several providers take, each in its dialect."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from threads.domain.formats.openai_writing import write_request_messages
@@ -46,6 +45,9 @@ def _written(turn: Turn, draft: Draft) -> list[tuple[Form, tuple[Key, ...]]]:
     """The messages of a turn, each with the keys of what it is made of."""
     if turn.role is Role.TOOL:
         return [(_form(piece, draft), keys_of([piece])) for piece in turn.pieces]
+    first = turn.pieces[0].part
+    if len(turn.pieces) == 1 and isinstance(first, Text) and not turn.name:
+        return [({"role": str(turn.role), "content": first.text}, turn.keys)]
     message = Message(role=turn.role, parts=_one_text(turn.parts), name=turn.name)
     [form] = write_request_messages(message, address=draft.heading.address)
     return [(form, turn.keys)]
@@ -54,7 +56,8 @@ def _written(turn: Turn, draft: Draft) -> list[tuple[Form, tuple[Key, ...]]]:
 def _form(piece: Piece, draft: Draft) -> Form:
     part = piece.part
     assert isinstance(part, ToolResult)  # noqa: S101 - a tool's turn holds nothing else
-    message = Message(role=Role.TOOL, parts=(replace(part, name=None),))
+    result = ToolResult(part.call_id, part.content, is_error=part.is_error)
+    message = Message(role=Role.TOOL, parts=(result,))
     [form] = write_request_messages(message, address=draft.heading.address)
     return form
 

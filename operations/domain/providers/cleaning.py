@@ -1,6 +1,7 @@
 """What a provider's JSON can hold: no lone surrogates, which UTF-8 has not, no infinities."""
 
 import math
+import operator
 import re
 from dataclasses import replace
 
@@ -20,36 +21,74 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 def clean(value: JSON) -> JSON:
-    """JSON with U+FFFD in the place of each lone surrogate, and numbers that it has as text."""
+    """JSON with U+FFFD in the place of each lone surrogate, and numbers that it has as text.
+
+    The very same object where there is nothing to replace, as nearly always.
+    """
+    return value if _is_clean(value) else _cleaned(value)
+
+
+def clean_part(part: Part) -> Part:
+    """A part as `clean` makes its texts; the very same where nothing was replaced."""
+    match part:
+        case Text(text):
+            return part if _is_clean(text) else Text(clean(text))
+        case ToolCall(id_, name, arguments):
+            if _is_clean(arguments) and _is_clean(id_) and _is_clean(name):
+                return part
+            return ToolCall(clean(id_), clean(name), clean(arguments))
+        case ToolResult():
+            return _cleaned_result(part)
+    cleaned = _cleaned_part(part)
+    return part if cleaned == part else cleaned
+
+
+def _is_clean(value: JSON) -> bool:
     if isinstance(value, str):
-        return value if value.isascii() else _LONE.sub("�", value)
+        return value.isascii() or _is_utf_8(value)
+    if isinstance(value, dict):
+        return all(map(_is_clean, value)) and all(map(_is_clean, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_clean, value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _is_utf_8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _cleaned(value: JSON) -> JSON:
+    if isinstance(value, str):
+        return _LONE.sub("\ufffd", value)
     if isinstance(value, dict):
         return {clean(name): clean(item) for name, item in value.items()}
     if isinstance(value, list):
         return [clean(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
+    return str(value)
 
 
-def clean_part(part: Part) -> Part:
-    """A part as `clean` makes its texts; equal to it where nothing was replaced."""
+def _cleaned_result(part: ToolResult) -> ToolResult:
+    content = tuple(map(clean_part, part.content))
+    is_same = all(map(operator.is_, content, part.content))
+    if is_same and _is_clean(part.call_id) and _is_clean(part.name):
+        return part
+    # What a result holds stays what it is.
+    return replace(
+        part,
+        call_id=clean(part.call_id),
+        content=content,  # type: ignore[arg-type]
+        name=clean(part.name),
+    )
+
+
+def _cleaned_part(part: Part) -> Part:
     match part:
-        case Text(text):
-            return part if text.isascii() else Text(clean(text))
         case Thinking(text, signature, data):
             return Thinking(clean(text), clean(signature), clean(data))
-        case ToolCall(id_, name, arguments):
-            return ToolCall(clean(id_), clean(name), clean(arguments))
-        case ToolResult():
-            content = tuple(clean_part(item) for item in part.content)
-            # What a result holds stays what it is.
-            return replace(
-                part,
-                call_id=clean(part.call_id),
-                content=content,  # type: ignore[arg-type]
-                name=clean(part.name),
-            )
         case Image():
             return replace(part, media_type=clean(part.media_type), url=clean(part.url))
         case File():
@@ -61,3 +100,4 @@ def clean_part(part: Part) -> Part:
             )
         case Opaque(type_, data):
             return Opaque(clean(type_), clean(data))
+    return part

@@ -6,7 +6,6 @@ and results are matched first, wherever they stand, and then written out togethe
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from threads.domain.message import Role
@@ -112,9 +111,11 @@ class _Pairing:
         self._answers[found.spot] = spot
 
     def _pieces(self) -> Iterator[tuple[_Spot, Piece]]:
+        """The calls and results, each with where it stands."""
         for number, turn in enumerate(self._turns):
             for place, piece in enumerate(turn.pieces):
-                yield _Spot(number, place), piece
+                if isinstance(piece.part, ToolCall | ToolResult):
+                    yield _Spot(number, place), piece
 
     # Writing out
 
@@ -127,7 +128,9 @@ class _Pairing:
             id_ = self._ids.given(piece.part.id, piece, place)
             name = given_name(piece.part.name, piece, self._work)
             call = piece.part
-            turn.pieces[place] = piece._replace(part=replace(call, id=id_, name=name))
+            if (id_, name) != (call.id, call.name):
+                renamed = ToolCall(id_, name, call.arguments)
+                turn.pieces[place] = piece._replace(part=renamed)
             spot = self._answers.get(_Spot(number, place))
             if spot is None:
                 last = _Spot(len(self._turns), place)
@@ -143,7 +146,9 @@ class _Pairing:
             self._work.breaks(self._turns[number].pieces[-1].place + 1)
         part = piece.part
         assert isinstance(part, ToolResult)  # noqa: S101 - for the type checker
-        return piece._replace(part=replace(part, call_id=id_, name=name))
+        if (id_, name) == (part.call_id, part.name):
+            return piece
+        return piece._replace(part=ToolResult(id_, part.content, name, part.is_error))
 
     def _stub(self, call: ToolCall, id_: str, name: str, piece: Piece) -> Piece:
         self._work.found(findings.UNANSWERED, piece)
@@ -155,6 +160,8 @@ class _Pairing:
 
 def _nearest(calls: list[_Call], result: ToolResult) -> _Call | None:
     """Takes the call that a result answers: of the last turn with an open one, the first."""
+    if len(calls) == 1 and _fits(calls[0], result):
+        return calls.pop()
     fitting = [call for call in calls if _fits(call, result)]
     if not fitting:
         return None

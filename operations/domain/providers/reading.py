@@ -39,17 +39,14 @@ COMPACTIONS = SEALED
 """Blocks that hold what stood before them, for their provider alone."""
 _RAW_REASONING = re.compile(r"<(think|thinking)>.*?</\1>\s*", re.DOTALL)
 _SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
-_TALKING = (Role.USER, Role.ASSISTANT)
 
 
 def turns_of(work: Work) -> list[Turn]:
     """The turns of the draft's messages, in their order; results of one turn together."""
     turns: list[Turn] = []
     for place, message in enumerate(work.draft.messages):
-        if (plain := _plain(place, message)) is not None:
-            turns.append(plain)
-            continue
-        for turn in _Reading(work, place, message).turns():
+        plain = _plain(place, message)
+        for turn in (plain,) if plain else _Reading(work, place, message).turns():
             if turn.role is Role.TOOL and turns and turns[-1].role is Role.TOOL:
                 turns[-1].pieces += turn.pieces
             else:
@@ -58,15 +55,44 @@ def turns_of(work: Work) -> list[Turn]:
 
 
 def _plain(place: int, message: Outgoing) -> Turn | None:
-    """The turn of a message that is one text in ASCII, as most are; None for all others."""
-    if len(message.parts) != 1 or message.role not in _TALKING or message.name:
+    """The turn of a message that stays as it is, as most do; None for all others.
+
+    It is texts and calls of an assistant, a user's text, or results: in words alone.
+    """
+    if message.name or message.kind == "digest" or not message.parts:
         return None
-    part = message.parts[0]
-    if not isinstance(part, Text) or message.kind == "digest":
+    role = message.role
+    if role is Role.TOOL or isinstance(message.parts[0], ToolResult):
+        role, is_plain = Role.TOOL, _is_plain_result
+    elif role is Role.ASSISTANT:
+        is_plain = _is_plain_said
+    elif role is Role.USER and len(message.parts) == 1:
+        is_plain = _is_plain_text
+    else:
         return None
-    if not part.text.isascii() or not part.text.strip():
+    if role is Role.TOOL and message.role is Role.ASSISTANT:
         return None
-    return Turn(message.role, [Piece(part, place, message.key)])
+    if not all(map(is_plain, message.parts)):
+        return None
+    return Turn(role, [Piece(part, place, message.key) for part in message.parts])
+
+
+def _is_plain_text(part: Part) -> bool:
+    return isinstance(part, Text) and part.text.isascii() and bool(part.text.strip())
+
+
+def _is_plain_said(part: Part) -> bool:
+    if not isinstance(part, ToolCall):
+        return _is_plain_text(part)
+    return isinstance(part.arguments, dict) and clean_part(part) is part
+
+
+def _is_plain_result(part: Part) -> bool:
+    if not isinstance(part, ToolResult):
+        return False
+    if not all(isinstance(item, Text) and item.text for item in part.content):
+        return False
+    return clean_part(part) is part
 
 
 class _Reading:
@@ -116,7 +142,7 @@ class _Reading:
 
     def _clean(self, part: Part) -> Part:
         cleaned = clean_part(part)
-        if cleaned != part:
+        if cleaned is not part:
             self._work.repaired(findings.SURROGATE, self._head)
         return cleaned
 
@@ -151,8 +177,8 @@ class _Reading:
                 return part if text.strip() else None
             case Thinking():
                 return self._thinking(part)
-            case ToolCall():
-                return replace(part, arguments=self._arguments(part.arguments))
+            case ToolCall(id_, name, arguments):
+                return ToolCall(id_, name, self._arguments(arguments))
             case ToolResult():
                 return replace(part, content=tuple(self._content(part)))
             case Image() | File() | Opaque():
