@@ -119,9 +119,27 @@ class _Preparation:
         if not isinstance(edit, Fold):
             return None
         fold = entry_key(number)
-        return (
-            self._thread.leaf_keys(fold) if self._thread.holds(fold) else edit.targets
-        )
+        if self._thread.holds(fold):
+            return self._thread.leaf_keys(fold)
+        return self._stated(edit.targets)
+
+    def _stated(self, targets: Sequence[Key]) -> Sequence[Key]:
+        """The leaves of a fold that is not in the thread; a log from elsewhere may name folds."""
+        found: dict[Key, None] = {}
+        seen: set[Key] = set()
+        waiting = list(reversed(targets))
+        while waiting:
+            key = waiting.pop()
+            if key in seen:
+                continue
+            seen.add(key)
+            number, _ = made_place(key) or (0, None)
+            edit = self._recorded.get(number)
+            if isinstance(edit, Fold) and not self._thread.holds(entry_key(number)):
+                waiting.extend(reversed(edit.targets))
+            else:
+                found.update(dict.fromkeys(self._expand(key) or ()))
+        return tuple(found)
 
     def _anchor(self, key: Key) -> Key:
         leaves = self._expand(key)
