@@ -73,11 +73,6 @@ def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None
     return kept.answer.written(raw.messages)
 
 
-def forget() -> None:
-    """Forget all answers: for tests."""
-    _answers.clear()
-
-
 def _holds(kept: Kept, session: Session, raw: RawRequest) -> bool:
     policy = policy_of(session)
     if policy != kept.policy or pending_slice(session) is not None:

@@ -50,11 +50,11 @@ from .selectors import (
     load_history,
     load_leaves,
     load_thread,
-    load_words,
     mask_originals,
 )
 from .sending import Outbound, Sent, Wanted, send
 from .slices import consume_slice
+from .spoken import load_spoken
 
 _ROWS = 500
 """Originals that are read at once."""
@@ -217,9 +217,9 @@ class _Words:
             if index is not None and index >= self.held
         }
         known = [key for key in keys if key not in new]
-        words = load_words(self.session, self.thread, known)
+        words = load_spoken(self.session, self.thread, known)
         return new | {
-            key: Message(role=Role(read.role), parts=read.parts)
+            key: Message(role=Role(self.thread.role(key)), parts=read.parts)
             for key, read in words.items()
         }
 

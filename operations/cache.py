@@ -9,7 +9,7 @@ is rolled back must leave nothing behind.
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.db import transaction
 
@@ -17,6 +17,7 @@ Value = TypeVar("Value")
 
 MOST_LEAVES = 2_000_000
 """How many originals all kept values may hold together."""
+_all: list["Cache[Any]"] = []
 
 
 class Cache(Generic[Value]):
@@ -27,6 +28,7 @@ class Cache(Generic[Value]):
         self._values: OrderedDict[Hashable, Value] = OrderedDict()
         self._weight = 0
         self._lock = Lock()
+        _all.append(self)
 
     def get(self, key: Hashable) -> Value | None:
         """The value kept under a key, if there is one."""
@@ -56,3 +58,9 @@ class Cache(Generic[Value]):
             while self._weight > self._most and len(self._values) > 1:
                 _, dropped = self._values.popitem(last=False)
                 self._weight -= self._weigh(dropped)
+
+
+def forget_everything() -> None:
+    """Empty the caches: for tests, and after what is permanent."""
+    for cache in _all:
+        cache.clear()

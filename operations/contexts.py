@@ -18,7 +18,7 @@ from threads.domain.part import Part, Text
 from threads.models import Session
 from threads.selectors import get_session, load_messages
 
-from .domain.assembly import Assembly, Plan, Spoken, outgoings
+from .domain.assembly import Assembly, Plan, outgoings
 from .domain.assembly import assemble as assembled
 from .domain.key import Key
 from .domain.outgoing import Layer, Outgoing
@@ -31,8 +31,9 @@ from .domain.thread import Thread
 from .domain.unanswered import keys_near, left_out_results, unanswered
 from .layers import Surroundings, load_layers
 from .policies import default_policy, policy_of
-from .selectors import load_thread, load_words, outgoing
+from .selectors import load_thread, outgoing
 from .slices import consume_slice, pending_slice
+from .spoken import load_spoken
 
 _ROWS = 500
 """Originals that are read at once."""
@@ -138,7 +139,7 @@ def assemble_session(session: Session, wish: Wish) -> Context:
     messages = (
         load_outgoing(session, thread)
         if wish.thread is None
-        else outgoings(thread, spoken(session, thread), counter_of(session.encoding))
+        else _outgoing(session, thread)
     )
     total = None
     if encoding != session.encoding:
@@ -230,25 +231,14 @@ def load_outgoing(session: Session, thread: Thread) -> Sequence[Outgoing]:
     key = (session.pk, *state, session.objective)
     messages = outgoing.get(key)
     if messages is None:
-        count = counter_of(session.encoding)
-        messages = outgoings(thread, spoken(session, thread), count)
+        messages = _outgoing(session, thread)
         outgoing.keep(key, messages)
     return messages
 
 
-def spoken(session: Session, thread: Thread) -> Mapping[Key, Spoken]:
-    """What the messages read that the model sees of a thread."""
-    words = load_words(session, thread, (shown.key for shown in thread.effective()))
-    return {
-        key: Spoken(
-            read.parts,
-            read.original.row.parsing_strategy
-            if read.original
-            else session.parsing_strategy,
-            (read.original.row.name or None) if read.original else None,
-        )
-        for key, read in words.items()
-    }
+def _outgoing(session: Session, thread: Thread) -> list[Outgoing]:
+    words = load_spoken(session, thread, (shown.key for shown in thread.effective()))
+    return outgoings(thread, words, counter_of(session.encoding))
 
 
 def draft_of(
@@ -284,7 +274,7 @@ def results_left_out(
     calls = unanswered(assembly.messages)
     if not calls:
         return {}
-    words = load_words(session, thread, keys_near(thread, calls))
+    words = load_spoken(session, thread, keys_near(thread, calls))
     parts = {key: read.parts for key, read in words.items()}
     return left_out_results(thread, assembly.steps, calls, parts)
 

@@ -130,12 +130,6 @@ def keep_thread(session: Session, thread: Thread, history: History) -> None:
     _threads.keep(key, thread)
 
 
-def forget_everything() -> None:
-    """Empty the caches: for tests, and after what is permanent."""
-    for cache in (_leaves, _histories, _threads, outgoing):
-        cache.clear()
-
-
 def get_operation(
     caller: Caller,
     operation_id: uuid.UUID,

@@ -10,7 +10,8 @@ from django.test import Client
 
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
-from operations import answers, applying, slices
+from operations import applying, slices
+from operations.cache import forget_everything
 from operations.domain.selection import Preference
 from tests.operations.rest import get, make_session, operate, post, said
 from tests.people import key_of
@@ -30,9 +31,9 @@ Change = Callable[[Client, str, User], object]
 
 @pytest.fixture(autouse=True)
 def memory() -> Iterator[None]:
-    answers.forget()
+    forget_everything()
     yield
-    answers.forget()
+    forget_everything()
 
 
 @pytest.fixture
@@ -154,7 +155,7 @@ def test_no_answer_outlives_what_it_was_made_of(
         assert apply(agent, session_id, body) == before, name
         change(agent, session_id, owner)
         after = apply(agent, session_id, body)
-        answers.forget()
+        forget_everything()
         if name == "slice":
             request_slice(agent, session_id, owner)
         assert after == apply(agent, session_id, body), name
@@ -168,7 +169,7 @@ def test_another_request_is_not_given_the_same_answer(
     apply(agent, session_id, body_of())
     for members in REQUESTS:
         found = apply(agent, session_id, body_of(**members))
-        answers.forget()
+        forget_everything()
         assert found == apply(agent, session_id, body_of(**members)), members
 
 

@@ -9,7 +9,7 @@ from django.test import Client
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project, User
 from operations import patterns
-from operations.selectors import forget_everything
+from operations.cache import forget_everything
 from tests.operations.rest import Tools, effective, get, make_session, operate, post
 from tests.operations.rest import thread as thread_of
 from tests.people import caller, key_of

@@ -15,16 +15,12 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from operations.cache import forget_everything
 from operations.domain.leaf import Leaf
 from operations.domain.log import fold
 from operations.domain.replay import replay
 from operations.domain.thread import Thread
-from operations.selectors import (
-    forget_everything,
-    load_history,
-    load_leaves,
-    load_thread,
-)
+from operations.selectors import load_history, load_leaves, load_thread
 from tests.operations.builders import picture, shape
 from tests.operations.rest import keys, make_session, thread
 from tests.servers import ROOT, environment, url_of_test_database

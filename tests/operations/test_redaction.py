@@ -12,10 +12,10 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
 from operations import services
+from operations.cache import forget_everything
 from operations.domain.condition import Condition
 from operations.domain.operation import Redact, Span
 from operations.domain.span import fingerprint
-from operations.selectors import forget_everything
 from tests.operations.rest import get, make_session, operate, post
 
 SECRET = "hunter2-and-more"

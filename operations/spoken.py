@@ -1,0 +1,80 @@
+"""What messages read in a thread, their originals kept from one request to the next.
+
+Originals never change, so that what was read of a session stays right when it grows or its
+log does; only a purge takes words back.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from threads.models import Session
+from threads.selectors import Original, load_recorded_at
+
+from .cache import Cache
+from .domain.assembly import Spoken
+from .domain.key import Key, original_index
+from .domain.span import read_changed
+from .domain.thread import Thread
+from .selectors import load_history
+
+MOST = 50_000
+"""How many originals are kept with their words, which weigh more than all else."""
+FEW = 200
+"""Originals that are read for themselves; where more are wanted, all are read and kept."""
+
+
+class _Read(NamedTuple):
+    """The originals of a session as they were recorded, under the purges that there were."""
+
+    purged: frozenset[Key]
+    spoken: list[Spoken]
+
+
+_originals: Cache[_Read] = Cache(lambda read: len(read.spoken), MOST)
+
+
+def load_spoken(
+    session: Session, thread: Thread, keys: Iterable[Key]
+) -> dict[Key, Spoken]:
+    """What messages read in the thread, by key: replacements and redactions applied."""
+    wanted = {key: original_index(key) for key in keys}
+    originals = _load(session, {at for at in wanted.values() if at is not None})
+    found: dict[Key, Spoken] = {}
+    for key, index in wanted.items():
+        if index is None:
+            made = thread.made(key)
+            one = Spoken(made.parts, session.parsing_strategy) if made else None
+        else:
+            one = originals.get(index)
+        if one is not None:
+            changes = thread.spans(key)
+            found[key] = (
+                one._replace(parts=read_changed(one.parts, changes)) if changes else one
+            )
+    return found
+
+
+def _load(session: Session, indexes: set[int]) -> Mapping[int, Spoken]:
+    """The originals at these indexes as they were recorded."""
+    purged = (
+        frozenset(load_history(session).log.purged) if session.head else frozenset()
+    )
+    read = _originals.get(session.pk)
+    if read is None or read.purged != purged:
+        read = _Read(purged, [])
+    end = max(indexes, default=-1) + 1
+    if len(read.spoken) < end:
+        if len(indexes) <= FEW:
+            return _spoken(load_recorded_at(session, indexes))
+        rest = range(len(read.spoken), session.message_count)
+        more = _spoken(load_recorded_at(session, rest))
+        read = _Read(purged, [*read.spoken, *more.values()])
+        _originals.keep(session.pk, read)
+    return {index: read.spoken[index] for index in indexes if index < len(read.spoken)}
+
+
+def _spoken(originals: Mapping[int, Original]) -> dict[int, Spoken]:
+    return {
+        index: Spoken(one.parts, one.row.parsing_strategy, one.row.name or None)
+        for index, one in sorted(originals.items())
+    }
