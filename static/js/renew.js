@@ -4,11 +4,13 @@
  */
 
 const isAlike = (one, other) => one?.nodeName === other.nodeName && !one.id && !other.id;
+/** What is asked for on its own, later, stays as long as nothing newer is at hand. */
+const comesLater = (fresh) => fresh.matches?.("[data-late]:empty");
 const isOurs = (element, name) => name === "open" && element.matches("details");
 
 /** Make `target` read as `fresh` does; `fresh` is used up. */
 export function renew(target, fresh) {
-  if (target.isEqualNode(fresh)) return;
+  if (target.isEqualNode(fresh) || comesLater(fresh)) return;
   if (target.nodeName !== fresh.nodeName) target.replaceWith(fresh);
   else if (target.nodeType !== Node.ELEMENT_NODE) target.data = fresh.data;
   else {

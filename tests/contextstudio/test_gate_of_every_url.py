@@ -216,6 +216,7 @@ TABLE = (
     page(f"{S}/dialogs/texts"),
     form(f"{S}/texts", statuses=(422, 422, 422, 422)),
     page(f"{S}/panel"),
+    page(f"{S}/ledger"),
     page(f"{S}/log"),
     page(f"{S}/outline"),
     form(

@@ -1,0 +1,88 @@
+"""The ledger in sentences: see `templates/operations/ledger.html`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, log10
+
+from operations.domain.key import Key
+from operations.domain.ledger import Bill
+from operations.ledgers import Ledger, Row
+from operations.prices import Prices
+
+_LEAST = Fraction(1, 10_000)
+"""The least amount in dollars that is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one operation comes to. `never`: it doesn't pay, ever."""
+
+    key: Key
+    text: str
+    never: bool
+
+
+def lines_of(found: Ledger, waiting: frozenset[Key]) -> list[Line]:
+    """A line for each operation that changes what is sent; those that wait read "would"."""
+    return [
+        line_of(row, found.prices, waits=row.operation in waiting)
+        for row in found.rows
+        if row.first is not None
+    ]
+
+
+def line_of(row: Row, prices: Prices, *, waits: bool = False) -> Line:
+    """The line of an operation, or of several together."""
+    parts = list(_parts(row.bill, prices))
+    if row.seals:
+        count = len(row.seals)
+        answers = "1 answer" if count == 1 else f"{count:,} answers"
+        parts.append(f"takes the sealed reasoning from {answers}")
+    text = ", ".join(parts)
+    return Line(
+        key=row.operation or "",
+        text=f"If it applies: {text}" if waits else _capitalised(text),
+        never=row.bill.turns is None,
+    )
+
+
+def _parts(bill: Bill, prices: Prices) -> Iterator[str]:
+    if bill.rewritten:
+        yield f"rewrites {bill.rewritten:,} tokens once{_cost(bill.once, prices)}"
+    yield _each_turn(bill, prices)
+    if bill.turns is None:
+        yield "never pays"
+    elif bill.turns > 1:
+        yield f"pays after {bill.turns:,} turns"
+    elif bill.saved:
+        yield "pays at once" if bill.turns == 0 else "pays after 1 turn"
+
+
+def _each_turn(bill: Bill, prices: Prices) -> str:
+    cost = _cost(abs(bill.per_turn), prices)
+    if bill.saved > 0 > bill.per_turn:
+        return f"saves {bill.saved:,} a turn, yet is too short to be cached then{cost}"
+    if bill.saved:
+        verb = "saves" if bill.saved > 0 else "adds"
+        return f"{verb} {abs(bill.saved):,} a turn{cost}"
+    return "saves nothing"
+
+
+def _cost(amount: Fraction, prices: Prices) -> str:
+    return f" ({dollars(amount)})" if prices.model else ""
+
+
+def dollars(amount: Fraction) -> str:
+    """An amount with two digits that say something: $1.20, $0.19, $0.0011."""
+    if 0 < amount < _LEAST:
+        return f"under ${float(_LEAST)}"
+    value = float(f"{float(amount):.2g}") if amount < 1 else float(amount)
+    if value == 0:
+        return "$0"
+    digits = max(2, 1 - floor(log10(value)))
+    return f"${value:,.{digits}f}"
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]

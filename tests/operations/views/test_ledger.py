@@ -1,0 +1,82 @@
+"""What operations cost and save, as the drawer says it."""
+
+from fractions import Fraction
+
+import pytest
+
+from operations.domain.ledger import Price, Tariff, bill
+from operations.ledgers import Row
+from operations.presenters.ledger import dollars, line_of
+from operations.prices import Prices
+
+from .conftest import Page
+
+SONNET = Price(*(Fraction(text) / 1_000_000 for text in ("3", "3.75", "0.3")))
+TARIFF = Tariff(tiers=((0, SONNET),), minimum=1024)
+KNOWN, UNKNOWN = (
+    Prices(tariff=TARIFF, model=model, estimated=()) for model in ("sonnet", "")
+)
+
+
+def said(
+    before: int, after: int, prefix: int, prices: Prices = KNOWN, *seals: str
+) -> str:
+    row = Row(
+        operation="o1",
+        bill=bill(before, after, prefix, TARIFF),
+        first="m1",
+        seals=seals,
+        exact=True,
+    )
+    return line_of(row, prices).text
+
+
+def test_a_line_says_what_is_rewritten_saved_and_when_it_pays() -> None:
+    assert said(100_000, 60_000, 20_000) == (
+        "Rewrites 40,000 tokens once ($0.14), saves 40,000 a turn ($0.012),"
+        " pays after 12 turns"
+    )
+    assert said(100_000, 60_000, 20_000, UNKNOWN, "m9") == (
+        "Rewrites 40,000 tokens once, saves 40,000 a turn, pays after 12 turns,"
+        " takes the sealed reasoning from 1 answer"
+    )
+    assert said(50_000, 40_000, 40_000) == (
+        "Saves 10,000 a turn ($0.0030), pays at once"
+    )
+    assert said(50_000, 50_200, 50_000) == (
+        "Rewrites 200 tokens once ($0.00069), adds 200 a turn (under $0.0001), never pays"
+    )
+    assert said(50_000, 50_000, 40_000).endswith("saves nothing, never pays")
+    assert said(1100, 1000, 500) == (
+        "Saves 100 a turn, yet is too short to be cached then ($0.0027), never pays"
+    )
+    assert said(800, 700, 500) == "Saves 100 a turn ($0.00030), pays at once"
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        ("0", "$0"),
+        ("0.19", "$0.19"),
+        ("1234.5", "$1,234.50"),
+        ("0.00111", "$0.0011"),
+        ("0.00997", "$0.010"),
+    ],
+)
+def test_an_amount_has_two_digits_that_say_something(amount: str, text: str) -> None:
+    assert dollars(Fraction(amount)) == text
+
+
+def test_the_drawer_asks_for_a_line_of_each_operation(page: Page) -> None:
+    page.edit("digest", targets="m5 m6 m7", summary="Much longer than it was. " * 20)
+    page.edit("tag", targets="m1", tags="x")
+    page.edit("snip", targets="m10 m11", propose="1")
+    answer = page.client.get(f"/sessions/{page.session.pk}/ledger").content.decode()
+    assert 'data-late="o1"' in answer
+    assert "icons.svg#warn" in answer
+    assert "never pays" in answer
+    assert 'data-late="o2"' not in answer  # it changes nothing that is sent
+    assert 'data-late="o3"' in answer
+    assert "If it applies: saves" in answer
+    panel = page.client.get(f"/sessions/{page.session.pk}/panel").content.decode()
+    assert panel.count('class="op-cost"') == 3
