@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -17,8 +17,8 @@ from django.utils import timezone
 from . import blobs, rows, tokens
 from .domain.group import group_ids, starts_group
 from .domain.message import Message as GivenMessage
-from .domain.message import Usage, digest_of, encode_parts
-from .domain.part import File, Image, Part, Text, ToolResult
+from .domain.message import Role, Usage, digest_of, encode_parts
+from .domain.part import File, Image, Part, Text, ToolCall, ToolResult
 from .models import Blob, Body, Message, Session, Source
 
 BATCH = 2000
@@ -34,14 +34,45 @@ Progress = Callable[[int], None]
 """Told after each batch how many messages are recorded; raises to stop."""
 
 
-@dataclass(slots=True)
-class _Batch:
-    """Messages on their way into the database, their inline files stored."""
+class Batch:
+    """Messages on their way into the database: each encoded as it is added.
 
-    given: list[GivenMessage]
-    parts: list[tuple[Part, ...]]
-    contents: list[bytes]
-    digests: list[bytes]
+    Bytes of images and files are stored then and let go, so that what waits are words.
+    """
+
+    __slots__ = ("_found", "_keep", "contents", "digests", "given", "size")
+
+    def __init__(self, project_id: int) -> None:
+        self.given: list[GivenMessage] = []
+        self.contents: list[bytes] = []
+        self.digests: list[bytes] = []
+        self.size = 0
+        self._found: dict[str, Blob] = {}
+        self._keep = _keeping(project_id, self._found)
+
+    def add(self, given: GivenMessage) -> bool:
+        """Take one more message in; whether there are enough to be recorded."""
+        parts = given.parts
+        for part in parts:
+            kind = type(part)
+            if kind is not Text and kind is not ToolCall and _holds_bytes(part):
+                parts = _named(parts, self._keep)
+                given = replace(given, parts=parts)
+                break
+        content = encode_parts(parts)
+        self.given.append(given)
+        self.contents.append(content)
+        self.digests.append(digest_of(given.role, content))
+        self.size += len(content)
+        return self.size >= BATCH_BYTES or len(self.given) >= BATCH
+
+    def save_blobs(self) -> None:
+        """Write the rows of the images and files that were stored."""
+        if self._found:
+            Blob.objects.bulk_create(
+                self._found.values(), ignore_conflicts=True, batch_size=200
+            )
+            self._found.clear()
 
 
 def record_messages(
@@ -60,16 +91,33 @@ def record_messages(
     recorded = 0
     group: int | None = None
     for batch in _batches(session.project_id, messages):
-        with transaction.atomic(savepoint=False):
-            group = _last_group(session) if group is None else group
-            group = _record_batch(session, batch, source, group)
-            _save_counters(session)
+        group = record_batch(session, batch, source=source, group=group)
         recorded += len(batch.given)
         if progress is not None:
             progress(recorded)
     if not recorded:
         _save_counters(session)
     return recorded
+
+
+def record_batch(
+    session: Session,
+    batch: Batch,
+    *,
+    source: Source | None = None,
+    group: int | None = None,
+) -> int:
+    """Append a batch, as `record_messages` does; the answer is the group of its last message.
+
+    `group` is that of the message before it, where it is known.
+    """
+    with transaction.atomic(savepoint=False):
+        batch.save_blobs()
+        group = _last_group(session) if group is None else group
+        if batch.given:
+            group = _record_batch(session, batch, source, group)
+        _save_counters(session)
+    return group
 
 
 def keep_bodies(
@@ -103,53 +151,32 @@ def _keeping(project_id: int, found: dict[str, Blob]) -> Name:
     return keep
 
 
-def _batches(project_id: int, messages: Iterable[GivenMessage]) -> Iterator[_Batch]:
-    """The messages in batches; the bytes of images are let go as soon as they are stored."""
-    batch, size = _Batch([], [], [], []), 0
-    found: dict[str, Blob] = {}
-    keep = _keeping(project_id, found)
+def _batches(project_id: int, messages: Iterable[GivenMessage]) -> Iterator[Batch]:
+    batch = Batch(project_id)
     for given in messages:
-        parts = given.parts
-        for part in parts:
-            if type(part) is not Text and _holds_bytes(part):
-                parts = _named(parts, keep)
-                given = replace(given, parts=())
-                break
-        content = encode_parts(parts)
-        batch.given.append(given)
-        batch.parts.append(parts)
-        batch.contents.append(content)
-        batch.digests.append(digest_of(given.role, content))
-        size += len(content)
-        if size >= BATCH_BYTES or len(batch.given) == BATCH:
-            _save_blobs(found)
+        if batch.add(given):
             yield batch
-            batch, size = _Batch([], [], [], []), 0
+            batch = Batch(project_id)
     if batch.given:
-        _save_blobs(found)
         yield batch
 
 
-def _save_blobs(found: dict[str, Blob]) -> None:
-    if found:
-        Blob.objects.bulk_create(found.values(), ignore_conflicts=True, batch_size=200)
-        found.clear()
-
-
 def _record_batch(
-    session: Session, batch: _Batch, source: Source | None, group: int
+    session: Session, batch: Batch, source: Source | None, group: int
 ) -> int:
     """Write a batch; the answer is the group of its last message."""
     bodies = _bodies(session, batch)
-    kept = [bodies[digest] for digest in batch.digests]
-    counts = [count for _, count in kept]
-    starts = map(starts_group, [one.role for one in batch.given], batch.parts)
+    ids, counts = zip(*map(bodies.__getitem__, batch.digests), strict=True)
+    starts = [
+        one.role is Role.USER and starts_group(one.role, one.parts)
+        for one in batch.given
+    ]
     groups = list(group_ids(starts, last=group))
-    index, end = session.message_count, session.message_count + len(kept)
+    index, end = session.message_count, session.message_count + len(ids)
     columns: list[rows.Column] = [
         range(index, end),
-        _draw_uuids(len(kept)),
-        [body_id for body_id, _ in kept],
+        _draw_uuids(len(ids)),
+        ids,
         counts,
         groups,
         *_columns(batch.given),
@@ -192,7 +219,7 @@ def _insert(
                 raise
 
 
-def _bodies(session: Session, batch: _Batch) -> dict[bytes, tuple[int, int]]:
+def _bodies(session: Session, batch: Batch) -> dict[bytes, tuple[int, int]]:
     """Id and tokens of the body of every digest, made where the project doesn't have it."""
     project_id, encoding = session.project_id, session.encoding
     places = dict(zip(batch.digests, range(len(batch.digests)), strict=True))
@@ -202,7 +229,7 @@ def _bodies(session: Session, batch: _Batch) -> dict[bytes, tuple[int, int]]:
     bodies, uncounted = _counted(found, encoding)
     if missing := [digest for digest in wanted if digest not in found]:
         at = [places[digest] for digest in missing]
-        counts = tokens.count_messages([batch.parts[i] for i in at], encoding)
+        counts = tokens.count_messages([batch.given[i].parts for i in at], encoding)
         ids = rows.insert_bodies(
             project_id,
             [
@@ -219,7 +246,7 @@ def _bodies(session: Session, batch: _Batch) -> dict[bytes, tuple[int, int]]:
             bodies |= counted
             uncounted |= more
     if uncounted:
-        parts = {digest: batch.parts[places[digest]] for digest in uncounted}
+        parts = {digest: batch.given[places[digest]].parts for digest in uncounted}
         bodies |= _count_again(encoding, uncounted, parts)
     return bodies
 
@@ -267,7 +294,10 @@ def _named(parts: tuple[Part, ...], name: Name) -> tuple[Part, ...]:
 
 def _holds_bytes(part: Part) -> bool:
     if isinstance(part, ToolResult):
-        return any(map(_holds_bytes, part.content))
+        for item in part.content:  # noqa: SIM110  # a generator takes twice as long
+            if type(item) is not Text and _holds_bytes(item):
+                return True
+        return False
     return isinstance(part, Image | File) and part.data is not None
 
 

@@ -1,6 +1,8 @@
 """A SQLite that can lose committed writes in WAL mode is kept out of it."""
 
+import sqlite3
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -55,6 +57,14 @@ def test_the_connection_has_the_mode_that_its_own_library_allows(db: None) -> No
         mode = cursor.fetchone()[0]
     assert version == sqlite.version_in_use()
     assert mode == sqlite.journal_mode(sqlite.version_in_use()).lower()
+
+
+def test_a_database_that_is_made_anew_has_large_pages(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "new.sqlite3")
+    database.executescript(str(sqlite.options((3, 53, 4))["init_command"]))
+    database.execute("CREATE TABLE one (id)")
+    assert database.execute("PRAGMA page_size").fetchone() == (sqlite.PAGE_BYTES,)
+    database.close()
 
 
 def test_writers_wait_for_one_another_and_commits_reach_the_disk() -> None:

@@ -17,7 +17,7 @@ from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.models import LogEntry
 from operations.selectors import load_thread
-from threads import blobs, imports, records
+from threads import blobs, imports, recording, records
 from threads.domain import formats
 from threads.imports import placing, running, taking
 from threads.models import Event, Import, Message, Session, Source
@@ -398,7 +398,7 @@ def test_a_compaction_of_what_is_not_there_is_left_as_a_record(take: Take) -> No
 def test_batches_are_committed_one_by_one_and_events_keep_their_places(
     stage: Take, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(taking, "BATCH", 2)
+    monkeypatch.setattr(recording, "BATCH", 2)
     monkeypatch.setattr(taking, "EVENTS_AT_ONCE", 2)
     lines = [row for i in range(5) for row in ({"say": str(i)}, {"event": str(i)})]
     seen: list[Any] = []
@@ -417,9 +417,9 @@ def test_batches_are_committed_one_by_one_and_events_keep_their_places(
 def test_messages_with_much_in_them_are_recorded_in_smaller_batches(
     stage: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(taking, "MOST_WAITING", 1000)
+    monkeypatch.setattr(recording, "BATCH_BYTES", 1000)
     seen: list[Any] = []
-    lines = [{"say": str(i), "image": str(i) * 2000} for i in range(3)]
+    lines = [{"say": str(i) * 1000} for i in range(3)]
     stage(stub(*lines, id="a"), uuid.uuid4(), lambda *report: seen.append(report[0]))
     assert seen == [1, 2, 3]
 
@@ -462,7 +462,7 @@ def test_an_import_that_is_killed_anywhere_is_completed_by_the_next_attempt(
     at: int,
     whole: bool,
 ) -> None:
-    monkeypatch.setattr(taking, "BATCH", 1)
+    monkeypatch.setattr(recording, "BATCH", 1)
     if not whole:
         monkeypatch.setattr(running, "AT_ONCE", 0)
     files = {
@@ -492,7 +492,7 @@ def test_an_import_that_is_killed_anywhere_is_completed_by_the_next_attempt(
 def test_an_append_that_is_killed_is_completed_without_doubles(
     stage: Take, take: Take, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(taking, "BATCH", 1)
+    monkeypatch.setattr(recording, "BATCH", 1)
     monkeypatch.setattr(running, "AT_ONCE", 0)
     files = {f"{name}.stub": stub(*says("one"), id=name) for name in "ab"}
     take(files)

@@ -21,14 +21,28 @@ class Role(StrEnum):
     ASSISTANT = "assistant"
     TOOL = "tool"
 
+    __hash__ = str.__hash__  # an Enum's is Python, and roles are looked up all the time
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class Usage:
     """Tokens as the provider counted them for the request that made a message."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+
+    def __init__(  # what dataclasses write themselves takes twice as long
+        self, *, input_tokens: int = 0, output_tokens: int = 0, cached_tokens: int = 0
+    ) -> None:
+        _set_input_tokens(self, input_tokens)
+        _set_output_tokens(self, output_tokens)
+        _set_cached_tokens(self, cached_tokens)
+
+
+_set_input_tokens, _set_output_tokens, _set_cached_tokens = (
+    getattr(Usage, member.name).__set__ for member in fields(Usage)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -52,7 +66,7 @@ class Message:
     partial: bool = False
     records: tuple[str, ...] = ()
 
-    def __init__(  # what dataclasses write themselves takes twice as long
+    def __init__(  # as that of `Usage`
         self,
         *,
         role: Role,
@@ -167,7 +181,7 @@ def encode_parts(parts: Iterable[Part]) -> bytes:
     Sorted keys, no blanks, UTF-8 in which lone surrogates pass (transcripts hold them, and
     a database's own JSON type would refuse them).
     """
-    return b"[%b]" % b",".join(map(_encode, parts))
+    return b"[%b]" % b",".join([_encode(part) for part in parts])
 
 
 def decode_parts(content: bytes) -> tuple[Part, ...]:
@@ -217,7 +231,7 @@ def _encode(part: Part) -> bytes:
 
 def _encode_result(part: ToolResult) -> bytes:
     call_id = canonical.text(part.call_id)
-    content = b",".join(map(_encode, part.content))
+    content = b",".join([_encode(item) for item in part.content])
     is_error = b',"is_error":true' if part.is_error else b""
     name = b"" if part.name is None else b',"name":' + canonical.text(part.name)
     return b'{"call_id":%b,"content":[%b]%b%b,"type":"tool_result"}' % (

@@ -22,18 +22,15 @@ from .. import blobs, compactions, rows
 from ..alignment import Alignment
 from ..compactions import Compacted
 from ..domain.message import Message as GivenMessage
-from ..domain.part import JSON, File, Image, Opaque, Part, Text, ToolCall, ToolResult
 from ..domain.transcript import Compaction, Transcript, Warning
 from ..domain.transcript import Event as GivenEvent
 from ..models import Event, Session, Source
-from ..recording import BATCH, record_messages
+from ..recording import Batch, record_batch
 from ..services import clean_title
 from .tally import Tally, storable
 
 logger = logging.getLogger(__name__)
 
-MOST_WAITING = 16 << 20
-"""Bytes of messages that wait to be recorded together."""
 EVENTS_AT_ONCE = 2000
 COMPACTION = "compaction"
 """The type of the event that a compaction's record is kept as."""
@@ -96,11 +93,17 @@ class Taking:
     added: int = 0
     """Events that were added."""
     _ordinal: int = 0
-    _messages: list[GivenMessage] = field(default_factory=list)
+    _batch: Batch = field(init=False)
+    _is_full: bool = False
+    """Whether what waits is enough to be recorded."""
+    _group: int | None = None
+    """The group of the last message that was recorded."""
     _events: list[tuple[int, str, str, datetime | None]] = field(default_factory=list)
     """As `rows.EVENT_COLUMNS` names their members."""
     _compactions: list[Compaction] = field(default_factory=list)
-    _weight: int = 0
+
+    def __post_init__(self) -> None:
+        self._batch = Batch(self.source.project_id)
 
     def run(self) -> None:
         """Read to the end. Raises Diverged where an alignment finds another course."""
@@ -120,51 +123,42 @@ class Taking:
     def adds_nothing(self) -> bool:
         """Whether the session holds every message of the transcript. Raises Diverged."""
         for item in guarded(self.transcript):
-            if isinstance(item, GivenMessage):
-                self._take(item)
-                if self._messages:
-                    return False
+            if isinstance(item, GivenMessage) and self._place(item) is not None:
+                return False
         return True
 
     @property
     def _waits(self) -> bool:
-        return bool(self._messages or self._events)
+        return bool(self._batch.given or self._events)
 
     def _compare(self, items: Iterator[object]) -> None:
         """Pass over what the session has, up to what it has not: without a transaction."""
         for item in items:
             self._take(item)
             is_beyond = self.alignment is None or self.alignment.is_beyond
-            if self._waits and (is_beyond or len(self._events) >= EVENTS_AT_ONCE):
+            if self._waits and (is_beyond or self._is_full):
                 return
 
     def _read(self, items: Iterator[object]) -> None:
-        take, is_new = self._take, self.alignment is None
+        add, is_new = self._batch.add, self.alignment is None
         for item in items:
             if is_new and type(item) is GivenMessage:  # most of all items there are
                 self._ordinal += 1
-                self._messages.append(item)
-                self._weight += weigh(item.parts)
+                if not add(item):
+                    continue
+                self._is_full = True
             else:
-                take(item)
-            if (
-                len(self._messages) >= BATCH
-                or self._weight > MOST_WAITING
-                or len(self._events) >= EVENTS_AT_ONCE
-            ):
+                self._take(item)
+            if self._is_full:
                 self._flush()
+                add = self._batch.add
 
     def _take(self, item: object) -> None:
         match item:
             case GivenMessage():
-                new: GivenMessage | None = item
-                if self.alignment is not None:  # else they are counted in `_flush`
-                    self.tally.count([item])
-                    new = self.alignment.place(item)
-                self._ordinal += 1
-                if new is not None:
-                    self._messages.append(new)
-                    self._weight += weigh(new.parts)
+                new = self._place(item)
+                if new is not None and self._batch.add(new):
+                    self._is_full = True
             case GivenEvent():
                 self.tally.count_event(item.type)
                 self._take_event(item)
@@ -173,6 +167,14 @@ class Taking:
                 event = GivenEvent(COMPACTION, item.record, item.created_at)
                 if self._take_event(event):
                     self._compactions.append(item)
+
+    def _place(self, message: GivenMessage) -> GivenMessage | None:
+        """The message as it is recorded; None where the session has it."""
+        self._ordinal += 1
+        if self.alignment is None:
+            return message
+        self.tally.count([message])  # those of a new session are counted in `_flush`
+        return self.alignment.place(message)
 
     def _take_event(self, event: GivenEvent) -> bool:
         """Keep an event, if the session doesn't have it; whether it was new."""
@@ -184,20 +186,25 @@ class Taking:
             before = self.alignment.first_index(self._ordinal)
         record = storable(event.record)[:1024]
         self._events.append((before, type_, record, event.created_at))
+        self._is_full = self._is_full or len(self._events) >= EVENTS_AT_ONCE
         return True
 
     def _flush(self) -> None:
         """Record what waits, in a transaction of its own where none is open."""
-        with transaction.atomic():
+        batch = self._batch
+        with transaction.atomic(savepoint=False):
             session = self._session()
-            if self._messages:
-                record_messages(session, self._messages, source=self.source)
+            if batch.given:
+                self._group = record_batch(
+                    session, batch, source=self.source, group=self._group
+                )
             rows.insert_events(session, self.source.pk, self._events)
         if self.alignment is None:
-            self.tally.count(self._messages)
-        self.recorded += len(self._messages)
+            self.tally.count(batch.given)
+        self.recorded += len(batch.given)
         self.added += len(self._events)
-        self._messages, self._events, self._weight = [], [], 0
+        self._batch, self._events = Batch(self.source.project_id), []
+        self._is_full = False
         self.step(self.recorded)
 
     def _session(self) -> Session:
@@ -265,33 +272,6 @@ def unreadable(fault: Exception) -> Invalid:
 def _type(word: str) -> str:
     """An event's type as its column takes it."""
     return clean_title(word)[:64]
-
-
-def weigh(parts: tuple[Part, ...]) -> int:
-    """About how many bytes the parts of a message hold."""
-    total = 0
-    for part in parts:
-        if isinstance(part, Text):
-            total += len(part.text)
-        elif isinstance(part, ToolResult):
-            total += weigh(part.content)
-        elif isinstance(part, ToolCall):
-            total += _weigh_json(part.arguments)
-        elif isinstance(part, Image | File):
-            total += len(part.data or b"")
-        elif isinstance(part, Opaque):
-            total += _weigh_json(part.data)
-        else:
-            total += len(part.text) + len(part.data or "")
-    return total + 200
-
-
-def _weigh_json(value: JSON) -> int:
-    """About how much text a value holds: what lies deep in it is left out."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    found = value if isinstance(value, list) else [value]
-    return sum(len(item) for item in found if isinstance(item, str))
 
 
 def begins_with(sha256: str, old: Source) -> bool:

@@ -56,11 +56,12 @@ class Index:
         self._anchors: set[str] = set()
         self._repeated = ""
         self._leaves: dict[str, str] = {}
+        add, warnings = self._add, self.warnings
         for number, start, end, value in windows.records(file):
-            span = Span(start, end)
             if value is BROKEN:
-                value = windows.read_again(file, number, span, self.warnings)
-            self._add(number, span, value)
+                span = Span(start, end)
+                value = windows.read_again(file, number, span, warnings)
+            add(number, start, end, value)
         self.is_agent = not self.notes[0].message_count and len(self.notes) > 1
         if self.is_agent:
             self._be_an_agent()
@@ -128,8 +129,9 @@ class Index:
 
         It was not looked at for what `json_text.is_exact` finds.
         """
-        if number in self._held:
-            return self._held.pop(number)
+        held = self._held.pop(number, None)
+        if held is not None:
+            return held
         return self.window.rough_value(Span(self._starts[number], self._ends[number]))
 
     def exact_value(self, number: int) -> JSON:
@@ -159,7 +161,7 @@ class Index:
         type_ = self._type_names[self._types[number]]
         return Event(prefix + type_, self.place(number), self.stamp(number))
 
-    def _add(self, line: int, span: Span, record: JSON) -> None:
+    def _add(self, line: int, start: int, end: int, record: JSON) -> None:
         type_, flags = claude_record.classify(record)
         known: dict[str, Any] = record if isinstance(record, dict) else {}
         id_, parent = known.get("uuid"), known.get("parentUuid")
@@ -169,7 +171,7 @@ class Index:
             id_ = ""
         turn = answers = ""
         group = 0
-        if id_ and id_ in self.graph:
+        if id_ and self.graph.find(id_) != lineage.NOBODY:
             self._repeated, id_ = id_, ""
             type_, flags = f"duplicate/{type_}", lineage.LOOSE
         elif not flags & lineage.LOOSE:
@@ -182,16 +184,16 @@ class Index:
             type_, flags = SUMMARY, lineage.SPINE
         if flags & lineage.MESSAGE:
             turn, answers = self._hear(known, type_, flags, group)
-            self._hold(known, span)
+            self._hold(known, end)
         elif not flags & lineage.LOOSE:
             self._note_compaction(known, type_, group)
-        self._place(line, span, known, type_)
+        self._place(line, start, end, known, type_)
         self.graph.add(id_, parent, flags, turn, answers, group)
 
-    def _hold(self, record: dict[str, Any], span: Span) -> None:
+    def _hold(self, record: dict[str, Any], end: int) -> None:
         """Keep what a message says, near the beginning of the file."""
-        if span.end <= HELD:
-            self._held[len(self.graph)] = {
+        if end <= HELD:
+            self._held[len(self.graph.flags)] = {
                 "type": record["type"],
                 "uuid": record.get("uuid"),
                 "message": record["message"],
@@ -264,15 +266,18 @@ class Index:
             or claude_record.words(record["message"]).startswith(CONTINUED)
         )
 
-    def _place(self, line: int, span: Span, record: dict[str, Any], type_: str) -> None:
+    def _place(
+        self, line: int, start: int, end: int, record: dict[str, Any], type_: str
+    ) -> None:
         """Keep where a line is, when it was written, and what it says of the session."""
-        self._starts.append(span.start)
-        self._ends.append(span.end)
+        self._starts.append(start)
+        self._ends.append(end)
         self._lines.append(line)
         stamp = fields.moment(record.get("timestamp"))
         self._stamps.append(stamp.timestamp() if stamp else 0)
-        number = self._type_numbers.setdefault(type_, len(self._type_names))
-        if number == len(self._type_names):
+        number = self._type_numbers.get(type_)
+        if number is None:
+            number = self._type_numbers[type_] = len(self._type_names)
             self._type_names.append(type_)
         self._types.append(number)
         session_id = record.get("sessionId") or record.get("session_id")

@@ -34,6 +34,7 @@ _MARKS = (
     ("isVirtual", "virtual"),
 )
 """What makes a user's or assistant's line no message: the tool didn't send it as one."""
+_MARKED = frozenset(name for name, _ in _MARKS)
 _MAX_TYPE = 64
 
 
@@ -78,6 +79,8 @@ def classify(record: JSON) -> tuple[str, int]:
 
 
 def _mark(record: dict[str, Any]) -> str:
+    if _MARKED.isdisjoint(record):  # most of all lines
+        return ""
     for name, mark in _MARKS:
         if name in record and record[name] is True:
             return mark
@@ -129,7 +132,9 @@ def spawns(message: dict[str, Any]) -> list[Spawn]:
     content = message.get("content")
     found = []
     for block in content if isinstance(content, list) else ():
-        if isinstance(block, dict) and str(block.get("name")) in SPAWNS:
+        if not isinstance(block, dict) or "name" not in block:
+            continue
+        if str(block["name"]) in SPAWNS:
             asked = fields.mapping(block, "input")
             description = fields.one_line(fields.text(asked, "description"))
             call_id = fields.word(block, "id")

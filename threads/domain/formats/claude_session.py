@@ -27,6 +27,7 @@ MOST_COMPACTIONS = 2000
 CLEARED = "[Old tool result content cleared]"
 """What the tool sends in place of a result that a micro-compaction took out."""
 
+CONTENT = ("message", "content")
 Item = Message | Event | Compaction
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
 
@@ -63,6 +64,7 @@ class _Telling:
         self._live_from, self._live = 0, set[int]()
         lines = len(index.graph) if index.boundaries else 0
         self._ordinals = array("i", [-1]) * lines
+        self._is_noted = bool(index.boundaries or index.cleared)
         self._hidden = self._shortened = 0
         self._next_spoken: dict[int, array[int]] = {}
         self._carriers: dict[str, tuple[int, int]] = {}
@@ -79,16 +81,17 @@ class _Telling:
 
     def _tell(self, way: int, stop: int | None) -> Iterator[Item]:
         """The items of a way, up to where another left it."""
-        order = self._found[way].order
+        order, flags = self._found[way].order, self._index.graph.flags
+        follows, following = self._ways.follows, self._ways.following
         for place, number in enumerate(order):
             if number == stop:
                 return
             if number < 0:
                 yield from self._aside(-1 - number)
-            elif self._index.graph.flags[number] & MESSAGE:
-                if self._ways.follows[number]:
+            elif flags[number] & MESSAGE:
+                if follows[number]:
                     continue
-                if self._ways.following[number] < 0:
+                if following[number] < 0:
                     yield self._single(number)
                 else:
                     yield from self._message(number)
@@ -117,7 +120,9 @@ class _Telling:
         if isinstance(line, Event):
             return line
         message = self._join([(number, line[0])], line[1])
-        self._note([number], message)
+        if self._is_noted:
+            self._note([number], message)
+        self._count += 1
         return message
 
     def _message(self, first: int) -> Iterator[Message | Event]:
@@ -138,6 +143,7 @@ class _Telling:
         if read:
             message = self._join(read, tuple(parts))
             self._note(numbers, message)
+            self._count += 1
             yield message
 
     def _parts(self, number: int) -> tuple[dict[str, Any], tuple[Part, ...]] | Event:
@@ -145,11 +151,13 @@ class _Telling:
         try:
             record = self._index.value(number)
             content = record["message"].get("content")
-            parts = blocks.read_content(content, ("message", "content"))
+            if type(content) is str and content:
+                return record, (Text(content),)
+            parts = blocks.read_content(content, CONTENT)
             if not blocks.are_exact(parts):
                 record = self._index.exact_value(number)
                 content = record["message"].get("content")
-                parts = blocks.read_content(content, ("message", "content"))
+                parts = blocks.read_content(content, CONTENT)
             return record, parts
         except Invalid as error:
             return self._unreadable(number, error)
@@ -180,7 +188,7 @@ class _Telling:
         )
 
     def _note(self, numbers: list[int], message: Message) -> None:
-        """Count a message, and remember it where a compaction will speak of it."""
+        """Remember a message where a compaction will speak of it."""
         if self._index.boundaries:
             for number in numbers:
                 self._ordinals[number] = self._count
@@ -188,7 +196,6 @@ class _Telling:
             for part in message.parts:
                 if isinstance(part, ToolResult) and part.call_id in wanted:
                     self._carriers.setdefault(part.call_id, (self._count, numbers[0]))
-        self._count += 1
 
     def _boundary(self, way: int, place: int) -> Iterator[Item]:
         """What shortened the context here; an event where it hides nothing."""

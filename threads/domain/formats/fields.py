@@ -27,10 +27,15 @@ def word(record: JSON, *names: str, limit: int = 128) -> str:
 
     For what a database keys rows by; anything else reads as an empty string.
     """
-    for name in names:
-        value = text(record, name)
-        if value and len(value) <= limit and value.isprintable():
-            return value
+    if isinstance(record, dict):
+        for name in names:
+            value = record.get(name)
+            if (
+                isinstance(value, str)
+                and 0 < len(value) <= limit
+                and value.isprintable()
+            ):
+                return value
     return ""
 
 

@@ -77,10 +77,10 @@ class Lineage:
         number = len(self.flags)
         self.flags.append(flags)
         numbers = self._numbers
-        self.turns.append(numbers.setdefault(turn, len(numbers)) if turn else NOBODY)
-        self.answers.append(
-            numbers.setdefault(answers, len(numbers)) if answers else NOBODY
-        )
+        turns = numbers.setdefault(turn, len(numbers)) if turn else NOBODY
+        answered = numbers.setdefault(answers, len(numbers)) if answers else NOBODY
+        self.turns.append(turns)
+        self.answers.append(answered)
         self.groups.append(group)
         if group >= self.group_count:
             self.group_count = group + 1
