@@ -19,5 +19,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("contextstudio.accounts.urls")),
     path("", include("threads.urls")),
     path("", include("operations.urls")),
+    path("", include("archive.urls")),
 ]
 handler404 = "contextstudio.middleware.page_not_found"

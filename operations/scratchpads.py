@@ -44,10 +44,10 @@ def load_scratchpad(session: Session, number: int | None = None) -> Scratchpad:
     return EMPTY
 
 
-def list_scratchpads(session: Session) -> list[Scratchpad]:
-    """All versions, newest first."""
+def list_scratchpads(session: Session, most: int | None = None) -> list[Scratchpad]:
+    """All versions, newest first, or the newest of them."""
     rows = ScratchpadVersion.objects.filter(session=session).order_by("-number")
-    return [_read(session, row) for row in rows]
+    return [_read(session, row) for row in rows[:most]]
 
 
 @transaction.atomic

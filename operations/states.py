@@ -42,6 +42,7 @@ class Versioned(NamedTuple):
     actor: str
     created_at: datetime | None
     in_force: bool
+    actor_name: str = ""
 
 
 class _Scan(NamedTuple):
@@ -127,6 +128,7 @@ def _of_people(session: Session) -> list[tuple[tuple[int, int], Versioned]]:
                 row.actor,
                 row.created_at,
                 False,
+                row.actor_name,
             ),
         )
         for row in rows

@@ -7,19 +7,16 @@ from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.message import Role
-from threads.domain.part import Text
 from threads.selectors import get_session
 
 from ..arguments import Index, Tag
-from ..contexts import Context, Wish, assemble, assemble_session, present_context
+from ..contexts import Wish, assemble, assemble_session, present_context
 from ..domain.selection import Preference
-from ..domain.state import extract
 from ..policies import set_window
+from ..rebuilding import rebuild_state
 from ..recording import refuse_stale
 from ..scratchpads import append_to_scratchpad, load_scratchpad, update_scratchpad
 from ..slices import request_slice
-from ..states import current_state
 from .tool import SessionTool
 
 
@@ -200,29 +197,17 @@ class RebuildState(SessionTool):
         """The state in force, and what it would be. `status`: proposed, unchanged or none."""
         session = get_session(caller, self.session_id)
         refuse_stale(session, self.expected_head)
-        context = assemble_session(session, Wish())
-        before = current_state(session, context.thread)
-        key, words = _last_state(context)
-        old = before.text if before else ""
-        status = "none" if key is None else "unchanged" if words == old else "proposed"
+        rebuilt = rebuild_state(session)
+        old, words = rebuilt.in_force, rebuilt.text
+        is_new = rebuilt.status == "proposed"
         return {
             "state": words,
-            "key": key,
+            "key": rebuilt.key,
             "previous": old,
-            "difference": _difference(old, words) if status == "proposed" else "",
-            "status": status,
+            "difference": _difference(old, words) if is_new else "",
+            "status": rebuilt.status,
             "made_by": "rules",
         }
-
-
-def _last_state(context: Context) -> tuple[str | None, str]:
-    """The last STATE block of what is sent, with the key of its response."""
-    for message in reversed(context.assembly.messages):
-        texts = [part.text for part in message.parts if isinstance(part, Text)]
-        state = extract("\n\n".join(texts)) if message.role is Role.ASSISTANT else None
-        if state is not None:
-            return message.key, state.text
-    return None, ""
 
 
 def _difference(before: str, after: str) -> str:

@@ -56,6 +56,8 @@ export const COMMANDS = [
   { group: "This session", verb: "to-thread", name: "Go to the thread", keys: ["g t"] },
   { group: "This session", verb: "to-context", name: "Go to what the model sees", keys: ["g c"] },
   { group: "This session", verb: "to-policy", name: "Go to the policy", keys: ["g p"] },
+  { group: "This session", verb: "to-notes", name: "Go to objective, STATE and scratchpad", keys: ["g n"] },
+  { group: "This session", verb: "to-memos", name: "Go to memos and recall", keys: ["g m"] },
   { group: "Everywhere", verb: "import", name: "Import a file…", keys: ["i"] },
   { group: "Everywhere", verb: "import-folder", name: "Import a folder…", keys: [] },
   { group: "Everywhere", verb: "paste", name: "Paste a transcript…", keys: [] },

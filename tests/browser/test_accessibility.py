@@ -202,6 +202,24 @@ def test_the_policy(sized: Page, small: str) -> None:
     assert found_in(sized) == []
 
 
+def test_notes_and_memos(sized: Page, api: httpx.Client, small: str) -> None:
+    for path, content in (
+        ("scratchpad", "# Plan"),
+        ("scratchpad", "# Plan of [two](https://example.org)"),
+        ("state", "Goal: look around"),
+    ):
+        written = api.put(f"/api/sessions/{small}/{path}", json={"content": content})
+        assert written.is_success
+    memo = {"content": "Known", "tags": ["gotcha"], "session_id": small}
+    assert api.post("/api/tools/save_memo", json=memo).is_success
+    for path in ("notes", "notes?version=1", "memos?ref=m1", "memos?ref=m999"):
+        sized.goto(f"/sessions/{small}/{path}")
+        sized.evaluate(
+            "() => document.querySelectorAll('main details').forEach((one) => { one.open = true; })"
+        )
+        assert found_in(sized) == [], path
+
+
 def test_the_list_and_its_dialogs(sized: Page, faults: Faults) -> None:
     faults.expect("status of 422")
     sized.goto("/sessions/")

@@ -58,7 +58,7 @@ def test_a_light_turns_with_an_edit_and_leads_to_what_it_found(
 def test_a_policy_shows_its_effect_before_it_is_saved(
     page: Page, session: str, faults: Faults
 ) -> None:
-    faults.expect("status of 422")
+    faults.expect("422")
     visit(page, session)
     row(page, "m0").focus()
     press(page, "g", "p")
@@ -76,5 +76,45 @@ def test_a_policy_shows_its_effect_before_it_is_saved(
     expect(page.get_by_text("this session’s own")).to_be_visible()
     press(page, "g", "c")
     expect(page.get_by_role("row", name="Truncation")).to_be_visible()
+    press(page, "g", "t")
+    expect(row(page, "m0")).to_be_visible()
+
+
+def test_what_a_session_keeps_is_written_and_read_again(
+    page: Page, session: str, faults: Faults
+) -> None:
+    visit(page, session)
+    page.get_by_role("button", name="Beside the thread").click()
+    page.locator("#beside").get_by_role("link", name="Notes").click()
+    scratchpad = page.locator("#scratchpad")
+    for words in ("# Plan", "# Plan of two"):
+        scratchpad.get_by_text("Edit the scratchpad").click()
+        scratchpad.get_by_label("Markdown").fill(words)
+        scratchpad.get_by_role("button", name="Save").click()
+        expect(scratchpad.get_by_role("heading", name=words[2:])).to_be_visible()
+    scratchpad.get_by_text("2 versions").click()
+    scratchpad.get_by_role("link", name="Version 1").click()
+    expect(scratchpad.locator("ins")).to_have_text(" of two")
+    scratchpad.get_by_role("button", name="Put version 1 back").click()
+    expect(scratchpad).to_contain_text("Version 3, by Owner")
+    page.locator("#state").get_by_text("Set other words").click()
+    page.get_by_role("textbox", name="STATE").fill("Goal: look around")
+    page.locator("#state").get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Compare with what is sent").click()
+    expect(
+        page.get_by_text("No response that is sent ends with STATE.")
+    ).to_be_visible()
+    page.get_by_role("button", name="Take it").click()
+    expect(page.locator("#objective")).to_contain_text("look around")
+    press(page, "g", "m")
+    page.get_by_text("Save a memo").click()
+    page.get_by_label("What later sessions need").fill("There is a.py.")
+    page.get_by_label("Tags").fill("where")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("link", name="#where").click()
+    expect(page.get_by_role("article")).to_have_count(1)
+    page.get_by_label("Reference").fill("m3")
+    press(page, "Enter")
+    expect(page.get_by_label("What was recalled")).to_have_text("There is a.py.")
     press(page, "g", "t")
     expect(row(page, "m0")).to_be_visible()

@@ -1,0 +1,10 @@
+"""Where the pages are of what outlives a session."""
+
+from django.urls import path
+
+from . import views
+
+app_name = "archive"
+urlpatterns = [
+    path("sessions/<uuid:session_id>/memos", views.memos, name="memos"),
+]

@@ -1,0 +1,99 @@
+"""The memos of a session's project, and recalling what a reference names."""
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import (
+    Conflict,
+    DomainError,
+    Invalid,
+    NotFound,
+)
+from contextstudio.accounts.domain.rights import Right
+from threads.models import Session
+from threads.selectors import get_session
+
+from .forms import MemoForm
+from .memos import MOST_ANSWERED, retrieve_memos, save_memo
+from .recalling import Wanted, recall
+
+_LONGEST_REFERENCE = 500
+_LONGEST_QUERY = 1000
+_MOST_TOKENS = 4000
+"""What is recalled is cut here; the tool gives more to who asks for more."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def memos(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
+    """The memos that have the words `q` and the tag `tag`, and what `ref` names; POST saves one."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    form = MemoForm(request.POST if request.method == "POST" else None)
+    if request.method != "POST":
+        return _shown(request, caller, session, form)
+    if not form.is_valid():
+        return _shown(request, caller, session, form, status=422)
+    content, tags = form.cleaned_data["content"], form.cleaned_data["tags"]
+    try:
+        save_memo(caller, content, tags, session_id=session.pk)
+    except Invalid as error:
+        form.add_error("content", error.message)
+        return _shown(request, caller, session, form, status=422)
+    messages.success(request, "The memo is saved.")
+    return redirect("archive:memos", session.pk)
+
+
+def _shown(
+    request: HttpRequest,
+    caller: Caller,
+    session: Session,
+    form: MemoForm,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    query = request.GET.get("q", "")[:_LONGEST_QUERY]
+    tag = request.GET.get("tag", "")[:100]
+    # Without the session: looking is no reason for memos to become a layer of its context.
+    found = retrieve_memos(
+        caller,
+        tags=[tag] if tag else (),
+        query=query,
+        project=session.project.slug,
+    )
+    recalled, refused = _recalled(caller, session, request.GET)
+    context = {
+        "session": session,
+        "memos": found,
+        "most": MOST_ANSWERED,
+        "query": query,
+        "tag": tag,
+        "reference": request.GET.get("ref", "")[:_LONGEST_REFERENCE],
+        "lines": request.GET.get("lines", "")[:30],
+        "recalled": recalled,
+        "refused": refused,
+        "form": form,
+        "may_edit": caller.may(Right.EDIT, session.project_id),
+    }
+    return render(request, "archive/memos.html", context, status=status)
+
+
+def _recalled(
+    caller: Caller, session: Session, fields: QueryDict
+) -> tuple[dict[str, Any] | None, DomainError | None]:
+    """What the reference names, or why it names nothing; neither where none was asked for."""
+    reference = fields.get("ref", "").strip()[:_LONGEST_REFERENCE]
+    if not reference:
+        return None, None
+    lines = fields.get("lines", "")[:30]
+    wanted = Wanted(ref_id=reference, lines=lines, max_tokens=_MOST_TOKENS)
+    try:
+        return recall(caller, wanted, session_id=session.pk), None
+    except (NotFound, Invalid, Conflict) as error:
+        return None, error
