@@ -78,6 +78,7 @@ def test_a_chosen_file_is_imported_and_opened_from_the_list(
 
 def drop_file(page: Page, content: bytes) -> None:
     """Drop a file of these bytes on the page, as the browser reports one."""
+    page.wait_for_load_state()  # the page's script listens by then
     transfer = page.evaluate_handle(
         """(text) => {
           const transfer = new DataTransfer();
