@@ -29,6 +29,7 @@ from operations.context_api import router as context_router
 from operations.domain.operation import EDITS
 from operations.ledger_api import router as ledger_router
 from operations.pattern_api import router as pattern_router
+from operations.staging_api import router as staging_router
 from threads.api import router as threads_router
 
 from .json_text import read_json
@@ -103,6 +104,7 @@ api.add_router("", threads_router)
 api.add_router("", operations_router)
 api.add_router("", context_router)
 api.add_router("", ledger_router)
+api.add_router("", staging_router)
 api.add_router("", pattern_router)
 
 

@@ -19,11 +19,14 @@ from contextstudio.accounts.responses import json_answer, json_response
 from threads.selectors import get_session
 
 from . import answers, applying, exports, patterns, services
+from .aligning import Inbound
 from .arguments import AmendArguments, AnyEdit, EditArguments, TextArguments
+from .expecting import expected_head
 from .nodes import ThreadPresenter
 from .pattern_presentation import present_looked
 from .pattern_schemas import DryRunOut
 from .presentation import (
+    present_bundle,
     present_log,
     present_operation,
     present_operations,
@@ -151,17 +154,7 @@ def record_bundle(
         title=body.title,
         expected_head=expected_head(request, body.expected_head),
     )
-    bundle = writing.history.rows[writing.numbers[0]].bundle
-    return Status(
-        201,
-        {
-            **present_writing(writing),
-            "bundle_id": str(bundle),
-            "operations": [
-                present_recorded(writing, number) for number in writing.numbers
-            ],
-        },
-    )
+    return Status(201, present_bundle(writing))
 
 
 @router.get("/sessions/{uuid:session_id}/log", response=LogPage)
@@ -340,7 +333,7 @@ def apply(request: HttpRequest, session_id: uuid.UUID, body: ApplyIn) -> HttpRes
     applied = applying.apply(
         caller_of(request),
         session_id,
-        applying.Inbound(
+        Inbound(
             messages=body.messages,
             format=body.format,
             system=body.system,
@@ -392,17 +385,6 @@ def call_tool(
 def recorded_answer(writing: Writing) -> dict[str, Any]:
     """What recording one edit answers."""
     return {**present_writing(writing), **present_recorded(writing, writing.numbers[0])}
-
-
-def expected_head(request: HttpRequest, given: int | None) -> int | None:
-    """The head that the caller knows of: a member of the body, or `If-Match`."""
-    header = request.headers.get("If-Match")
-    if given is not None or header is None:
-        return given
-    text = header.strip().removeprefix("W/").strip('"')
-    if not (text.isdecimal() and text.isascii()):
-        raise Invalid('If-Match is the head, as in "7".', at=["If-Match"])
-    return int(text)
 
 
 def _request(edit: EditArguments) -> services.Request:

@@ -1,11 +1,14 @@
 """What the API answers of the ledger: what operations cost once and save each turn."""
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
-from .domain.key import entry_number
+from threads.models import Session
+
+from .domain.key import Key, entry_number
 from .domain.ledger import Bill
 from .ledgers import Ledger, Row
 from .prices import Prices
@@ -80,6 +83,19 @@ class NoteOut(BaseModel):
     detail: str
 
 
+class StagedOut(BaseModel):
+    """What the caller has staged, and what committing all of it comes to."""
+
+    session_id: uuid.UUID
+    head: int
+    bundle_id: uuid.UUID | None
+    operations: list[str]
+    """Their keys, in the order of the log."""
+    prices: PricesOut | None
+    total: BillOut | None
+    """Null where nothing is staged."""
+
+
 class LedgerOut(BaseModel):
     """The ledger of a session."""
 
@@ -108,6 +124,22 @@ def present_ledger(found: Ledger, history: History) -> dict[str, Any]:
         "total": found.total and present_bill(found.total, found.prices),
         "operations": [_present_row(row, found, history) for row in found.rows],
         "notes": [note._asdict() for note in found.notes],
+    }
+
+
+def present_staged(
+    session: Session, keys: Sequence[Key], found: Ledger | None, history: History
+) -> dict[str, Any]:
+    """What is staged, as `StagedOut` has it."""
+    last = history.rows[entry_number(keys[-1]) or 0] if keys else None
+    total = found.total if found else None
+    return {
+        "session_id": str(session.pk),
+        "head": session.head,
+        "bundle_id": str(last.bundle) if last else None,
+        "operations": list(keys),
+        "prices": _present_prices(found.prices, found.context.sent) if found else None,
+        "total": present_bill(total, found.prices) if found and total else None,
     }
 
 

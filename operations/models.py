@@ -21,6 +21,8 @@ class LogEntry(models.Model):
     payload = models.BinaryField()
     """JSON as `operations.codec` writes it; bytes, for it may quote any text."""
     proposed = models.BooleanField(default=False)
+    staged = models.BooleanField(default=False, db_default=False)
+    """A proposal that its author collects with others, to commit them as one bundle."""
     bundle = models.UUIDField(null=True)
     actor = models.CharField(max_length=64)
     actor_name = models.CharField(max_length=150)

@@ -30,6 +30,7 @@ def present_report(report: Report, recorded: Recorded, row: Row) -> dict[str, An
         "type": report.kind,
         "title": row.title,
         "status": report.status,
+        "staged": recorded.entry.staged,
         "reason": report.reason,
         "hidden_by": report.hidden_by,
         "condition": present_condition(recorded.edit.condition),
@@ -90,6 +91,7 @@ def present_log(history: History, numbers: Iterable[int]) -> list[dict[str, Any]
             "type": history.log.at(number).operation.kind,
             "entry": _payload(history.log, number),
             "proposed": history.log.at(number).proposed,
+            "staged": history.log.at(number).staged,
             "bundle_id": history.log.at(number).bundle,
             "actor": {
                 "id": history.rows[number].actor,
@@ -135,6 +137,15 @@ def present_recorded(writing: Writing, number: int) -> dict[str, Any]:
         "resolved": resolved(writing.thread, number),
         "status": report.status,
         "reason": report.reason,
+    }
+
+
+def present_bundle(writing: Writing) -> dict[str, Any]:
+    """What recording a bundle answers."""
+    return {
+        **present_writing(writing),
+        "bundle_id": str(writing.history.rows[writing.numbers[0]].bundle),
+        "operations": [present_recorded(writing, number) for number in writing.numbers],
     }
 
 

@@ -61,13 +61,21 @@ class Writing:
         self,
         *operations: Operation,
         proposed: bool = False,
+        staged: bool = False,
         bundle: uuid.UUID | None = None,
         title: str = "",
         titles: Sequence[str] = (),
     ) -> None:
         """Insert entries at the end of the log, numbered in a row; `titles`: one for each."""
         rows = [
-            self._row(number, operation, proposed=proposed, bundle=bundle, title=name)
+            self._row(
+                number,
+                operation,
+                proposed=proposed,
+                staged=staged,
+                bundle=bundle,
+                title=name,
+            )
             for number, operation, name in zip(
                 range(self.session.head + 1, self.session.head + 1 + len(operations)),
                 operations,
@@ -91,6 +99,7 @@ class Writing:
         operation: Operation,
         *,
         proposed: bool,
+        staged: bool,
         bundle: uuid.UUID | None,
         title: str,
     ) -> LogEntry:
@@ -101,6 +110,7 @@ class Writing:
             kind=kind,
             payload=payload,
             proposed=proposed,
+            staged=staged,
             bundle=bundle,
             actor=self.caller.actor,
             actor_name=self.caller.name[:150],

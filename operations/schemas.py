@@ -26,6 +26,12 @@ class ToggleIn(Taken):
     expected_head: int | None = Field(None, ge=0)
 
 
+class HeadIn(Taken):
+    """The entry that the caller knows to be the last."""
+
+    expected_head: int | None = Field(None, ge=0)
+
+
 class ToolList(BaseModel):
     """Tools as a provider's request lists them."""
 
@@ -81,6 +87,8 @@ class OperationOut(BaseModel):
     type: str
     title: str
     status: str
+    staged: bool
+    """Whether its author collects it with others, to commit them together."""
     reason: str
     hidden_by: str | None
     condition: ConditionOut | None
@@ -183,6 +191,7 @@ class EntryOut(BaseModel):
     type: str
     entry: dict[str, Any]
     proposed: bool
+    staged: bool
     bundle_id: uuid.UUID | None
     actor: ActorOut
     created_at: str

@@ -251,6 +251,7 @@ def _entry(row: LogEntry) -> Entry:
         actor=row.actor,
         bundle=str(row.bundle) if row.bundle else None,
         proposed=row.proposed,
+        staged=row.staged,
     )
 
 

@@ -49,11 +49,15 @@ Build = Callable[[Thread], Edit | Wanted]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An edit to record; `propose` lets it wait for review, `title` says what it is for."""
+    """An edit to record; `propose` lets it wait for review, `title` says what it is for.
+
+    `stage` lets it wait until its author commits all that they staged (`operations.staging`).
+    """
 
     build: Build
     propose: bool = False
     title: str = ""
+    stage: bool = False
 
 
 def given(edit: Edit) -> Build:
@@ -95,7 +99,13 @@ def record_edit(
     proposed = _is_proposal(writing, request)
     checked = check(writing.thread, [edit], proposed=proposed)
     writing.warnings.extend(checked.warnings)
-    writing.add(*checked.edits, proposed=proposed, title=request.title)
+    writing.add(
+        *checked.edits,
+        proposed=proposed,
+        staged=request.stage,
+        bundle=_open_bundle(writing) if request.stage else None,
+        title=request.title,
+    )
     return writing.finish()
 
 
@@ -108,13 +118,23 @@ def record_bundle(
     title: str = "",
     expected_head: int | None = None,
 ) -> Writing:
-    """Record edits as one bundle: all or none, numbered in a row, all proposed if one is."""
+    """Record edits as one bundle: all or none, numbered in a row, all proposed if one is.
+
+    Where one is to be staged they all are, in the bundle that the caller is collecting.
+    """
     writing = begin(caller, session_id, Right.PROPOSE, expected_head=expected_head)
     proposed = any(_is_proposal(writing, request) for request in requests)
     edits = _build_all(writing, requests)
     checked = check(writing.thread, edits, proposed=proposed, bundle=True)
     writing.warnings.extend(checked.warnings)
-    writing.add(*checked.edits, proposed=proposed, bundle=uuid.uuid4(), title=title)
+    stage = any(request.stage for request in requests)
+    writing.add(
+        *checked.edits,
+        proposed=proposed,
+        staged=stage,
+        bundle=_open_bundle(writing) if stage else uuid.uuid4(),
+        title=title,
+    )
     return writing.finish()
 
 
@@ -183,7 +203,7 @@ def switch_bundle(
     """Switch, take back or review the operations of a bundle with one entry."""
     session, keys = get_bundle(caller, bundle_id, right, lock=True)
     writing = begin(caller, session.pk, right, expected_head=expected_head)
-    return _switch(writing, control(keys))
+    return record_switch(writing, control(keys))
 
 
 @transaction.atomic
@@ -276,10 +296,19 @@ def delete_lens(caller: Caller, session_id: uuid.UUID, name: str) -> None:
 
 
 def _is_proposal(writing: Writing, request: Request) -> bool:
-    """Asked for as one, or made by one who may not edit."""
-    return request.propose or not writing.caller.may(
-        Right.EDIT, writing.session.project_id
+    """Asked for as one, staged, or made by one who may not edit."""
+    return (
+        request.propose
+        or request.stage
+        or not writing.caller.may(Right.EDIT, writing.session.project_id)
     )
+
+
+def _open_bundle(writing: Writing) -> uuid.UUID:
+    """The bundle of what the caller has staged already, or a new one."""
+    numbers = history.staged(writing.history.log, writing.caller.actor)
+    known = writing.history.rows[numbers[-1]].bundle if numbers else None
+    return known or uuid.uuid4()
 
 
 def _built(writing: Writing, request: Request, thread: Thread) -> Edit:
@@ -321,7 +350,7 @@ def _switch_one(
     writing = begin(caller, session.pk, Right.PROPOSE, expected_head=expected_head)
     if right is not Right.EDIT or not _may_take_back(writing, key):
         require(caller, right, session.project_id)
-    return _switch(writing, control((key,)))
+    return record_switch(writing, control((key,)))
 
 
 def _may_take_back(writing: Writing, key: str) -> bool:
@@ -359,7 +388,8 @@ def _right_over(number: int, before: Log, after: Log) -> Right:
     return Right.EDIT if states & {State.ON, State.OFF} else Right.PROPOSE
 
 
-def _switch(writing: Writing, control: Switch) -> Writing:
+def record_switch(writing: Writing, control: Switch) -> Writing:
+    """Record a control as far as it changes anything. Raises Conflict for what can't apply."""
     settled = settle(writing.history.log, control)
     if isinstance(settled, Accept):
         check_accept(writing.thread, settled.operations)

@@ -49,6 +49,15 @@ def redoable(log: Log, actor: str) -> tuple[int, ...]:
     return ()
 
 
+def staged(log: Log, actor: str) -> tuple[int, ...]:
+    """The edits that an actor has staged, and neither committed nor taken back."""
+    return tuple(
+        number
+        for number, recorded in log.edits.items()
+        if _is_staged(recorded) and recorded.entry.actor == actor
+    )
+
+
 def undo(log: Log, actor: str) -> Undo:
     """The undo of an actor's newest entry or bundle.
 
@@ -174,6 +183,10 @@ def _settle_amend(log: Log, control: Amend) -> Amend | None:
     return None if control.edit == recorded.edit else control
 
 
+def _is_staged(recorded: Recorded) -> bool:
+    return recorded.entry.staged and recorded.state is State.PROPOSED
+
+
 def _can_go(log: Log, entry: Entry) -> bool:
     if isinstance(entry.operation, Undo | Redo | Purge):
         return False
@@ -184,7 +197,9 @@ def _can_go(log: Log, entry: Entry) -> bool:
 
 
 def _bundle(log: Log, entry: Entry) -> tuple[int, ...]:
-    if entry.bundle is None:
+    """An entry with its bundle; what is only staged yet goes one by one."""
+    recorded = log.edits.get(entry.number)
+    if entry.bundle is None or (recorded is not None and _is_staged(recorded)):
         return (entry.number,)
     return tuple(
         other.number

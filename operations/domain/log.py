@@ -39,7 +39,8 @@ class State(StrEnum):
 class Entry(NamedTuple):
     """One entry of a log, numbered from 1 without gaps.
 
-    `bundle` is the id of the edits that were recorded together; controls have none.
+    `bundle` is the id of the edits that were recorded together; controls have none. `staged`
+    edits are proposals that their author is still collecting, to commit them together.
     """
 
     number: int
@@ -47,6 +48,7 @@ class Entry(NamedTuple):
     actor: str
     bundle: str | None = None
     proposed: bool = False
+    staged: bool = False
 
 
 class Recorded(NamedTuple):

@@ -151,6 +151,10 @@ TABLE = (
     # REST: what the model sees.
     api_read(f"{S}/context"),
     api_read(f"{S}/ledger"),
+    api_read(f"{S}/staged"),
+    to_propose(f"{S}/staged", {"operations": [SNIP]}, ok=(201, 201, 201)),
+    to_propose(f"{S}/staged/commit"),
+    to_propose(f"{S}/staged/discard"),
     api_read(f"{S}/policy"),
     to_edit(f"{S}/policy", {"policy": {"preset": "slop"}}, method="PUT"),
     Row(

@@ -114,6 +114,7 @@ def test_a_thread_says_all_that_the_contract_promises(
         "type": "digest",
         "title": "",
         "status": "applied",
+        "staged": False,
         "reason": "",
         "hidden_by": None,
         "condition": None,

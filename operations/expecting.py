@@ -1,0 +1,16 @@
+"""The head that a caller of the API knows of: what has changed since refuses what they ask."""
+
+from django.http import HttpRequest
+
+from contextstudio.accounts.domain.errors import Invalid
+
+
+def expected_head(request: HttpRequest, given: int | None) -> int | None:
+    """The head that the caller knows of: a member of the body, or `If-Match`."""
+    header = request.headers.get("If-Match")
+    if given is not None or header is None:
+        return given
+    text = header.strip().removeprefix("W/").strip('"')
+    if not (text.isdecimal() and text.isascii()):
+        raise Invalid('If-Match is the head, as in "7".', at=["If-Match"])
+    return int(text)
