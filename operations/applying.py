@@ -7,34 +7,27 @@ holds, in order, and what came after it. What no operation touches passes as it 
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from django.db import transaction
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import dump
 from threads import blobs, events, tokens
-from threads.domain.formats import REQUESTS, anthropic, openai, public
+from threads.domain.formats import REQUESTS, anthropic
 from threads.domain.formats.format import Heading
 from threads.domain.group import starts_group
-from threads.domain.message import Message, Role, digest
+from threads.domain.message import Message, Role
 from threads.models import Session
-from threads.recording import named_by_hash, record_messages
-from threads.selectors import (
-    Original,
-    find_blobs,
-    get_session,
-    load_digests,
-    load_recorded_at,
-)
+from threads.recording import record_messages
+from threads.selectors import get_session
 
-from . import answers
+from . import aligning, answers
+from .aligning import Inbound, lay
 from .answers import Kept
 from .contexts import present_issue, present_step
-from .domain.alignment import Given, NotAligned, Unit, align, recorded
+from .domain.alignment import Unit
 from .domain.edit import named_keys
 from .domain.key import Key, original_index
 from .domain.leaf import Leaf
@@ -44,36 +37,11 @@ from .domain.splicing import splice
 from .domain.status import Status
 from .domain.thread import Thread
 from .overview import overview
-from .raw import Answer, RawRequest
-from .selectors import (
-    History,
-    load_history,
-    load_leaves,
-    load_thread,
-    mask_originals,
-)
+from .raw import Answer
+from .selectors import History, load_history, load_leaves, load_thread
 from .sending import Outbound, Sent, Wanted, send
 from .slices import consume_slice
 from .spoken import load_spoken
-
-_ROWS = 500
-"""Originals that are read at once."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inbound:
-    """A request on its way to a provider."""
-
-    messages: Sequence[dict[str, Any]]
-    format: str = "openai"
-    system: Any = None
-    active_tags: frozenset[str] | None = None
-    append: bool = True
-    model: str = ""
-    """Empty: the session's."""
-    tools: Sequence[dict[str, Any]] = ()
-    raw: RawRequest | None = None
-    """The same as it came in, where it can be read so."""
 
 
 @transaction.atomic
@@ -87,22 +55,18 @@ def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> bytes:
     """
     right = Right.EDIT if inbound.append else Right.READ
     session = get_session(caller, session_id, right, lock=inbound.append)
-    given, forms = _read(session, inbound)
-    units, known = _align(session, given, inbound)
-    held = units[-1].last if units else 0
-    new = given.messages[known:]
+    units, held, new = lay(session, inbound)
     if inbound.append and new:
         record_messages(session, new)
         session.overview = overview(load_thread(session))
         session.save(update_fields=["overview"])
         events.announce(session)
-    units += [recorded(given, known + k, held + k) for k in range(len(new))]
     history = load_history(session)
     thread = _replay(session, history, held, new, inbound.active_tags)
     request = Request(
         form=REQUESTS[inbound.format],
         heading=Heading(blob=blobs.read),
-        messages=forms,
+        messages=[*([None] * _prompts(inbound)), *inbound.messages],
         system=inbound.system,
     )
     sent = send(
@@ -122,11 +86,29 @@ def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> bytes:
     answer = Answer(
         splice=splice(sent.messages, inbound.messages, dump), report=dump(report)
     )
+    if held + len(new) == session.message_count:
+        _keep(session, inbound, units, answer, sent.wanted)
     if inbound.raw is None:
         return answer.written([dump(message) for message in inbound.messages])
-    if held + len(new) == session.message_count and not sent.wanted.preference:
-        answers.keep(session, inbound.raw, _kept(answer, sent.wanted))
     return answer.written(inbound.raw.messages)
+
+
+def _prompts(inbound: Inbound) -> int:
+    """How many messages of a request are its `system`: one, or none."""
+    return len([*anthropic.read_system(inbound.system)])
+
+
+def _keep(
+    session: Session,
+    inbound: Inbound,
+    units: Sequence[Unit],
+    answer: Answer,
+    wanted: Wanted,
+) -> None:
+    """Keep what makes it short to answer the same request, or one that goes on from it."""
+    aligning.keep(session, inbound, units)
+    if inbound.raw is not None and not wanted.preference:
+        answers.keep(session, inbound.raw, _kept(answer, wanted))
 
 
 def _kept(answer: Answer, wanted: Wanted) -> Kept:
@@ -136,67 +118,6 @@ def _kept(answer: Answer, wanted: Wanted) -> Kept:
         layers=wanted.layers,
         question=wanted.question,
     )
-
-
-def _read(
-    session: Session, inbound: Inbound
-) -> tuple[Given, list[dict[str, Any] | None]]:
-    """What came in, and beside each message what it was given as: None is the `system`."""
-    reader = anthropic if inbound.format == "anthropic" else openai
-    system = [*anthropic.read_system(inbound.system)]
-    messages = [*system, *reader.read_messages(inbound.messages)]
-    if named := public.hashes_of(messages):
-        known = find_blobs(session.project_id, named)
-        messages = [public.by_hash(message, known) for message in messages]
-
-    def digest_at(place: int) -> bytes:
-        message = messages[place]
-        return digest(message.role, named_by_hash(message.parts))
-
-    given = Given(messages, digest_at, system=bool(system))
-    return given, [*([None] * len(system)), *inbound.messages]
-
-
-def _align(session: Session, given: Given, inbound: Inbound) -> tuple[list[Unit], int]:
-    """What the session holds already: all of its own, or all of these."""
-    form, heading = REQUESTS[inbound.format], Heading(blob=blobs.read)
-    try:
-        return align(given, _Originals(session), form, heading)
-    except NotAligned as error:
-        place = error.index - given.system
-        raise Conflict(
-            f"Message {place} is not the one that the session holds."
-            if place >= 0
-            else "The system prompt is not the one that the session holds.",
-            at=["messages", place] if place >= 0 else ["system"],
-            code="not_aligned",
-            facts={"message_count": session.message_count},
-        ) from None
-
-
-class _Originals:
-    """What a session holds; the words of its originals are read only where they are needed."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._rows: dict[int, Original] = {}
-        self._count = 1
-
-    @cached_property
-    def digests(self) -> list[bytes]:
-        return load_digests(self._session)
-
-    def readings(self, index: int) -> list[Message]:
-        if index not in self._rows:
-            wanted = range(index, index + self._count)
-            self._rows = load_recorded_at(self._session, wanted)
-            self._count = _ROWS
-        original = self._rows[index]
-        masked = mask_originals(self._session, {index: original.parts})[index]
-        return [
-            Message(role=original.role, parts=parts)
-            for parts in (original.parts, masked)
-        ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,14 @@ import msgspec
 from .domain.splicing import Splice
 
 
+_NULL = msgspec.Raw(b"null")
+
+
 class _Members(msgspec.Struct):
     """What of a request an answer is put together of; `apply` itself reads the others."""
 
     messages: list[msgspec.Raw]
+    system: msgspec.Raw = _NULL
     active_tags: list[str] | None = None
     append: bool = True
 
@@ -27,6 +31,7 @@ class RawRequest:
 
     body: bytes
     messages: Sequence[bytes]
+    system: bytes
     active_tags: frozenset[str] | None
     append: bool
 
@@ -46,6 +51,7 @@ def read_raw(body: bytes) -> RawRequest | None:
     return RawRequest(
         body=body,
         messages=found.messages,
+        system=bytes(memoryview(found.system)),
         active_tags=None if tags is None else frozenset(tags),
         append=found.append,
     )
