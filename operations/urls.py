@@ -71,7 +71,6 @@ urlpatterns = [
     path(f"{_SESSION}policy/effect", policy.effect, name="effect"),
     path(f"{_SESSION}ledger", ledger.lines, name="ledger"),
     path(f"{_SESSION}notes", notebook.page, name="notes"),
-    path(f"{_SESSION}notes/rebuilt", notebook.rebuild, name="rebuild"),
     path(f"{_SESSION}panel", asides.operations, name="panel"),
     path(f"{_SESSION}log", asides.log, name="log"),
     path(f"{_SESSION}outline", asides.outline, name="outline"),

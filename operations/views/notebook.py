@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
@@ -43,7 +43,10 @@ _YOURS = "Somebody was faster. Saving again puts your words in the place of thei
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
-    """The page, with `version` of the scratchpad; POST writes what `act` names."""
+    """The page, with `version` of the scratchpad, and STATE compared with what is sent.
+
+    POST writes what `act` names.
+    """
     caller = caller_of(request)
     session = get_session(caller, session_id)
     if request.method != "POST":
@@ -59,19 +62,6 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     section = "scratchpad" if act == "restore" else act
     address = reverse("operations:notes", args=[session.pk])
     return HttpResponse(status=302, headers={"Location": f"{address}#{section}"})
-
-
-@require_safe
-def rebuild(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """What STATE would be, read anew from what is sent; nothing is changed."""
-    session = get_session(caller_of(request), session_id)
-    rebuilt = rebuild_state(session)
-    context = {
-        "session": session,
-        "rebuilt": rebuilt,
-        "difference": rebuilt_difference(rebuilt),
-    }
-    return render(request, "operations/rebuilt.html", context)
 
 
 def _write(
@@ -145,6 +135,14 @@ def _shown(
         "session": session,
         "notebook": notebook,
         "forms": made,
+        "rebuilt": _rebuilt(session) if request.GET.get("compare") else None,
         "may_edit": caller.may(Right.EDIT, session.project_id),
     }
     return render(request, "operations/notes.html", context, status=status)
+
+
+def _rebuilt(session: Session) -> dict[str, Any]:
+    """STATE read anew from what is sent; nothing is changed."""
+    found = rebuild_state(session)
+    difference = rebuilt_difference(found)
+    return {"status": found.status, "key": found.key, "difference": difference}

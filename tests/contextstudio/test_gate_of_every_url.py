@@ -215,7 +215,7 @@ TABLE = (
         {"act": "objective", "objective": "Ship"},
         statuses=(403, 403, 302, 302),
     ),
-    page(f"{S}/notes/rebuilt"),
+    page(f"{S}/notes?compare=1"),
     page(f"{S}/memos?q=x&ref=m0"),
     form(f"{S}/memos", {"content": "Known"}, statuses=(403, 403, 302, 302)),
     page(f"{S}/events"),
