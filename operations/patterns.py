@@ -89,6 +89,7 @@ def change_each(
     wanted: Wanted,
     *,
     propose: bool = False,
+    stage: bool = False,
     title: str = "",
     expected_head: int | None = None,
 ) -> Writing:
@@ -97,7 +98,7 @@ def change_each(
     refuse_stale(session, expected_head)
     edit = edit_of(session, load_thread(session), wanted)
     edits = [wanted.edit([span]) for span in edit.spans]
-    return _record(caller, session_id, edits, propose=propose, title=title)
+    return _record(caller, session_id, edits, propose=propose, stage=stage, title=title)
 
 
 def suggestions(session: Session, *, include_folded: bool = False) -> list[Suggestion]:
@@ -113,6 +114,7 @@ def _record(
     *,
     propose: bool,
     title: str,
+    stage: bool = False,
 ) -> Writing:
-    requests = [Request(given(edit), propose) for edit in edits]
+    requests = [Request(given(edit), propose, stage=stage) for edit in edits]
     return record_bundle(caller, session_id, requests, title=title)

@@ -80,5 +80,7 @@ urlpatterns = [
     path(f"{_SESSION}operations/<key:key>/<act:verb>", edits.act, name="act"),
     path(f"{_SESSION}undo", edits.undo, name="undo"),
     path(f"{_SESSION}redo", edits.redo, name="redo"),
+    path(f"{_SESSION}staged/commit", edits.commit, name="commit"),
+    path(f"{_SESSION}staged/discard", edits.discard, name="discard"),
     path(f"{_SESSION}tags", edits.tags, name="tags"),
 ]

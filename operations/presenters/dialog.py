@@ -33,6 +33,11 @@ class Dialog:
     lead: str = ""
     needs: str = ""
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether it records an edit, which can be staged."""
+        return self.main not in (_MAIN["amend"], _MAIN["activate"])
+
 
 def dialog_of(
     kind: str, *, action: str, lead: str = "", word: str = "", needs: str = ""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from itertools import groupby
 
 from operations.domain.edit import named_keys
-from operations.domain.history import redoable, undoable
-from operations.domain.key import Key, original_index
+from operations.domain.history import redoable, staged, undoable
+from operations.domain.key import Key, entry_key, original_index
 from operations.domain.status import Status
 from operations.domain.thread import Thread
 from operations.domain.widening import wider
@@ -55,6 +55,9 @@ class Drawer:
     may_redo: bool
     active_tags: list[str]
     may_activate: bool
+    staged: list[Op]
+    """What who asks has staged, in the order of the log; `may_commit`: all of it at once."""
+    may_commit: bool
     waiting: list[Decision]
     operations: list[Op]
     gone: list[Op]
@@ -79,13 +82,16 @@ def drawer_of(
     most = len(newest) if show_all else MOST_LISTED
     rest = [op for op in newest if op.status not in (*_WAITING, *_GONE)]
     gone = [op for op in newest if op.status in _GONE]
-    waiting = [op for op in newest if op.status in _WAITING]
+    own = {entry_key(number) for number in staged(log, actor)}
+    waiting = [op for op in newest if op.status in _WAITING and op.key not in own]
     groups = (waiting, rest, gone)
     return Drawer(
         may_undo=bool(undoable(log, actor)),
         may_redo=bool(redoable(log, actor)),
         active_tags=sorted(log.active_tags),
         may_activate=look.may_edit,
+        staged=[op for op in reversed(newest) if op.key in own],
+        may_commit=look.may_decide,
         waiting=_decisions(look, waiting[:most]),
         operations=rest[:most],
         gone=gone[:most],

@@ -32,17 +32,18 @@ def lines_of(found: Ledger, waiting: frozenset[Key]) -> list[Line]:
     ]
 
 
-def line_of(row: Row, prices: Prices, *, waits: bool = False) -> Line:
-    """The line of an operation, or of several together."""
+def line_of(row: Row, prices: Prices, *, waits: bool = False, key: str = "") -> Line:
+    """The line of one operation, or with `key` of several together."""
     parts = list(_parts(row.bill, prices))
     if row.seals:
         count = len(row.seals)
         answers = "1 answer" if count == 1 else f"{count:,} answers"
         parts.append(f"takes the sealed reasoning from {answers}")
     text = ", ".join(parts)
+    lead = "Together: " if key else "If it applies: " if waits else ""
     return Line(
-        key=row.operation or "",
-        text=f"If it applies: {text}" if waits else _capitalised(text),
+        key=row.operation or key,
+        text=lead + text if lead else text[:1].upper() + text[1:],
         never=row.bill.turns is None,
     )
 
@@ -82,7 +83,3 @@ def dollars(amount: Fraction) -> str:
         return "$0"
     digits = max(2, 1 - floor(log10(value)))
     return f"${value:,.{digits}f}"
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]

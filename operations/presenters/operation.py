@@ -51,6 +51,8 @@ class Op:
     hidden_by: str
     tags: tuple[str, ...]
     title: str
+    staged: bool
+    """Whether its author still collects it with others, to commit them together."""
 
     @property
     def range(self) -> str:
@@ -141,6 +143,7 @@ class Operations:
             title=row.title,
             hidden_by=report.hidden_by or "",
             tags=edit.tags if isinstance(edit, Tag) else edit.condition.tags,
+            staged=recorded.entry.staged and recorded.state is State.PROPOSED,
         )
 
     def _extent(self, report: Report, edit: Edit) -> tuple[str, str, int]:

@@ -120,7 +120,9 @@ def _is_listed(op: Op) -> bool:
 
 def _entry(op: Op) -> OutlineOp:
     proposed = op.status == Status.PROPOSED
-    name = op.word.capitalize() + (", proposed" if proposed else "")
+    name = op.word.capitalize() + (
+        f", {'staged' if op.staged else 'proposed'}" if proposed else ""
+    )
     return OutlineOp(
         op.word, name, op.where or op.range.replace("#", ""), op.key, proposed
     )

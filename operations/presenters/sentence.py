@@ -3,7 +3,7 @@
 from operations.domain.control import ActivateTags, Redo, Toggle, Undo
 from operations.domain.edit import named_keys
 from operations.domain.key import Key
-from operations.domain.log import controlled
+from operations.domain.log import Entry, controlled
 from operations.domain.status import Status
 from operations.recording import Writing
 
@@ -26,14 +26,17 @@ def sentence_of(look: Look, writing: Writing) -> tuple[str, Key]:
         case ActivateTags(tags=tags):
             text = f"Active tags: {', '.join(tags) or 'none'}"
         case _ if number in numbers:
-            text = named + (
-                " proposed" if writing.thread.log.at(number).proposed else ""
-            )
+            text = named + _waits(writing.thread.log.at(number))
         case _:
             text = f"{named} {_PAST.get(operation.kind, operation.kind)}"
     # Whoever turned a switch stays at it; only what is new is gone to.
     focus = _visible(look, f"o{number}") if number in numbers else ""
     return f"{text}{_difference(writing)}.{_aside(writing)}", focus
+
+
+def _waits(entry: Entry) -> str:
+    """How an edit waits that was just recorded; empty where it applies."""
+    return " staged" if entry.staged else " proposed" if entry.proposed else ""
 
 
 _PAST = {

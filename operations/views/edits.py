@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
-from operations import services
+from operations import services, staging
 from operations.forms import ActivateForm, AmendForm
 from operations.presenters.sentence import sentence_of
 from operations.recording import Writing
@@ -42,8 +42,9 @@ def record(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     if not form.is_valid():
         return refused(request, session, form)
     try:
-        propose = bool(request.POST.get("propose"))
-        edit = services.Request(build_of(session, form), propose=propose)
+        propose, stage = (bool(request.POST.get(how)) for how in ("propose", "stage"))
+        build = build_of(session, form)
+        edit = services.Request(build, propose=propose, stage=stage)
         return answer(request, services.record_edit(caller, session_id, edit))
     except DomainError as error:
         return refused(request, session, form, error)
@@ -85,6 +86,18 @@ def undo(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def redo(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Bring back what the caller undid last."""
     return answer(request, services.redo(caller_of(request), session_id))
+
+
+@require_POST
+def commit(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Let all that the caller staged apply."""
+    return answer(request, staging.commit(caller_of(request), session_id))
+
+
+@require_POST
+def discard(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Take back all that the caller staged."""
+    return answer(request, staging.discard(caller_of(request), session_id))
 
 
 @require_POST

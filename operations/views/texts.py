@@ -63,7 +63,9 @@ def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     try:
         wanted = _chosen(form, spans).wanted()
         caller = caller_of(request)
-        return answer(request, patterns.change_each(caller, session_id, wanted))
+        stage = bool(request.POST.get("stage"))
+        writing = patterns.change_each(caller, session_id, wanted, stage=stage)
+        return answer(request, writing)
     except DomainError as error:
         form.add_error(None, error.message)
         return _found(request, session, form, status=error.status)

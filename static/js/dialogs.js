@@ -101,6 +101,7 @@ export function watchDialogs() {
   dialog.addEventListener("htmx:confirm", onConfirm);
   dialog.addEventListener("htmx:configRequest", (event) => {
     for (const [name, value] of Object.entries(stamp())) event.detail.parameters[name] = value;
+    if (session.stages) event.detail.parameters.stage = "1";
   });
   dialog.addEventListener("htmx:beforeSwap", onAnswer);
   dialog.addEventListener("htmx:afterSwap", onRefused);

@@ -10,6 +10,8 @@ export const session = {
   head: number("head"),
   messages: number("messages"),
   total: number("total"),
+  /** Whether edits are staged rather than applied: see staging.js. */
+  stages: false,
   readOnly: !feed || feed.matches(".is-read-only"),
 };
 

@@ -18,7 +18,8 @@ export function write(path, fields = {}) {
 
 /** Record an edit of the kind `type`; its keys stand in one field, with spaces between. */
 export async function edit(type, fields) {
-  const done = await write("operations", { type, ...fields });
+  const stage = session.stages ? { stage: "1" } : {};
+  const done = await write("operations", { type, ...stage, ...fields });
   if (done) clearIfActedOn(fields.targets ?? fields.moved);
   return done;
 }

@@ -245,6 +245,8 @@ TABLE = (
     form(f"{S}/operations/o2/accept", statuses=(403, 200, 200, 200)),
     form(f"{S}/undo", statuses=(403, 409, 409, 200)),
     form(f"{S}/redo", statuses=(403, 409, 409, 409)),
+    form(f"{S}/staged/commit", statuses=(403, 200, 200, 200)),
+    form(f"{S}/staged/discard", statuses=(403, 200, 200, 200)),
     form(f"{S}/tags", {"tags": "a"}),
 )
 
