@@ -10,6 +10,8 @@ from .conftest import press, row, visit
 
 pytestmark = pytest.mark.browser
 
+FIRST_COUNT_MS = 20_000
+"""A server that counts for the first time loads its tokenizer."""
 CALL = {
     "id": "call-1",
     "type": "function",
@@ -35,7 +37,7 @@ def test_a_light_turns_with_an_edit_and_leads_to_what_it_found(
 ) -> None:
     visit(page, session)
     light = page.get_by_role("button", name="Rules of the providers")
-    expect(light).to_contain_text("3 of 8 providers repaired")
+    expect(light).to_contain_text("3 of 8 providers repaired", timeout=FIRST_COUNT_MS)
     strip = page.locator("#lights-strip")
     expect(strip.get_by_role("button", name="Anthropic")).to_contain_text("accepted")
     row(page, "m2").focus()
@@ -63,7 +65,7 @@ def test_a_policy_shows_its_effect_before_it_is_saved(
     row(page, "m0").focus()
     press(page, "g", "p")
     effect = page.get_by_role("region", name="What it would change")
-    expect(effect).to_contain_text("Not a token more or less")
+    expect(effect).to_contain_text("Not a token more or less", timeout=FIRST_COUNT_MS)
     page.get_by_label("Groups that are sent").fill("1")
     expect(effect.get_by_role("row", name="Window")).to_contain_text("no step")
     expect(effect).to_contain_text("left out in 4 places")
