@@ -195,12 +195,18 @@ def _columns(messages: list[GivenMessage]) -> list[rows.Column]:
         ["partial" if one.partial else "complete" for one in messages],
         [one.input_tokens + one.output_tokens if one else None for one in usages],
         [_usage(one) if one else None for one in usages],
-        [_word(one.name) if one.name else "" for one in messages],
-        [_word(one.model) if one.model else "" for one in messages],
-        [_word(one.source_id) if one.source_id else "" for one in messages],
+        _words([one.name for one in messages]),
+        _words([one.model for one in messages]),
+        _words([one.source_id for one in messages]),
         rows.moments([one.created_at for one in messages]),
         [_json(one.records) for one in messages],
     ]
+
+
+def _words(values: list[str | None]) -> list[str]:
+    if not any(values):
+        return [""] * len(values)
+    return [_word(value) if value else "" for value in values]
 
 
 def _insert(
@@ -229,7 +235,8 @@ def _bodies(session: Session, batch: Batch) -> dict[bytes, tuple[int, int]]:
     bodies, uncounted = _counted(found, encoding)
     if missing := [digest for digest in wanted if digest not in found]:
         at = [places[digest] for digest in missing]
-        counts = tokens.count_messages([batch.given[i].parts for i in at], encoding)
+        given = batch.given
+        counts = tokens.count_messages([given[i].parts for i in at], encoding)
         ids = rows.insert_bodies(
             project_id,
             [
@@ -239,7 +246,8 @@ def _bodies(session: Session, batch: Batch) -> dict[bytes, tuple[int, int]]:
             ],
         )
         sums = dict(zip(missing, map(sum, counts), strict=True))
-        bodies |= {digest: (id_, sums[digest]) for digest, id_ in ids.items()}
+        made = zip(ids.values(), map(sums.__getitem__, ids), strict=True)
+        bodies.update(zip(ids, made, strict=True))
         if len(ids) < len(missing):  # another transaction has stored some meanwhile
             late = [digest for digest in missing if digest not in ids]
             counted, more = _counted(rows.find_bodies(project_id, late), encoding)
@@ -331,8 +339,8 @@ def _draw_short_ids(count: int) -> list[str]:
     """As many ids as asked for, unlike each other, in the order of their index."""
     drawn: set[str] = set()
     while len(drawn) < count:
-        digits = os.urandom(4 * (count - len(drawn))).hex()
-        drawn.update(f"msg-{digits[at : at + 8]}" for at in range(0, len(digits), 8))
+        digits = os.urandom(4 * (count - len(drawn))).hex(",", 4)
+        drawn.update(f"msg-{digits.replace(',', ',msg-')}".split(","))
     return sorted(drawn)
 
 

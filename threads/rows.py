@@ -147,6 +147,8 @@ def find_bodies(project_id: int, digests: Iterable[bytes]) -> dict[bytes, Found]
 
 def moments(values: Sequence[datetime | None]) -> list[str | None]:
     """Times as a column takes them; None for one that is none in UTC (before the year 1)."""
+    if not any(values):
+        return [None] * len(values)
     zone = "+00:00" if connection.vendor == "postgresql" else ""
     return [None if value is None else _in_utc(value, zone) for value in values]
 

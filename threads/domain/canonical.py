@@ -19,23 +19,20 @@ def canonical(value: Any) -> bytes:
     """The canonical JSON of a value that the standard library's `json` can write."""
     if is_alike(value):
         try:
-            return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+            return quickly(value)
         except TypeError:
             pass
     return slowly(value)
 
 
+def quickly(value: Any) -> bytes:
+    """What `canonical` gives of a value that `is_alike`. Raises TypeError for a surrogate."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
 def slowly(value: Any) -> bytes:
     """What `canonical` gives, by the standard library alone."""
     return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
-
-
-def text(value: str) -> bytes:
-    """The canonical JSON of a text."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        return slowly(value)
 
 
 def is_alike(value: Any) -> bool:

@@ -1,6 +1,7 @@
 """Groups: a user's message with all that follows it."""
 
 from collections.abc import Iterable, Iterator
+from itertools import accumulate, islice
 
 from .message import Role
 from .part import Part, ToolResult
@@ -27,6 +28,4 @@ def group_ids(starts: Iterable[bool], *, last: int = 0) -> Iterator[int]:
     What stands before the first user's message is group 0, so the first is always group 1.
     `last` is the group of the message before these, when they are appended.
     """
-    for is_start in starts:
-        last += is_start
-        yield last
+    return islice(accumulate(starts, initial=last), 1, None)

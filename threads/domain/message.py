@@ -181,7 +181,11 @@ def encode_parts(parts: Iterable[Part]) -> bytes:
     Sorted keys, no blanks, UTF-8 in which lone surrogates pass (transcripts hold them, and
     a database's own JSON type would refuse them).
     """
-    return b"[%b]" % b",".join([_encode(part) for part in parts])
+    given = tuple(parts)
+    try:
+        return canonical.quickly([_alike(part) for part in given])
+    except TypeError:
+        return canonical.slowly([encode_part(part) for part in given])
 
 
 def decode_parts(content: bytes) -> tuple[Part, ...]:
@@ -214,32 +218,36 @@ def tombstone_of(digest: bytes) -> bytes:
     return hashlib.sha256(b"purged " + digest).digest()
 
 
-def _encode(part: Part) -> bytes:
-    """The canonical JSON of `encode_part`; of what most messages hold, put together here."""
+def _alike(part: Part) -> dict[str, Any]:
+    """What `encode_part` gives, if orjson writes it alike; else TypeError."""
     if isinstance(part, Text):
-        return b'{"text":%b,"type":"text"}' % canonical.text(part.text)
+        return {"text": part.text, "type": "text"}
     if isinstance(part, ToolCall):
-        return b'{"arguments":%b,"id":%b,"name":%b,"type":"tool_call"}' % (
-            canonical.canonical(part.arguments),
-            canonical.text(part.id),
-            canonical.text(part.name),
-        )
+        arguments = part.arguments
+        if type(arguments) is not str and not canonical.is_alike(arguments):
+            raise TypeError
+        return {
+            "arguments": arguments,
+            "id": part.id,
+            "name": part.name,
+            "type": "tool_call",
+        }
     if isinstance(part, ToolResult):
-        return _encode_result(part)
-    return canonical.canonical(encode_part(part))
-
-
-def _encode_result(part: ToolResult) -> bytes:
-    call_id = canonical.text(part.call_id)
-    content = b",".join([_encode(item) for item in part.content])
-    is_error = b',"is_error":true' if part.is_error else b""
-    name = b"" if part.name is None else b',"name":' + canonical.text(part.name)
-    return b'{"call_id":%b,"content":[%b]%b%b,"type":"tool_result"}' % (
-        call_id,
-        content,
-        is_error,
-        name,
-    )
+        content = [_alike(item) for item in part.content]
+        encoded: dict[str, Any] = {
+            "call_id": part.call_id,
+            "content": content,
+            "type": "tool_result",
+        }
+        if part.is_error:
+            encoded["is_error"] = True
+        if part.name is not None:
+            encoded["name"] = part.name
+        return encoded
+    encoded = encode_part(part)
+    if not canonical.is_alike(encoded):
+        raise TypeError
+    return encoded
 
 
 _HEADS = {role: f'{{"role":"{role}","parts":'.encode() for role in Role}

@@ -65,9 +65,10 @@ class Placing:
 
     def _held(self, one: Kept) -> dict[uuid.UUID, str]:
         """The sessions that were read from these very bytes, and the format they were read as."""
-        rows = Source.objects.filter(
-            project=self.project, sha256=one.sha256, session__in=self._sessions()
-        ).exclude(outcome="")
+        rows = Source.objects.filter(project=self.project, sha256=one.sha256)
+        if not rows.exists():  # most files are new, and this is soon asked
+            return {}
+        rows = rows.filter(session__in=self._sessions()).exclude(outcome="")
         rows = rows.exclude(report__has_key=growth.HELD)
         return dict(rows.order_by("id").values_list("session_id", "format"))
 

@@ -41,16 +41,17 @@ class Tally:
 
     def count(self, messages: Sequence[Message]) -> None:
         """Messages were read: counted together, for one by one costs as much as parsing them."""
-        told = Counter([(one.role, len(one.records) or 1) for one in messages])
-        for (role, records), times in told.items():
-            self.records[role] += records * times
-            self.messages[role] += times
+        roles = Counter([one.role for one in messages])
+        self.messages.update(roles)
+        self.records.update(roles)
+        for one in messages:
+            if len(one.records) > 1:
+                self.records[one.role] += len(one.records) - 1
         parts = [part for one in messages for part in one.parts]
         self.parts.update([part.kind for part in parts])
-        for part in parts:
-            if isinstance(part, ToolResult):
-                kinds = [item.kind for item in part.content]
-                self.parts.update(kind for kind in kinds if kind in _SHOWN)
+        results = [part for part in parts if isinstance(part, ToolResult)]
+        kinds = [item.kind for result in results for item in result.content]
+        self.parts.update(kind for kind in kinds if kind in _SHOWN)
 
     def count_event(self, type_: str) -> None:
         """A record that is no message was read."""

@@ -50,7 +50,7 @@ def test_every_value_is_written_as_the_standard_library_writes_it(value: Any) ->
 @settings(deadline=None)
 @given(anything)
 def test_every_text_is_written_as_the_standard_library_writes_it(value: str) -> None:
-    assert canonical.text(value) == by_the_standard_library(value)
+    assert canonical.canonical(value) == by_the_standard_library(value)
 
 
 @settings(deadline=None)

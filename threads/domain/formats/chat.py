@@ -140,8 +140,8 @@ def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript |
     for item in items:
         if isinstance(item, Message):
             opening.append(item)
-        if len(opening) == TITLE_WITHIN:
-            break
+            if len(opening) == TITLE_WITHIN or title_of([item]):
+                break
     if not opening:
         skipped.extend(items.warnings)
         return None

@@ -13,7 +13,7 @@ from .claude_record import BOUNDARY, CLEARING, SUMMARY, Kept, Spawn
 from .source import BROKEN, Span
 from .ways import Ways
 
-HELD = 8 << 20
+HELD = 24 << 20
 """Bytes at the beginning of a file of which the messages are held until they are told."""
 MOST_KEPT = 2000
 """Lines that a compaction left in the context, counted from the last up to the first."""
@@ -62,6 +62,7 @@ class Index:
                 span = Span(start, end)
                 value = windows.read_again(file, number, span, warnings)
             add(number, start, end, value)
+        self.graph.forget_names()
         self.is_agent = not self.notes[0].message_count and len(self.notes) > 1
         if self.is_agent:
             self._be_an_agent()

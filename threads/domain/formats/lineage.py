@@ -91,6 +91,10 @@ class Lineage:
         if id_:
             self._index.setdefault(id_, number)
 
+    def forget_names(self) -> None:
+        """Let go what turns and calls are called: no line is added any more."""
+        self._numbers.clear()
+
     def join_groups(self) -> None:
         """Make all lines the thread's: there is no other."""
         self.groups = array("i", bytes(4 * len(self)))

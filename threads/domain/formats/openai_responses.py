@@ -246,8 +246,9 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
 def _score(sample: Sample) -> float:
     """0.9 for items of its own, alone or in a request; 0.7 for messages in an `input`."""
     rows = sample.rows
-    inner = [fields.mapping(row, name) for row in rows for name in _HOLDERS]
-    inner += [fields.mapping(body, "body") for body in inner]
+    held_by = [row[name] for row in rows for name in _HOLDERS if name in row]
+    inner = [one for one in held_by if isinstance(one, dict)]
+    inner += [one["body"] for one in inner if isinstance(one.get("body"), dict)]
     held = [
         item
         for row in (*rows, *inner)
