@@ -31,7 +31,8 @@ def made_key(number: int, place: int) -> Key:
 
 def original_index(key: Key) -> int | None:
     """The index of an original; None where the key names none."""
-    return original_number(key) - 1 if original_number(key) else None
+    number = original_number(key)
+    return number - 1 if number else None
 
 
 @lru_cache(maxsize=1 << 17)

@@ -29,35 +29,63 @@ def pass_through(
     `origins` are those of the compiled messages, `units` lay the client's messages (`given`)
     along the originals.
     """
-    unit_of = [unit for unit in units for _ in range(unit.first, unit.last)]
-
-    def whole(keys: Collection[Key]) -> frozenset[Key]:
-        """The keys of all units that these keys are of; none where they must be compiled."""
-        found: set[Key] = set()
-        for key in keys:
-            index = original_index(key)
-            if index is None or index >= len(unit_of) or touched(key):
-                return frozenset()
-            unit = unit_of[index]
-            if not unit.as_given:
-                return frozenset()
-            found.update(map(original_key, range(unit.first, unit.last)))
-        return frozenset() if any(map(touched, found)) else frozenset(found)
-
-    place = 0
+    laid, place = _Laid(units, touched), 0
     while place < len(messages):
-        run = _run(origins, place, whole)
-        if run is None:
+        if (unit := laid.alone(origins, place)) is not None:
+            starts, end = [unit], place + 1
+        elif (run := _run(origins, place, laid.whole)) is not None:
+            starts, end = laid.of(run.keys), run.end
+        else:
             yield messages[place]
             place += 1
             continue
-        indexes = sorted(original_index(key) or 0 for key in run.keys)
-        starts = dict.fromkeys(unit_of[index] for index in indexes)
         for unit in starts:
             for form in given[unit.start : unit.end]:
                 if form is not None:
                     yield form
-        place = run.end
+        place = end
+
+
+class _Laid:
+    """The units of the originals, and which of these must be compiled."""
+
+    def __init__(self, units: Sequence[Unit], touched: Callable[[Key], bool]) -> None:
+        self._units = [unit for unit in units for _ in range(unit.first, unit.last)]
+        self._touched = touched
+
+    def alone(self, origins: Sequence[Collection[Key]], place: int) -> Unit | None:
+        """The unit of an original that is one compiled message, as most are; else None."""
+        if len(origins[place]) != 1:
+            return None
+        (key,) = origins[place]
+        unit = self._unit(key)
+        if unit is None or unit.last - unit.first != 1:
+            return None
+        behind = origins[place + 1] if place + 1 < len(origins) else ()
+        return None if key in behind else unit
+
+    def whole(self, keys: Collection[Key]) -> frozenset[Key]:
+        """The keys of all units that these keys are of; none where they must be compiled."""
+        found: set[Key] = set()
+        for key in keys:
+            unit = self._unit(key)
+            if unit is None:
+                return frozenset()
+            found.update(map(original_key, range(unit.first, unit.last)))
+        return frozenset() if any(map(self._touched, found)) else frozenset(found)
+
+    def of(self, keys: Collection[Key]) -> list[Unit]:
+        """The units of originals that may all go out as given, in their order."""
+        indexes = sorted(original_index(key) or 0 for key in keys)
+        return list(dict.fromkeys(self._units[index] for index in indexes))
+
+    def _unit(self, key: Key) -> Unit | None:
+        """The unit of an original that may go out as it was given; None for all others."""
+        index = original_index(key)
+        if index is None or index >= len(self._units) or self._touched(key):
+            return None
+        unit = self._units[index]
+        return unit if unit.as_given else None
 
 
 def _run(
