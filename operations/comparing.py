@@ -56,12 +56,13 @@ def context_with(session: Session, wish: Wish, operations: Iterable[Key]) -> Con
 def thread_with(session: Session, wish: Wish, operations: Iterable[Key]) -> Thread:
     """The thread that there would be if operations were on and their conditions held."""
     log = load_history(session).log
-    numbers = {entry_number(key) or 0 for key in operations}
-    if missing := sorted(numbers - log.edits.keys()):
-        raise NotFound(f"There is no operation o{missing[0]}.", at=["operation"])
+    numbers = {key: entry_number(key) or 0 for key in operations}
+    for key, number in numbers.items():
+        if number not in log.edits:
+            raise NotFound(f"There is no operation {key[:40]}.", at=["operation"])
     tags, objective = wish.active_tags, session.objective
     leaves = load_leaves(session)
-    return replay(leaves, log, tags, objective=objective, assume=numbers)
+    return replay(leaves, log, tags, objective=objective, assume={*numbers.values()})
 
 
 def _thread_without(session: Session, wish: Wish, operations: Iterable[Key]) -> Thread:

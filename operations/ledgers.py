@@ -3,7 +3,10 @@
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import NamedTuple
+
+from django.core.cache import cache
 
 from contextstudio.accounts.domain.caller import Caller
 from threads.domain.part import ToolResult
@@ -24,11 +27,14 @@ from .domain.log import State
 from .domain.operation import Redact
 from .domain.status import Status
 from .domain.touched import Touch, laid_out, touched
+from .lights import stamp_of
 from .prices import Prices, prices_of
 from .selectors import load_history, load_thread
 
 _CUTS = ("selection", "window")
 """Steps that leave whole messages out."""
+_SECONDS = 3600
+"""How long the drawer's rows are kept: prices may change with the product."""
 PAID_IN = 10
 """The turns within which what a provider clears itself is to pay (R18)."""
 
@@ -45,6 +51,14 @@ class Row:
     """Messages with sealed reasoning that would hold without it, and no longer does (R7)."""
     exact: bool
     """Whether contexts were compared; else it was read off the thread."""
+
+
+class Reckoned(NamedTuple):
+    """The rows alone, and `together` what is staged."""
+
+    prices: Prices
+    rows: Sequence[Row]
+    together: Row | None
 
 
 class Note(NamedTuple):
@@ -89,20 +103,32 @@ def ledger(
     return Ledger(context=context, prices=prices, total=total, rows=rows)
 
 
-def quick_ledger(session: Session, wish: Wish) -> Ledger:
-    """The rows alone, for one who has passed the gate: no second context is made."""
-    context = assemble_session(session, wish)
-    prices = prices_of(context.provider, context.model)
-    rows = rows_of(session, wish, context)
-    return Ledger(context=context, prices=prices, total=None, rows=rows)
+def reckon(session: Session, staged: Sequence[Key] = ()) -> Reckoned:
+    """What the drawer says of a session, and of what is staged; kept for as long as it holds."""
+    name = f"ledger:{stamp_of(session)}:{sha256(' '.join(staged).encode()).hexdigest()}"
+    found: Reckoned | None = cache.get(name)
+    if found is None:
+        context = assemble_session(session, Wish())
+        prices = prices_of(context.provider, context.model)
+        rows = tuple(rows_of(session, Wish(), context))
+        together = _together(session, Wish(), context, staged) if staged else None
+        found = Reckoned(prices, rows, together)
+        cache.set(name, found, _SECONDS)
+    return found
 
 
 def ledger_with(session: Session, wish: Wish, operations: Sequence[Key]) -> Ledger:
     """What would come of operations that wait, all together against what is sent now."""
     context = assemble_session(session, wish)
     prices = prices_of(context.provider, context.model)
-    total = compare(context, context_with(session, wish, operations))
+    total = _together(session, wish, context, operations)
     return Ledger(context=context, prices=prices, total=total, rows=())
+
+
+def _together(
+    session: Session, wish: Wish, context: Context, operations: Sequence[Key]
+) -> Row:
+    return compare(context, context_with(session, wish, operations))
 
 
 def compare(before: Context, after: Context, operation: Key | None = None) -> Row:

@@ -74,7 +74,8 @@ class Light(NamedTuple):
 
 def load_lights(session: Session, wanted: Collection[str]) -> dict[str, Light]:
     """The lights that are known, in the providers' order; those of `wanted` for certain."""
-    names = _names(session)
+    stamp = stamp_of(session)
+    names = {provider: f"light:{stamp}:{provider}" for provider in PROVIDERS}
     found = _known(names)
     if any(provider not in found for provider in wanted):
         with _one_at_a_time:
@@ -123,8 +124,8 @@ def _hit(issue: Issue) -> Hit:
     )
 
 
-def _names(session: Session) -> dict[str, str]:
-    """Where the light of each provider is kept: a digest of all that it depends on."""
+def stamp_of(session: Session) -> str:
+    """A digest of all that a session's context depends on, whatever it is compiled for."""
     thread, policy = load_thread(session), policy_of(session)
     surroundings = Surroundings(
         session=session,
@@ -140,8 +141,7 @@ def _names(session: Session) -> dict[str, str]:
         repr(pending_slice(session)),
         [[layer.name, layer.text] for layer in layers],
     ]
-    digest = sha256(dump(stamp)).hexdigest()
-    return {provider: f"light:{digest}:{provider}" for provider in PROVIDERS}
+    return sha256(dump(stamp)).hexdigest()
 
 
 def _uncounted(_parts: Sequence[Part]) -> int:

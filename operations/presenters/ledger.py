@@ -7,9 +7,11 @@ from math import floor, log10
 
 from operations.domain.key import Key
 from operations.domain.ledger import Bill
-from operations.ledgers import Ledger, Row
+from operations.ledgers import Reckoned, Row
 from operations.prices import Prices
 
+STAGED = "staged"
+"""What stands for all that is staged, where other lines have the key of an operation."""
 _LEAST = Fraction(1, 10_000)
 """The least amount in dollars that is told."""
 
@@ -23,13 +25,16 @@ class Line:
     never: bool
 
 
-def lines_of(found: Ledger, waiting: frozenset[Key]) -> list[Line]:
-    """A line for each operation that changes what is sent; those that wait read "would"."""
-    return [
+def lines_of(found: Reckoned, waiting: frozenset[Key]) -> list[Line]:
+    """A line for each operation that changes what is sent, and one for all that is staged."""
+    lines = [
         line_of(row, found.prices, waits=row.operation in waiting)
         for row in found.rows
         if row.first is not None
     ]
+    if found.together is not None:
+        lines.append(line_of(found.together, found.prices, key=STAGED))
+    return lines
 
 
 def line_of(row: Row, prices: Prices, *, waits: bool = False, key: str = "") -> Line:

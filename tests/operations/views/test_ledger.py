@@ -1,9 +1,12 @@
 """What operations cost and save, as the drawer says it."""
 
 from fractions import Fraction
+from unittest.mock import patch
 
 import pytest
+from django.core.cache import cache
 
+from operations.contexts import assemble_session
 from operations.domain.ledger import Price, Tariff, bill
 from operations.ledgers import Row
 from operations.presenters.ledger import dollars, line_of
@@ -11,11 +14,17 @@ from operations.prices import Prices
 
 from .conftest import Page
 
+
 SONNET = Price(*(Fraction(text) / 1_000_000 for text in ("3", "3.75", "0.3")))
 TARIFF = Tariff(tiers=((0, SONNET),), minimum=1024)
 KNOWN, UNKNOWN = (
     Prices(tariff=TARIFF, model=model, estimated=()) for model in ("sonnet", "")
 )
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    cache.clear()
 
 
 def said(
@@ -65,6 +74,18 @@ def test_a_line_says_what_is_rewritten_saved_and_when_it_pays() -> None:
 )
 def test_an_amount_has_two_digits_that_say_something(amount: str, text: str) -> None:
     assert dollars(Fraction(amount)) == text
+
+
+def test_the_lines_are_reckoned_once_for_what_they_depend_on(page: Page) -> None:
+    """As long as nothing changes, looking again costs no context."""
+    page.edit("snip", targets="m10 m11")
+    with patch("operations.ledgers.assemble_session", wraps=assemble_session) as made:
+        for _ in range(2):
+            assert "Saves" in page.get("ledger").content.decode()
+        assert made.call_count == 1
+        page.edit("snip", targets="m1", stage="1")
+        page.get("ledger")
+        assert made.call_count == 2
 
 
 def test_the_drawer_asks_for_a_line_of_each_operation(page: Page) -> None:
