@@ -11,6 +11,11 @@ from .pattern_arguments import LONGEST_PATTERN
 ROLES = [("user", "User"), ("assistant", "Assistant"), ("system", "System")]
 
 
+def sendable(text: str) -> str:
+    """Words as a form may hold them: a half of a surrogate pair can't be sent."""
+    return text.encode("utf-8", "replace").decode()
+
+
 class Words(forms.CharField):
     """Text of many lines, kept as it was typed.
 

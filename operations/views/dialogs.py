@@ -12,7 +12,14 @@ from contextstudio.accounts.domain.errors import DomainError, NotFound
 from operations.domain.edit import Edit, messages_of, named_keys
 from operations.domain.left_out import left_out
 from operations.domain.wording import words_of
-from operations.forms import FORMS, ActivateForm, AmendForm, EditForm, MoveForm
+from operations.forms import (
+    FORMS,
+    ActivateForm,
+    AmendForm,
+    EditForm,
+    MoveForm,
+    sendable,
+)
 from operations.presenters.dialog import (
     Dialog,
     anchor_lead,
@@ -115,12 +122,7 @@ def _words_now(
     words = load_words(look.session, look.thread, leaves[:50])
     text = "\n\n".join(filter(None, (words_of(one.parts) for one in words.values())))
     role = next((one.role for one in words.values()), "user")
-    return {"targets": " ".join(leaves), "text": _sendable(text), "role": role}
-
-
-def _sendable(text: str) -> str:
-    """Words as a form may hold them: a half of a surrogate pair can't be sent."""
-    return text.encode("utf-8", "replace").decode()
+    return {"targets": " ".join(leaves), "text": sendable(text), "role": role}
 
 
 def _amend(request: HttpRequest, look: Look) -> HttpResponse:
@@ -132,7 +134,7 @@ def _amend(request: HttpRequest, look: Look) -> HttpResponse:
         "type": "amend",
         "dialog": "1",
         "operation": key,
-        "text": _sendable(words_of(made[0].parts)) if len(made) == 1 else "",
+        "text": sendable(words_of(made[0].parts)) if len(made) == 1 else "",
         "tags": " ".join(edit.condition.tags),
     }
     form = AmendForm(initial=initial)

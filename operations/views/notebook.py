@@ -15,6 +15,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid
 from contextstudio.accounts.domain.rights import Right
+from operations.forms import sendable
 from operations.notebook_forms import ObjectiveForm, ScratchpadForm, StateForm
 from operations.presenters.notebook import notebook_of, rebuilt_difference
 from operations.rebuilding import rebuild_state
@@ -124,8 +125,11 @@ def _shown(
     state, scratchpad = notebook.state, notebook.scratchpad
     initial: dict[str, dict[str, Any]] = {
         "objective": {"objective": session.objective},
-        "state": {"content": state.text if state else ""},
-        "scratchpad": {"content": scratchpad.content, "version": scratchpad.number},
+        "state": {"content": sendable(state.text) if state else ""},
+        "scratchpad": {
+            "content": sendable(scratchpad.content),
+            "version": scratchpad.number,
+        },
     }
     made = {
         name: given.get(name) or form(initial=initial[name], auto_id=f"id_{name}_%s")
@@ -134,6 +138,7 @@ def _shown(
     context = {
         "session": session,
         "notebook": notebook,
+        "goal": sendable(notebook.goal),
         "forms": made,
         "rebuilt": _rebuilt(session) if request.GET.get("compare") else None,
         "may_edit": caller.may(Right.EDIT, session.project_id),

@@ -6,7 +6,9 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import User
-from operations import scratchpads, states
+from operations import scratchpads, services, states
+from operations.domain.operation import Redact
+from operations.domain.span import Span, fingerprint
 from tests.people import caller
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
@@ -14,7 +16,7 @@ from threads.models import Session
 from threads.services import append_messages
 
 from .conftest import Page
-from .test_hostile import SENT, watched
+from .test_hostile import EVIL, SENT, watched
 
 STATE = "### STATE\nGoal: {goal}\nContext: core/"
 
@@ -105,6 +107,30 @@ def test_who_may_not_edit_reads(
     client.force_login(stranger)
     for path in ("notes", "policy", "policy/effect", "lights"):
         assert client.get(page.url + path).status_code == 404
+
+
+def test_what_is_redacted_is_masked_in_notes(
+    page: Page, editor: User, stated: Session
+) -> None:
+    page.session = stated
+    page.post("notes", act="scratchpad", content="Question 0 is open.", version=0)
+    page.post("notes", act="state", content="Goal: Question 0")
+    assert text(page).count("Question 0") > 2
+    span = Span(key="m0", part=0, start=0, end=10, sha256=fingerprint("Question 0"))
+    services.record_edit(
+        caller(editor), stated.pk, services.Request(lambda _: Redact(spans=(span,)))
+    )
+    assert "Question 0" not in text(page, compare="1")
+
+
+def test_state_that_no_page_can_hold_is_shown_all_the_same(
+    page: Page, editor: User
+) -> None:
+    said = Message(role=Role.ASSISTANT, parts=(Text(f"{STATE}\ud800\x00 {EVIL}"),))
+    append_messages(caller(editor), page.session.pk, [said])
+    shown = text(page, compare="1")
+    assert "<script>alert" not in shown
+    assert "Goal: {goal}" in shown
 
 
 def test_hostile_notes_stay_words(page: Page) -> None:
