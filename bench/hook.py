@@ -1,0 +1,43 @@
+"""What a context and `apply` cost through the API: `python -m bench.hook`.
+
+A session of 10,000 messages under 1,000 operations of all kinds, in a server's process
+(`bench.hook_process`) with all its middleware; a request to `apply` is 8 MB. Each figure is the
+least CPU time of some rounds over that of reading and writing the same bytes with orjson, with
+the garbage collector as a server has it. "First": nothing is kept in the process. "After a
+change": an operation was recorded since. "Goes on": the client sends two messages more.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.replay import Row
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def rows() -> Iterator[Row]:
+    """One line for each request, in milliseconds of CPU and as a ratio."""
+    with tempfile.TemporaryDirectory() as folder:
+        answer = subprocess.run(
+            [sys.executable, "-m", "bench.hook_process"],
+            cwd=ROOT,
+            env=os.environ | {"CONTEXTSTUDIO_DATA_DIR": folder, "DATABASE_URL": ""},
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+    found = json.loads(answer.stdout.splitlines()[-1])
+    orjson = found.pop("orjson")
+    for name, seconds in found.items():
+        figure = f"{seconds / orjson:.1f} x ({1000 * seconds:.0f} ms)"
+        yield Row(f"{name} / orjson", figure, "", None)
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(f"{row.name:52} {row.value:>20}", flush=True)
