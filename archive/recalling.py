@@ -2,11 +2,11 @@
 
 import uuid
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
-from operations.domain.key import original_index
+from operations.domain.key import Key, original_index, original_key
 from operations.domain.left_out import left_out
 from operations.selectors import load_thread, load_words
 from threads import tokens
@@ -32,10 +32,18 @@ class Wanted:
     max_tokens: int = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class Recalled(NamedTuple):
+    """What was recalled: the message that it is from, and the tool's answer."""
+
+    session: Session
+    key: Key
+    answer: dict[str, Any]
+
+
+class _Found(NamedTuple):
     session: Session
     name: str
+    key: Key
     parts: tuple[Part, ...]
 
 
@@ -46,6 +54,17 @@ def recall(
     session_id: uuid.UUID | None = None,
     project: str | None = None,
 ) -> dict[str, Any]:
+    """What a reference names, as the tool answers it. Raises as `look_up`."""
+    return look_up(caller, wanted, session_id=session_id, project=project).answer
+
+
+def look_up(
+    caller: Caller,
+    wanted: Wanted,
+    *,
+    session_id: uuid.UUID | None = None,
+    project: str | None = None,
+) -> Recalled:
     """What a reference names, as it may be read; the session at hand is `session_id`.
 
     Raises NotFound where it names nothing that the caller may see, Conflict with
@@ -62,7 +81,7 @@ def recall(
     content = _filtered(content, wanted)
     count = tokens.counter(found.session.encoding)
     kept = within(content, wanted.max_tokens, count)
-    return {
+    answer = {
         "ref_id": write_reference(
             found.session.project.slug,
             str(found.session.pk),
@@ -76,6 +95,7 @@ def recall(
         "truncated": kept != content,
         "token_count": count(kept),
     }
+    return Recalled(found.session, found.key, answer)
 
 
 def _resolve(
@@ -99,9 +119,7 @@ def _resolve(
         slug = reference.project or project or here
         sessions = _sessions(caller, reference.session, slug)
     found = [
-        _Found(session, name, parts)
-        for session in sessions
-        for name, parts in _messages(session, reference.message)
+        found for session in sessions for found in _messages(session, reference.message)
     ]
     if not found:
         raise _not_found(ref_id)
@@ -120,7 +138,7 @@ def _sessions(caller: Caller, prefix: str, project: str | None) -> list[Session]
     return list(sessions.select_related("project").order_by("pk")[:MOST_CANDIDATES])
 
 
-def _messages(session: Session, name: str) -> list[tuple[str, tuple[Part, ...]]]:
+def _messages(session: Session, name: str) -> list[_Found]:
     """The messages that a short id, or its beginning, or a key names."""
     if not name.startswith("msg-"):
         return _by_key(session, name)
@@ -129,16 +147,19 @@ def _messages(session: Session, name: str) -> list[tuple[str, tuple[Part, ...]]]
         rows.order_by("index").values_list("index", "short_id")[:MOST_CANDIDATES]
     )
     originals = load_messages_at(session, short)
-    return [(short[index], one.parts) for index, one in sorted(originals.items())]
+    return [
+        _Found(session, short[index], original_key(index), one.parts)
+        for index, one in sorted(originals.items())
+    ]
 
 
-def _by_key(session: Session, key: str) -> list[tuple[str, tuple[Part, ...]]]:
+def _by_key(session: Session, key: str) -> list[_Found]:
     index = original_index(key)
     if index is not None:
         originals = load_messages_at(session, [index])
-        return [(key, original.parts) for original in originals.values()]
+        return [_Found(session, key, key, one.parts) for one in originals.values()]
     words = load_words(session, load_thread(session), [key])
-    return [(key, read.parts) for read in words.values()]
+    return [_Found(session, key, key, read.parts) for read in words.values()]
 
 
 def _filtered(content: str, wanted: Wanted) -> str:

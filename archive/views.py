@@ -1,7 +1,6 @@
 """The memos of a session's project, and recalling what a reference names."""
 
 import uuid
-from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
@@ -22,7 +21,7 @@ from threads.selectors import get_session
 
 from .forms import MemoForm
 from .memos import MOST_ANSWERED, retrieve_memos, save_memo
-from .recalling import Wanted, recall
+from .recalling import Recalled, Wanted, look_up
 
 _LONGEST_REFERENCE = 500
 _LONGEST_QUERY = 1000
@@ -86,7 +85,7 @@ def _shown(
 
 def _recalled(
     caller: Caller, session: Session, fields: QueryDict
-) -> tuple[dict[str, Any] | None, DomainError | None]:
+) -> tuple[Recalled | None, DomainError | None]:
     """What the reference names, or why it names nothing; neither where none was asked for."""
     reference = fields.get("ref", "").strip()[:_LONGEST_REFERENCE]
     if not reference:
@@ -94,6 +93,6 @@ def _recalled(
     lines = fields.get("lines", "")[:30]
     wanted = Wanted(ref_id=reference, lines=lines, max_tokens=_MOST_TOKENS)
     try:
-        return recall(caller, wanted, session_id=session.pk), None
+        return look_up(caller, wanted, session_id=session.pk), None
     except (NotFound, Invalid, Conflict) as error:
         return None, error
