@@ -395,6 +395,17 @@ def test_a_compaction_of_what_is_not_there_is_left_as_a_record(take: Take) -> No
 # Much, in batches
 
 
+def test_what_a_job_is_still_bringing_in_is_refused_to_others_with_the_reason(
+    stage: Take, take: Take, project: Project
+) -> None:
+    job = uuid.uuid4()
+    stage(stub(*says("one"), id="a"), job)
+    with pytest.raises(Conflict, match="Another import is still bringing"):
+        take(stub(*says("one", "two"), id="a"))
+    imports.publish(project, job)
+    assert take(stub(*says("one", "two"), id="a")).recorded == 1
+
+
 def test_batches_are_committed_one_by_one_and_events_keep_their_places(
     stage: Take, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,11 +76,17 @@ def run_job(job_id: str, name: str) -> dict[str, object]:
     """Do an import's job; one that is refused says why, like a request."""
     job = claim(Job.objects.get(pk=job_id).pk)
     assert job is not None
+    context = JobContext(job)
     try:
-        return jobs.run_import(JobContext(job), **job.arguments)
+        result = jobs.run_import(context, **job.arguments)
     except DomainError as refusal:
         assert refusal.message, name
         return {}
+    for (
+        effect
+    ) in context.effects:  # what it staged is shown, as at the end of every job
+        effect()
+    return result
 
 
 def most_memory() -> int:

@@ -151,9 +151,7 @@ class Placing:
         taking = Taking(
             transcript=transcript,
             source=self.source(one, format=transcript.format),
-            open_session=lambda: open_session(
-                self.caller, self.project, new, staged_by=self.job_id
-            ),
+            open_session=partial(self._open, new),
             step=self.step,
         )
         taking.run()
@@ -169,6 +167,17 @@ class Placing:
         self._entitle(session, transcript)
         self.created = True
         self._note(taking, Outcome.BRANCHED if diverged else Outcome.CREATED)
+
+    def _open(self, new: NewSession) -> Session:
+        """A new session. What else has its id is staged, else it would have been continued."""
+        try:
+            return open_session(self.caller, self.project, new, staged_by=self.job_id)
+        except Conflict as taken:
+            raise Conflict(
+                "Another import is still bringing this conversation in; "
+                "import it again once that is done.",
+                at=["file"],
+            ) from taken
 
     def _append(self, session: Session, transcript: Transcript, one: Kept) -> None:
         """Add what is new. Raises Diverged, with nothing added."""
