@@ -56,6 +56,8 @@ class Row:
 class Reckoned(NamedTuple):
     """The rows alone, and `together` what is staged."""
 
+    provider: str
+    model: str
     prices: Prices
     rows: Sequence[Row]
     together: Row | None
@@ -112,7 +114,7 @@ def reckon(session: Session, staged: Sequence[Key] = ()) -> Reckoned:
         prices = prices_of(context.provider, context.model)
         rows = tuple(rows_of(session, Wish(), context))
         together = _together(session, Wish(), context, staged) if staged else None
-        found = Reckoned(prices, rows, together)
+        found = Reckoned(context.provider, context.model, prices, rows, together)
         cache.set(name, found, _SECONDS)
     return found
 

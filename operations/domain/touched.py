@@ -86,7 +86,7 @@ def touched(
         places = list[tuple[int, int]]()
         if thread.report(number).status is Status.APPLIED:
             places += _places(thread, number, edit)
-            places += _moved(thread, edit, moves.get(key, ()))
+            places += _moved(thread, edit, moves[key]) if key in moves else ()
         position = min((place for place, _ in places), default=None)
         if position is None or (cut and position in layout.left_out):
             yield Touch(key)

@@ -7,11 +7,14 @@ from math import floor, log10
 
 from operations.domain.key import Key
 from operations.domain.ledger import Bill
+from operations.domain.providers import PROVIDERS
 from operations.ledgers import Reckoned, Row
 from operations.prices import Prices
+from threads.rendering.hidden import visible
 
 STAGED = "staged"
 """What stands for all that is staged, where other lines have the key of an operation."""
+MILLION = 1_000_000
 _LEAST = Fraction(1, 10_000)
 """The least amount in dollars that is told."""
 
@@ -35,6 +38,24 @@ def lines_of(found: Reckoned, waiting: frozenset[Key]) -> list[Line]:
     if found.together is not None:
         lines.append(line_of(found.together, found.prices, key=STAGED))
     return lines
+
+
+def note_of(found: Reckoned) -> str:
+    """For whom the lines are reckoned, and with which prices."""
+    label, prices = PROVIDERS[found.provider].label, found.prices
+    if not prices.model:
+        model = visible(found.model) or "its model"
+        shares = "turns follow from what the provider usually takes"
+        if prices.tariff.minimum is None:
+            shares = "nothing is taken to be cached"
+        return f"Reckoned for {label}; no price is known of {model}: {shares}."
+    token, write, read = (dollars(one * MILLION) for one in prices.tariff.price(0))
+    guessed = [one for one in prices.estimated if one != "minimum"]
+    text = f"Reckoned for {label}, {prices.model}: {token} a million tokens"
+    if prices.tariff.minimum is None:
+        return f"{text}, nothing is cached."
+    text += f", {write} written into its cache, {read} read from it"
+    return f"{text} (estimated: {', '.join(guessed)})." if guessed else f"{text}."
 
 
 def line_of(row: Row, prices: Prices, *, waits: bool = False, key: str = "") -> Line:

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from contextstudio.accounts.authentication import caller_of
 from operations.domain.status import Status
 from operations.ledgers import reckon
-from operations.presenters.ledger import lines_of
+from operations.presenters.ledger import lines_of, note_of
 from operations.selectors import load_thread
 from operations.staging import staged_keys
 from threads.selectors import get_session
@@ -26,5 +26,5 @@ def lines(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         for report in load_thread(session).operations
         if report.status is Status.PROPOSED
     )
-    context = {"lines": lines_of(found, waiting)}
+    context = {"lines": lines_of(found, waiting), "note": note_of(found)}
     return render(request, "operations/ledger.html", context)

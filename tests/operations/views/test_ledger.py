@@ -8,12 +8,11 @@ from django.core.cache import cache
 
 from operations.contexts import assemble_session
 from operations.domain.ledger import Price, Tariff, bill
-from operations.ledgers import Row
-from operations.presenters.ledger import dollars, line_of
-from operations.prices import Prices
+from operations.ledgers import Reckoned, Row
+from operations.presenters.ledger import dollars, line_of, note_of
+from operations.prices import Prices, prices_of
 
 from .conftest import Page
-
 
 SONNET = Price(*(Fraction(text) / 1_000_000 for text in ("3", "3.75", "0.3")))
 TARIFF = Tariff(tiers=((0, SONNET),), minimum=1024)
@@ -60,6 +59,27 @@ def test_a_line_says_what_is_rewritten_saved_and_when_it_pays() -> None:
         "Saves 100 a turn, yet is too short to be cached then ($0.0027), never pays"
     )
     assert said(800, 700, 500) == "Saves 100 a turn ($0.00030), pays at once"
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "note"),
+    [
+        (
+            "anthropic",
+            "claude-sonnet-4-5",
+            "Reckoned for Anthropic, claude-sonnet-4-5: $3.00 a million tokens, $3.75"
+            " written into its cache, $0.30 read from it.",
+        ),
+        ("openai", "gpt-4", "$30.00 written into its cache, $3.00 read from it (es"),
+        ("openai", "", "no price is known of its model: turns follow from what"),
+        ("mistral", "own", "no price is known of own: nothing is taken to be cached."),
+    ],
+)
+def test_the_drawer_says_with_which_prices_it_reckons(
+    provider: str, model: str, note: str
+) -> None:
+    prices = prices_of(provider, model)
+    assert note in note_of(Reckoned(provider, model, prices, (), None))
 
 
 @pytest.mark.parametrize(
