@@ -19,6 +19,7 @@ from .selectors import load_history
 
 MOST = 50_000
 """How many originals are kept with their words, which weigh more than all else."""
+_HELD = "_originals_as_spoken"
 FEW = 200
 """Originals that are read for themselves; where more are wanted, all are read and kept."""
 
@@ -59,7 +60,8 @@ def _load(session: Session, indexes: set[int]) -> Mapping[int, Spoken]:
     purged = (
         frozenset(load_history(session).log.purged) if session.head else frozenset()
     )
-    read = _originals.get(session.pk)
+    # Within a transaction nothing is kept yet, so the session's own row holds it meanwhile.
+    read = getattr(session, _HELD, None) or _originals.get(session.pk)
     if read is None or read.purged != purged:
         read = _Read(purged, [])
     end = max(indexes, default=-1) + 1
@@ -70,6 +72,7 @@ def _load(session: Session, indexes: set[int]) -> Mapping[int, Spoken]:
         more = _spoken(load_recorded_at(session, rest))
         read = _Read(purged, [*read.spoken, *more.values()])
         _originals.keep(session.pk, read)
+        setattr(session, _HELD, read)
     return {index: read.spoken[index] for index in indexes if index < len(read.spoken)}
 
 
