@@ -10,6 +10,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry
 from threads import erasing
 
+from .cache import forget_everything
 from .domain.check import check
 from .domain.control import Purge
 from .domain.groups import Group, groups_of
@@ -44,6 +45,7 @@ def remove_group(
     if not writing.history.log.purged.issuperset(keys):
         writing.add(Purge(targets=keys), bundle=bundle, title=title)
         erasing.purge(writing.session, range(group.first, group.last + 1))
+        transaction.on_commit(forget_everything)
         AuditEntry.objects.create(
             project_id=writing.session.project_id,
             actor=caller.actor,

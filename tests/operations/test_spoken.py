@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from operations import spoken
+from operations import purging, spoken
 from operations.cache import forget_everything
 from tests.operations.rest import Tools, get, make_session, operate, post, said
 from threads.models import Session
@@ -60,9 +60,23 @@ def test_words_that_are_purged_are_kept_no_longer(
     assert "message 2" in words(agent, session_id)
     tools = Tools(agent, session_id)
     tools("remove_group", group_id=2)
+    assert not spoken._originals._values
     tools("undo_operation", session_id=session_id)
     assert "message 2" not in str(words(agent, session_id))
     assert len(read) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_words_that_another_process_purged_are_kept_no_longer(
+    agent: Client, read: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(purging, "forget_everything", lambda: None)
+    session_id = make_session(agent, COUNT)
+    assert "message 2" in words(agent, session_id)
+    tools = Tools(agent, session_id)
+    tools("remove_group", group_id=2)
+    tools("undo_operation", session_id=session_id)
+    assert "message 2" not in str(words(agent, session_id))
 
 
 def test_few_originals_are_read_for_themselves(
