@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from operations.domain.key import original_key
 from operations.domain.providers import PROVIDERS, compile_request
 from operations.domain.providers.request import Compiled, Severity
 from tests.validators import VALIDATORS
@@ -125,14 +126,22 @@ def _recorded(context: Context) -> list[tuple[int, Thinking]]:
 
 
 def _intact(context: Context) -> int:
-    """How many originals, from the first, the model sees as they were recorded."""
-    thread = context.thread
-    count = 0
-    for shown in thread.effective():
-        if shown.index != count or thread.spans(shown.key):
-            break
-        count += 1
-    return count
+    """How many originals, from the first, are sent as they were recorded, nothing between them.
+
+    A step may leave out what an operation moved, so that it is of no matter to seals.
+    """
+    layers, messages = context.draft.layers, context.draft.messages
+    if any(not layer.keys for layer in layers):
+        return 0
+    parts = {message.key: message.parts for message in messages}
+    sent = [*(key for layer in layers for key in layer.keys), *parts]
+    for place, key in enumerate(sent):
+        if key != original_key(place) or context.thread.spans(key):
+            return place
+        recorded = context.conversation.messages[place].parts
+        if parts.get(key, recorded) != recorded:
+            return place
+    return len(sent)
 
 
 def _is(part: Thinking, words: str | None, seal: str) -> bool:
