@@ -9,7 +9,6 @@ import msgspec
 
 from .domain.splicing import Splice
 
-
 _NULL = msgspec.Raw(b"null")
 
 

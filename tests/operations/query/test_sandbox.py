@@ -14,7 +14,8 @@ from operations.query import worker
 from operations.query.sandbox import Row, Sandbox
 from tests.operations.query import statements
 
-pytestmark = pytest.mark.sqlite  # what is asked is a copy, the same from either database
+# What is asked is a copy, the same from either database.
+pytestmark = pytest.mark.sqlite
 
 CONTENTS = ["a" * 20_000, "the refactor plan", "needle ß", "{}", "aab" * 3_000, ""]
 ATTACKS = [

@@ -9,7 +9,8 @@ import pytest
 from tests.operations.tools.cases import CASES, COUNT, ON_SESSION, PREPARED
 from tests.servers import Server
 
-pytestmark = pytest.mark.sqlite  # test_doors.py calls every tool on either database
+# test_doors.py calls every tool on either database.
+pytestmark = pytest.mark.sqlite
 
 SECONDS = 60
 
