@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from ninja import Body, Router, Status
@@ -315,15 +316,20 @@ def _from_memory(route: Route) -> Route:
 
     @wraps(route)
     def answer(request: HttpRequest, **values: Any) -> HttpResponseBase:
-        known = None
-        if "Authorization" in request.headers:
-            raw = read_raw(request.body)
-            with suppress(DomainError):
-                caller = caller_of(request)
-                known = raw and answers.find(caller, values["session_id"], raw)
+        known = _known(request, values["session_id"])
         return json_answer(known) if known else route(request, **values)
 
     return answer
+
+
+def _known(request: HttpRequest, session_id: uuid.UUID) -> bytes | None:
+    if "Authorization" not in request.headers:
+        return None
+    with suppress(DomainError, RequestDataTooBig):
+        caller = caller_of(request)
+        raw = read_raw(request.body)
+        return answers.find(caller, session_id, raw) if raw else None
+    return None
 
 
 @router.post("/sessions/{uuid:session_id}/apply", response=ApplyOut)

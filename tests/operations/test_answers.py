@@ -203,3 +203,15 @@ def test_an_answer_is_kept_only_where_the_session_holds_all_that_was_sent(
     assert apply(agent, session_id, body_of(messages=more))[0] == 200
     count = get(agent, f"/api/sessions/{session_id}")["message_count"]
     assert count == len(more)
+
+
+def test_what_is_too_large_is_refused_as_at_other_addresses(
+    agent: Client, session_id: str, settings: Any
+) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    path = f"/api/sessions/{session_id}"
+    answer, other = (
+        agent.post(f"{path}/{place}", body_of(), "application/json")
+        for place in ("apply", "messages")
+    )
+    assert 400 <= answer.status_code == other.status_code < 500
