@@ -46,9 +46,13 @@ class Tariff:
         return tokens - tokens % self.block
 
     def turn(self, tokens: int) -> Fraction:
-        """What a turn costs whose request was read before."""
-        price, kept = self.price(tokens), self.kept(tokens)
-        return kept * price.read + (tokens - kept) * price.input
+        """What a turn costs whose request was read before.
+
+        What falls short of a step is another number with every turn, whatever was changed, so
+        that none is charged for it.
+        """
+        price = self.price(tokens)
+        return tokens * (price.read if self.kept(tokens) else price.input)
 
 
 class Piece(NamedTuple):
