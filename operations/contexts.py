@@ -37,6 +37,9 @@ from .spoken import load_spoken
 
 _ROWS = 500
 """Originals that are read at once."""
+MOST_UNASKED = 2_000
+"""Of a session with more messages a page has contexts made only when somebody asks for them: the
+next edit must not wait for one that nobody looks at."""
 HEAVIEST = 5
 """How many ranges are named where a context is over its budget."""
 _PROVIDERS_OF = {"gemini_gca": "gemini"}

@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
+from operations.contexts import MOST_UNASKED
 from operations.domain.status import Status
 from operations.ledgers import reckon
 from operations.presenters.ledger import lines_of, note_of
@@ -17,9 +18,14 @@ from threads.selectors import get_session
 
 @require_safe
 def lines(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """A line for each operation that applies or waits, and one for all that is staged."""
+    """A line for each operation that applies or waits, and one for all that is staged.
+
+    For a long session a button that asks for them, until `asked` is given.
+    """
     caller = caller_of(request)
     session = get_session(caller, session_id)
+    if session.message_count > MOST_UNASKED and not request.GET.get("asked"):
+        return render(request, "operations/ledger.html", {"may_ask": True})
     found = reckon(session, staged_keys(session, caller))
     waiting = frozenset(
         report.key

@@ -8,15 +8,12 @@ from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
-from operations.contexts import provider_of
+from operations.contexts import MOST_UNASKED
 from operations.domain.providers import PROVIDERS
-from operations.lights import load_lights
+from operations.lights import Light, load_lights
 from operations.presenters.lights import lamps_of
 from threads.models import Session
 from threads.selectors import get_session
-
-ALL_AT_ONCE = 2_000
-"""A session with more messages is compiled for its own provider, for others when asked."""
 
 
 @require_safe
@@ -26,11 +23,11 @@ def lights(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     asked = request.GET.get("provider", "")
     if asked and asked not in PROVIDERS:
         raise Invalid("There is no such provider.", at=["provider"])
-    found = load_lights(session, [asked] if asked else _at_once(session))
+    found = load_lights(session, [asked]) if asked else _unasked(session)
     context = {"session": session, "lights": lamps_of(session, found)}
     return render(request, "operations/lights.html", context)
 
 
-def _at_once(session: Session) -> list[str]:
-    is_long = session.message_count > ALL_AT_ONCE
-    return [provider_of(session)] if is_long else list(PROVIDERS)
+def _unasked(session: Session) -> dict[str, Light]:
+    is_long = session.message_count > MOST_UNASKED
+    return {} if is_long else load_lights(session, list(PROVIDERS))

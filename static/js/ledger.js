@@ -1,10 +1,12 @@
 /**
  * What each operation costs once and saves each turn stands in the drawer. It takes a context to
- * reckon, so that it is asked for only while the drawer is seen, and a moment after the last change.
+ * reckon, so that it is asked for only while the drawer is seen, and a moment after the last change;
+ * of a long thread the server answers a button, and reckons when that is pressed.
  */
 import { fragment } from "./fragment.js";
 import { text } from "./requests.js";
 import { feed, session } from "./session.js";
+import { define } from "./verbs.js";
 
 const DELAY = 1200;
 const panel = document.getElementById("panel-operations");
@@ -16,8 +18,12 @@ async function load() {
   const { head } = session;
   if (!isSeen || head === reckoned || !panel.querySelector("[data-late]")) return;
   reckoned = head;
+  await show({});
+}
+
+async function show(fields) {
   try {
-    const found = fragment(await text(`${session.url}ledger`, { quiet: true }));
+    const found = fragment(await text(`${session.url}ledger`, { fields, quiet: true }));
     for (const line of panel.querySelectorAll("[data-late]")) {
       line.replaceChildren(...found.querySelector(`[data-late="${line.dataset.late}"]`)?.childNodes ?? []);
     }
@@ -33,6 +39,7 @@ function soon() {
 
 export function watchLedger() {
   if (!panel || !feed) return;
+  define({ reckon: () => show({ asked: 1 }) });
   new IntersectionObserver((seen) => {
     isSeen = seen.at(-1).isIntersecting;
     if (isSeen) soon();

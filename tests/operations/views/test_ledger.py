@@ -108,6 +108,17 @@ def test_the_lines_are_reckoned_once_for_what_they_depend_on(page: Page) -> None
         assert made.call_count == 2
 
 
+def test_a_long_thread_is_reckoned_when_somebody_asks(page: Page) -> None:
+    page.edit("snip", targets="m10 m11")
+    with patch("operations.views.ledger.MOST_UNASKED", 10):
+        first = page.get("ledger").content.decode()
+        second = page.get("ledger", asked="1").content.decode()
+    assert 'data-verb="reckon"' in first
+    assert "Saves" not in first
+    assert "Saves" in second
+    assert 'data-verb="reckon"' not in second
+
+
 def test_the_drawer_asks_for_a_line_of_each_operation(page: Page) -> None:
     page.edit("digest", targets="m5 m6 m7", summary="Much longer than it was. " * 20)
     page.edit("tag", targets="m1", tags="x")
