@@ -4,7 +4,6 @@ from fractions import Fraction
 from unittest.mock import patch
 
 import pytest
-from django.core.cache import cache
 
 from operations.contexts import assemble_session
 from operations.domain.ledger import Price, Tariff, bill
@@ -19,11 +18,6 @@ TARIFF = Tariff(tiers=((0, SONNET),), minimum=1024)
 KNOWN, UNKNOWN = (
     Prices(tariff=TARIFF, model=model, estimated=()) for model in ("sonnet", "")
 )
-
-
-@pytest.fixture(autouse=True)
-def nothing_kept() -> None:
-    cache.clear()
 
 
 def said(

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from unittest.mock import patch
 
 import pytest
-from django.core.cache import cache
 
 from contextstudio.accounts.models import User
 from operations import lights, policies, scratchpads
@@ -14,11 +13,6 @@ from operations.domain.providers.request import Severity
 from tests.people import caller
 
 from .conftest import Page
-
-
-@pytest.fixture(autouse=True)
-def nothing_kept() -> None:
-    cache.clear()
 
 
 @pytest.fixture

@@ -1,12 +1,10 @@
 """The Celery door: a message is a job's id, and losing messages loses nothing."""
 
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.conf import LazySettings
-from django.core.cache import cache
 from kombu.exceptions import OperationalError
 
 from contextstudio.accounts import jobs, tasks
@@ -21,9 +19,7 @@ Message = tuple[str, list[str], str]
 
 
 @pytest.fixture
-def sent(
-    settings: LazySettings, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[list[Message]]:
+def sent(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> list[Message]:
     """The messages that would have gone to the broker."""
     messages: list[Message] = []
 
@@ -33,9 +29,7 @@ def sent(
 
     settings.EXECUTOR = "celery"
     monkeypatch.setattr("celery.current_app.send_task", send)
-    cache.clear()
-    yield messages
-    cache.clear()
+    return messages
 
 
 @pytest.fixture
