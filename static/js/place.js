@@ -3,6 +3,7 @@
  * and the focus is never lost to a swap.
  */
 import { own, rowAt } from "./rows.js";
+import { allSections, firstBelow } from "./sections.js";
 import { feed, rowOf } from "./session.js";
 
 const NEAR_ROWS = 40;
@@ -11,10 +12,8 @@ const NEAR_ROWS = 40;
 function seen() {
   const rows = [];
   const focused = rowAt(document.activeElement);
-  for (const section of feed?.querySelectorAll(":scope > .chunk") ?? []) {
-    const box = section.getBoundingClientRect();
-    if (box.bottom < 0) continue;
-    if (box.top > innerHeight) break;
+  for (const section of allSections().slice(firstBelow(0))) {
+    if (section.getBoundingClientRect().top > innerHeight) break;
     for (const row of section.querySelectorAll("article[data-key]")) {
       const { top, bottom } = row.getBoundingClientRect();
       if (top > innerHeight) break;

@@ -18,7 +18,7 @@ export const allSections = () => sections;
 export const startOf = (section) => places.get(section).start;
 export const countOf = (section) => places.get(section).count;
 const endOf = (section) => startOf(section) + countOf(section);
-export const isLoaded = (section) => !("height" in section.dataset);
+export const isLoaded = (section) => !section.hasAttribute("data-height");
 
 /** Take the sections as the server printed them. */
 export function readSections() {
@@ -39,6 +39,17 @@ export const sumOfCounts = () => sections.reduce((sum, section) => sum + countOf
 /** The section that holds a position; the last one for positions beyond. */
 export const sectionAt = (position) =>
   sections.findLast((section) => startOf(section) <= position && countOf(section)) ?? sections[0];
+
+/** The turn of the first section that ends at this height of the viewport or below it. */
+export function firstBelow(height) {
+  let [low, high] = [0, sections.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sections[middle].getBoundingClientRect().bottom < height) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
 
 /** The row at a position, when its section is loaded. */
 export function rowAtPosition(position) {
@@ -84,22 +95,21 @@ export async function locate(fields) {
  * was added is put to the one that the place belongs to (the one that holds the row before it).
  */
 export function splice(splices) {
-  const before = sections.map((section) => ({ section, from: startOf(section), to: endOf(section) }));
-  const counts = new Map(before.map(({ section, from, to }) => [section, to - from]));
-  const holder = (spot) => before.find(({ from, to }) => from <= spot && spot < to)?.section;
+  const counts = sections.map(countOf);
+  const holder = (spot) => sections.findIndex((section) => startOf(section) <= spot && spot < endOf(section));
   for (const [position, removed, added] of splices) {
-    for (const { section, from, to } of before) {
-      const cut = Math.min(to, position + removed) - Math.max(from, position);
-      if (cut > 0) counts.set(section, counts.get(section) - cut);
+    for (const [turn, section] of sections.entries()) {
+      const cut = Math.min(endOf(section), position + removed) - Math.max(startOf(section), position);
+      if (cut > 0) counts[turn] -= cut;
     }
-    const near = [holder(position - 1), holder(position)].filter(Boolean);
-    const owner = near.find(isLoaded) ?? near[0];
-    if (owner) counts.set(owner, counts.get(owner) + added);
+    const near = [holder(position - 1), holder(position)].filter((turn) => turn >= 0);
+    const owner = near.find((turn) => isLoaded(sections[turn])) ?? near[0];
+    if (owner !== undefined) counts[owner] += added;
   }
   let start = 0;
-  for (const section of sections) {
-    const count = isLoaded(section) ? section.children.length : counts.get(section);
-    places.set(section, { start, count });
+  for (const [turn, section] of sections.entries()) {
+    const count = isLoaded(section) ? section.children.length : counts[turn];
+    Object.assign(places.get(section), { start, count });
     if (!count && !isLoaded(section)) section.style.height = "0px";
     start += count;
   }

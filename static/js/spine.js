@@ -1,20 +1,18 @@
 /** The spine: a frame shows what part of the thread is seen, a press goes there. */
 import { bring } from "./chunks.js";
 import { focusRow } from "./rows.js";
-import { countOf, startOf } from "./sections.js";
+import { allSections, countOf, firstBelow, startOf } from "./sections.js";
 import { feed, session } from "./session.js";
 
 const UNITS = 1000;
 
 /** The position in the thread, with fractions, at a height of the viewport. */
 function positionAt(height) {
-  for (const section of feed.children) {
-    const { top, bottom } = section.getBoundingClientRect();
-    if (bottom < height) continue;
-    const part = Math.max(0, Math.min(1, (height - top) / Math.max(1, bottom - top)));
-    return startOf(section) + part * countOf(section);
-  }
-  return session.total;
+  const section = allSections()[firstBelow(height)];
+  if (!section) return session.total;
+  const { top, bottom } = section.getBoundingClientRect();
+  const part = Math.max(0, Math.min(1, (height - top) / Math.max(1, bottom - top)));
+  return startOf(section) + part * countOf(section);
 }
 
 let frame = 0;
