@@ -153,8 +153,6 @@ def _keys(shown: Iterable[Shown]) -> list[Key]:
 
 def _unfolded(thread: Thread, node: Key) -> list[Key]:
     """What is sent in the place of a fold that only waits: its children, as they are shown."""
-    if not isinstance(thread.node(node), FoldNode):
-        return []
     found: list[Key] = []
     for child in thread.child_keys(node):
         inner = thread.node(child)

@@ -85,7 +85,7 @@ def _cleaned_result(part: ToolResult) -> ToolResult:
     )
 
 
-def _cleaned_part(part: Part) -> Part:
+def _cleaned_part(part: Thinking | Image | File | Opaque) -> Part:
     match part:
         case Thinking(text, signature, data):
             return Thinking(clean(text), clean(signature), clean(data))
@@ -100,4 +100,3 @@ def _cleaned_part(part: Part) -> Part:
             )
         case Opaque(type_, data):
             return Opaque(clean(type_), clean(data))
-    return part

@@ -268,10 +268,10 @@ def test_amending_what_is_off_or_waits_is_not_checked_for_conflict():
     assert check_amend(made, words).thread.report(2).status == "off"
 
 
-@pytest.mark.parametrize("named", ["o1", "o1.0"])
+@pytest.mark.parametrize("named", [("o1",), ("o1.0",), ("o1", "o1.0")])
 def test_a_fold_that_names_one_taken_back_means_its_leaves(named):
     back = Revert(operations=("o1",))
-    outer = Digest(targets=(named,), messages=(new("x"),))
+    outer = Digest(targets=named, messages=(new("x"),))
     made = thread(2, digest(0, 0), back, digest(0, 0), outer)
     checked = check(made, [Digest(targets=("o4",), messages=(new("y"),))])
     assert checked.edits[0].targets == ("m0",)

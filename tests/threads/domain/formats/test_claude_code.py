@@ -179,7 +179,7 @@ def test_what_the_tool_says_itself_is_an_event() -> None:
         answer("e1", "a3", text("API Error"), isApiErrorMessage=True),
         user("v1", "e1", "Shown, not sent.", isVirtual=True),
         record("attachment", "t1", "v1", attachment={"type": "task_reminder"}),
-        user("u2", "t1", "Go on."),
+        user("u2", "t1", "Go on.", isVirtual=False),
     )
 
     assert shape(transcript) == [*WHOLE, "user: Go on."]
