@@ -20,6 +20,7 @@ const TALLEST_PX = 16_000_000;
 const STAYS_MS = 2000;
 const RETRY_MS = 3000;
 const ROWS_A_FRAME = 10;
+const ROWS_A_REQUEST = 25;
 
 let scale = 1;
 let isPumping = false;
@@ -66,14 +67,21 @@ export function load(section) {
 }
 
 async function fill(section, attempts = 3) {
-  const fields = { view: session.view, start: startOf(section), count: countOf(section) };
-  const response = await send(`${session.url}chunk`, { fields, quiet: true });
-  const rows = fragment(await response.text());
-  const head = Number(response.headers.get("X-Head") ?? session.head);
-  if (head > session.head) await catchUp();
-  const isStale = () => fields.start !== startOf(section) || fields.count !== countOf(section)
-    || head < session.head;
-  if (!isStale()) await pour(section, rows, isStale);
+  const [start, count] = [startOf(section), countOf(section)];
+  const heads = new Set();
+  const isStale = () => start !== startOf(section) || count !== countOf(section)
+    || heads.size > 1 || Math.min(...heads) < session.head;
+  for (let done = 0; done < count && !isStale();) {
+    const share = Math.min(count - done, mayTakeAll(section) ? count : ROWS_A_REQUEST);
+    const fields = { view: session.view, start: start + done, count: share };
+    const response = await send(`${session.url}chunk`, { fields, quiet: true });
+    const rows = fragment(await response.text());
+    const head = Number(response.headers.get("X-Head") ?? session.head);
+    heads.add(head);
+    if (head > session.head) await catchUp();
+    if (!isStale()) await pour(section, rows, isStale);
+    done += share;
+  }
   if (!section.isConnected || isLoaded(section)) return;
   if (isStale() && attempts) {
     section.replaceChildren();
@@ -95,6 +103,11 @@ function settle(section) {
   twoFrames(() => section.classList.toggle("is-settled", isLoaded(section)));
 }
 
+const isScrolled = () => performance.now() - scrolledAt < RESTS_MS;
+
+/** Whether somebody waits for a section, or nobody would see that much comes at once. */
+const mayTakeAll = (section) => document.hidden || pinned.has(section) || !isScrolled();
+
 /** A few rows a frame, so that scrolling stays even; all at once where somebody waits for them. */
 async function pour(section, rows, isStale) {
   tendTabOrder(rows);
@@ -103,7 +116,7 @@ async function pour(section, rows, isStale) {
   const waiting = [...rows.children];
   const share = () => {
     if (document.hidden || pinned.has(section)) return waiting.length;
-    if (performance.now() - scrolledAt < RESTS_MS) return ROWS_A_FRAME;
+    if (isScrolled()) return ROWS_A_FRAME;
     return distanceOf(section) < innerHeight ? waiting.length : 4 * ROWS_A_FRAME;
   };
   while (waiting.length && !isStale()) {
