@@ -28,6 +28,9 @@ NARROW: ViewportSize = {"width": 390, "height": 844}
 SHEET: FloatRect = {"x": 270, "y": 80, "width": 820, "height": 820}
 """The part of a wide window in which the thread stands, in pixels."""
 
+LATE_MS = 2500
+"""By then a page has asked for its lights and for what operations cost."""
+
 Act = Callable[[Page], None]
 
 
@@ -121,6 +124,7 @@ def take_all(chromium: Browser, server: Server) -> None:
     context = chromium.new_context(base_url=server.url)
     page = context.new_page()
     page.goto(server.link)
+    page.goto("/sessions/")
     found = page.locator("a", has_text="Night sailings").first.get_attribute("href")
     signed_in = context.storage_state()
     context.close()
@@ -134,6 +138,7 @@ def take_all(chromium: Browser, server: Server) -> None:
         )
         page = context.new_page()
         page.goto(picture.address.replace("thread", found or "", 1))
+        page.wait_for_timeout(LATE_MS)
         page.wait_for_load_state("networkidle")
         picture.act(page)
         page.wait_for_timeout(400)
