@@ -197,7 +197,7 @@ class _Making:
         if None in old or None in new:
             return None
         texts = ("\n\n".join(text or "" for text in side) for side in (old, new))
-        return mark_safe(render_difference(*texts))  # noqa: S308  # the renderer made it safe
+        return render_difference(*texts)
 
     def _left_out(self, article: Article, node: FoldNode) -> str:
         """What the originals name and the digest doesn't, counted in words."""

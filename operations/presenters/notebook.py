@@ -75,7 +75,7 @@ def notebook_of(session: Session, version: int | None = None) -> Notebook:
 
 def rebuilt_difference(rebuilt: Rebuilt) -> SafeString:
     """From STATE in force to what it would be."""
-    return mark_safe(render_difference(rebuilt.in_force, rebuilt.text))  # noqa: S308
+    return render_difference(rebuilt.in_force, rebuilt.text)
 
 
 def _shown(one: Versioned) -> StateShown:
@@ -93,9 +93,10 @@ def _page(session: Session, current: Scratchpad, version: int | None) -> Page:
     asked = current if version is None else load_scratchpad(session, version)
     html = render(Role.USER, (Text(asked.content),), counts=None)
     is_old = asked.number != current.number
-    difference = render_difference(asked.content, current.content) if is_old else ""
     return Page(
         number=asked.number,
         html=mark_safe(html),  # noqa: S308  # the renderer made it safe
-        difference=mark_safe(difference),  # noqa: S308
+        difference=render_difference(asked.content, current.content)
+        if is_old
+        else SafeString(),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from operations.domain.edit import Edit, messages_of
 from operations.domain.key import Key
@@ -36,9 +36,7 @@ def versions_of(operations: Operations, key: Key) -> list[Version]:
         text = "\n\n".join(words_of(message.parts) for message in messages_of(edit))
         html = render_difference(before if number > 1 else text, text)
         before = text
-        versions.append(
-            Version(number, author_of(row), row.created_at, mark_safe(html))  # noqa: S308
-        )
+        versions.append(Version(number, author_of(row), row.created_at, html))
     return versions[::-1]
 
 

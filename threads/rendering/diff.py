@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from django.utils.safestring import SafeString
+
 from .cut import OUTPUT, Limit, fold, left_out, readable, shorten
 from .difference import align, merged, sides
 from .hidden import visible
@@ -98,7 +100,7 @@ def render_edit(old: str, new: str, *, limit: Limit = OUTPUT) -> str:
     return _folded(_with_words(rows), limit)
 
 
-def render_difference(old: str, new: str) -> str:
+def render_difference(old: str, new: str) -> SafeString:
     """Two versions of one text as rows of safe HTML.
 
     Lines that changed a little are shown once, with `<del>` and `<ins>` round words. Unchanged
@@ -118,7 +120,9 @@ def render_difference(old: str, new: str) -> str:
             )
         else:
             html.append(_rows(_replaced(then, now, by_word=by_word)))
-    return finish(f'<div class="diff prose" dir="auto">{"".join(html)}</div>')
+    return SafeString(
+        finish(f'<div class="diff prose" dir="auto">{"".join(html)}</div>')
+    )
 
 
 def _lines(text: str) -> list[str]:
