@@ -1,15 +1,20 @@
-"""Folders as a parser is given them, made of names and bytes."""
+"""Folders as a parser is given them, made of names and contents."""
 
 import io
 from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
+from tests.threads.readings import encoded
 from threads.domain.formats.folder import Folder, Member
 
 
-def folder(files: Mapping[str, bytes]) -> Folder:
-    """A folder that holds these files, in the order of their names."""
-    members = {
-        name: Member(name, len(data), lambda data=data: io.BytesIO(data))
-        for name, data in sorted(files.items())
-    }
-    return Folder(members)
+def folder(files: Mapping[str, Any]) -> Folder:
+    """A folder that holds these files, in the order of their names: bytes, else JSON."""
+    raw = {name: encoded(data) for name, data in sorted(files.items())}
+    return Folder(
+        {
+            name: Member(name, len(data), partial(io.BytesIO, data))
+            for name, data in raw.items()
+        }
+    )

@@ -64,6 +64,12 @@ def call(id_: str) -> dict[str, Any]:
     }
 
 
+def spawn(call_id: str, prompt: str, description: str = "") -> dict[str, Any]:
+    """A block that begins a sub-agent."""
+    asked = {"prompt": prompt, "description": description}
+    return {"type": "tool_use", "id": call_id, "name": "Task", "input": asked}
+
+
 def result(call_id: str) -> list[dict[str, Any]]:
     """The content of a line that answers a call."""
     return [

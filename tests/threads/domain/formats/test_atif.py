@@ -15,11 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.folders import folder
+from tests.threads.readings import messages, read
 from tests.threads.strategies import json_values, moments, texts, usages, words
 from tests.threads.transcripts import lines
 from threads.domain import formats
 from threads.domain.formats import atif
-from threads.domain.formats.folder import Folder, Gathered, Member
+from threads.domain.formats.folder import Gathered
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
     File,
@@ -86,19 +88,10 @@ LOOKED = agent(
 )
 
 
-def read(data: Any, name: str = "") -> list[Transcript]:
-    raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-    return formats.read(io.BytesIO(raw), name=name)
-
-
 def read_one(data: Any) -> tuple[Transcript, list[Any]]:
     [found] = read(data)
     assert found.format == "atif"
     return found, list(found.items)
-
-
-def messages_of(found: Transcript) -> list[Message]:
-    return [item for item in found.items if isinstance(item, Message)]
 
 
 def test_a_step_is_what_was_said_and_behind_it_what_came_back() -> None:
@@ -229,7 +222,7 @@ def test_sub_agents_that_are_embedded_are_conversations_of_their_own() -> None:
         ("s/one", main),
         ("s/one/two", Parent(external_id="s/one", relation=Relation.SUBAGENT)),
     ]
-    assert messages_of(found[1])[0].text == "Dig."
+    assert messages(found[1])[0].text == "Dig."
 
 
 def test_sub_agents_of_a_nameless_trajectory_have_no_parent() -> None:
@@ -242,7 +235,7 @@ def test_sub_agents_of_a_nameless_trajectory_have_no_parent() -> None:
 def test_a_continuation_alone_names_what_it_continues() -> None:
     copied = user("Summary.", is_copied_context=True)
     data = trajectory(copied, ASKED, session_id="s")
-    [second] = read(data, "run/trajectory.cont-2.json")
+    [second] = read(data, name="run/trajectory.cont-2.json")
     marked = {**data, "agent": {"name": "r", "extra": {"continuation_index": 1}}}
     [first] = read(marked)
 
@@ -251,7 +244,7 @@ def test_a_continuation_alone_names_what_it_continues() -> None:
         external_id="s/cont-1", relation=Relation.CONTINUATION
     )
     assert first.parent == Parent(external_id="s", relation=Relation.CONTINUATION)
-    assert [m.text for m in messages_of(second)] == ["Summary.", "Look."]
+    assert [m.text for m in messages(second)] == ["Summary.", "Look."]
 
 
 def test_trajectories_come_as_a_list_or_a_line_each() -> None:
@@ -284,19 +277,9 @@ def test_a_cut_trajectory_is_refused_with_its_reason() -> None:
 # Folders
 
 
-def folder(**files: Any) -> Folder:
-    """A folder; `__` in a name is a slash, `_` before the ending a dot."""
-
-    def member(name: str, data: Any) -> Member:
-        raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-        return Member(name, len(raw), lambda: io.BytesIO(raw))
-
-    return Folder({name: member(name, data) for name, data in sorted(files.items())})
-
-
 def gather(files: Mapping[str, Any]) -> list[Gathered]:
     assert atif.FORMAT.gather is not None
-    return atif.FORMAT.gather(folder(**files))
+    return atif.FORMAT.gather(folder(files))
 
 
 def test_a_continuation_is_joined_and_its_copied_steps_are_a_compaction() -> None:
@@ -391,7 +374,7 @@ def test_sub_agents_in_files_of_their_own_are_found_by_path() -> None:
         external_id="s", relation=Relation.SUBAGENT, call_id="1"
     )
     assert (deep.external_id, deep.member) == ("sub/in", "a/sub.json")
-    assert [m.text for m in messages_of(deep)] == ["Deep."]
+    assert [m.text for m in messages(deep)] == ["Deep."]
 
 
 def test_a_sub_agent_of_a_nameless_trajectory_is_found_without_a_parent() -> None:
@@ -408,7 +391,7 @@ def test_pictures_are_taken_from_the_folder() -> None:
     data = trajectory(user([PICTURE, SOUND]), LOOKED)
     [gathered] = gather({"a/t.json": data, "a/images/a.png": b"PNG", "a.wav": b"no"})
     [found] = gathered.transcripts
-    asked, _, answered = messages_of(found)
+    asked, _, answered = messages(found)
 
     assert gathered.members == {"a/t.json", "a/images/a.png"}
     assert asked.parts == (
@@ -425,7 +408,7 @@ def test_a_trajectory_that_continues_itself_is_read_once() -> None:
         {"t.json": trajectory(ASKED, continued_trajectory_ref="t.json")}
     )
 
-    assert len(messages_of(gathered.transcripts[0])) == 1
+    assert len(messages(gathered.transcripts[0])) == 1
 
 
 # Written
@@ -545,7 +528,7 @@ def test_the_archive_holds_the_files_that_the_trajectory_points_at(
     }
     [gathered] = gather(files)
     assert gathered.members == files.keys()
-    assert [m.parts for m in messages_of(gathered.transcripts[0])] == [
+    assert [m.parts for m in messages(gathered.transcripts[0])] == [
         (Image("image/png", data=b"PNG"), Text("Look.")),
         (Image("image/png", data=b"STORED"),),
         (Image("image/png", url="https://example.org/a.png"),),
@@ -626,7 +609,7 @@ def test_an_export_validates_and_imports_as_the_same_messages(
 
     assert [
         (m.role, m.parts, m.name, m.model, m.created_at, m.usage, m.partial)
-        for m in messages_of(again)
+        for m in messages(again)
     ] == [
         (m.role, m.parts, m.name, m.model, m.created_at, m.usage, m.partial)
         for m in found

@@ -8,6 +8,7 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.folders import folder
+from tests.threads.readings import events, messages
 from threads.domain import formats
 from threads.domain.formats import chatgpt, chatgpt_tree, source
 from threads.domain.message import Message, Role
@@ -20,7 +21,7 @@ from threads.domain.part import (
     ToolCall,
     ToolResult,
 )
-from threads.domain.transcript import Event, Parent, Relation, Transcript
+from threads.domain.transcript import Parent, Relation, Transcript
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -79,14 +80,6 @@ def conversation(mapping: dict[str, Any], **members: Any) -> dict[str, Any]:
 
 def read(*conversations: Any) -> list[Transcript]:
     return formats.read(io.BytesIO(json.dumps(list(conversations)).encode()))
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
-
-
-def events(transcript: Transcript) -> list[str]:
-    return [item.type for item in transcript.items if isinstance(item, Event)]
 
 
 def only(*said: dict[str, Any], **members: Any) -> list[Message]:

@@ -8,6 +8,7 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.folders import folder
+from tests.threads.readings import messages
 from threads.domain import formats
 from threads.domain.formats import claude_ai, source
 from threads.domain.message import Message, Role
@@ -53,10 +54,6 @@ def conversation(*messages: dict[str, Any], **members: Any) -> dict[str, Any]:
 
 def read(*conversations: Any) -> list[Transcript]:
     return formats.read(io.BytesIO(json.dumps(list(conversations)).encode()))
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
 
 
 def only(*said: dict[str, Any]) -> list[Message]:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.threads.transcripts import SESSION, answer, record, result, text, user
+from tests.threads.domain.formats.claude_sessions import read_all, shape
+from tests.threads.readings import events
+from tests.threads.transcripts import SESSION, answer, record, result, spawn, text, user
 from threads.domain.formats import claude_index, claude_plans, claude_transcripts
 from threads.domain.message import Message
 from threads.domain.transcript import Compaction, Event, Parent, Relation, Transcript
-
-from .test_claude_code import events, read_all, shape
 
 START = [
     user("u1", None, "Start."),
@@ -165,11 +165,6 @@ def test_the_branches_with_most_answers_are_told_where_there_are_too_many(
 
 
 # Sub-agents
-
-
-def spawn(call_id: str, prompt: str, description: str = "") -> dict[str, Any]:
-    asked = {"prompt": prompt, "description": description}
-    return {"type": "tool_use", "id": call_id, "name": "Task", "input": asked}
 
 
 ASKED = [

@@ -1,6 +1,5 @@
 """Claude Code's sessions: one message of the API is one message, in the order of the graph."""
 
-import io
 import json
 import random
 from datetime import UTC, datetime
@@ -11,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.domain.formats.claude_sessions import WHOLE, read, shape
+from tests.threads.readings import events
 from tests.threads.transcripts import (
     SESSION,
     answer,
@@ -21,51 +22,10 @@ from tests.threads.transcripts import (
     text,
     user,
 )
-from threads.domain import formats
 from threads.domain.formats import claude_index
 from threads.domain.message import Message, Usage
 from threads.domain.part import Image, Opaque, Text, Thinking, ToolCall, ToolResult
-from threads.domain.transcript import Event, Parent, Relation, Transcript
-
-
-def read_all(*records: Any, name: str = "", raw: bytes = b"") -> list[Transcript]:
-    return formats.read(io.BytesIO(raw or lines(*records)), "claude_code", name)
-
-
-def read(*records: Any, name: str = "", raw: bytes = b"") -> Transcript:
-    [found] = read_all(*records, name=name, raw=raw)
-    return found
-
-
-def shape(transcript: Transcript) -> list[str]:
-    """What the messages are, briefly."""
-    return [_brief(item) for item in transcript.items if isinstance(item, Message)]
-
-
-def _brief(message: Message) -> str:
-    kinds = {Text: "text", Thinking: "thinking", ToolCall: "call", ToolResult: "result"}
-    said = [
-        part.text
-        if isinstance(part, Text)
-        else part.id
-        if isinstance(part, ToolCall)
-        else f"{kinds.get(type(part), part.kind)} {getattr(part, 'call_id', '')}".strip()
-        for part in message.parts
-    ]
-    return f"{message.role}: {', '.join(said)}"
-
-
-def events(transcript: Transcript) -> list[str]:
-    return [item.type for item in transcript.items if isinstance(item, Event)]
-
-
-WHOLE = [
-    "user: Please look.",
-    "assistant: c1, c2",
-    "user: result c1",
-    "user: result c2",
-    "assistant: All is well.",
-]
+from threads.domain.transcript import Parent, Relation
 
 
 def test_lines_of_one_answer_are_one_message_and_results_follow_it() -> None:

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.threads.domain.formats.claude_sessions import WHOLE, read, read_all, shape
+from tests.threads.readings import compactions, events
 from tests.threads.transcripts import (
     answer,
     call,
@@ -17,8 +19,6 @@ from threads.domain.formats import claude_session
 from threads.domain.message import Message
 from threads.domain.part import Text, ToolResult
 from threads.domain.transcript import Compaction, Transcript
-
-from .test_claude_code import WHOLE, events, read, read_all, shape
 
 
 def boundary(id_: str, parent: str | None, **about: Any) -> dict[str, Any]:
@@ -36,10 +36,6 @@ def summary(id_: str, parent: str | None, words: str = "In short.") -> dict[str,
     return user(
         id_, parent, words, isCompactSummary=True, isVisibleInTranscriptOnly=True
     )
-
-
-def compactions(transcript: Transcript) -> list[Compaction]:
-    return [item for item in transcript.items if isinstance(item, Compaction)]
 
 
 def seen(transcript: Transcript) -> list[str]:

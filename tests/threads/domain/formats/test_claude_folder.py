@@ -1,10 +1,11 @@
 """Sessions of Claude Code as they lie on a disk, with their sub-agents in other files."""
 
-import io
 import json
-from functools import partial
 from typing import Any
 
+from tests.threads.domain.formats.claude_sessions import shape
+from tests.threads.folders import folder
+from tests.threads.readings import events
 from tests.threads.transcripts import (
     SESSION,
     answer,
@@ -12,34 +13,21 @@ from tests.threads.transcripts import (
     lines,
     record,
     result,
+    spawn,
     text,
     user,
 )
 from threads.domain.formats import claude_code
-from threads.domain.formats.folder import Folder, Gathered, Member
+from threads.domain.formats.folder import Gathered
 from threads.domain.message import Message
 from threads.domain.transcript import Event, Parent, Relation, Transcript
-
-from .test_claude_branches import spawn
-from .test_claude_code import events, shape
 
 OTHER = "5d1f2f6e-0000-4000-8000-000000000009"
 
 
-def folder(**files: bytes) -> Folder:
-    """Files by their names; `/` is `__` and `.jsonl` is left out where no suffix is."""
-    named = {name.replace("__", "/"): data for name, data in files.items()}
-    return Folder(
-        {
-            name: Member(name, len(data), partial(io.BytesIO, data))
-            for name, data in sorted(named.items())
-        }
-    )
-
-
 def gather(files: dict[str, bytes]) -> list[Gathered]:
     assert claude_code.FORMAT.gather is not None
-    return claude_code.FORMAT.gather(folder(**files))
+    return claude_code.FORMAT.gather(folder(files))
 
 
 def agent(id_: str, asked: str, *more: Any, **members: Any) -> bytes:
@@ -63,26 +51,26 @@ ASKING = lines(
     {**user("r1", "a1", result("c1")), "toolUseResult": {"agentId": "one"}},
     user("r2", "a2", result("c2")),
 )
-S = f"p__{SESSION}"
+S = f"p/{SESSION}"
 
 
 def test_a_session_comes_with_its_sub_agents() -> None:
     [found] = gather(
         {
             f"{S}.jsonl": ASKING,
-            f"{S}__subagents__agent-one.jsonl": agent("one", "Do this."),
-            f"{S}__subagents__agent-one.meta.json": meta(),
-            f"{S}__subagents__agent-two.jsonl": agent("two", "Something else."),
-            f"{S}__subagents__agent-two.meta.json": meta(
+            f"{S}/subagents/agent-one.jsonl": agent("one", "Do this."),
+            f"{S}/subagents/agent-one.meta.json": meta(),
+            f"{S}/subagents/agent-two.jsonl": agent("two", "Something else."),
+            f"{S}/subagents/agent-two.meta.json": meta(
                 toolUseId="c2", description="That"
             ),
-            "p__agent-three.jsonl": agent("three", "And more."),
-            f"{S}__subagents__workflows__w1__agent-four.jsonl": agent(
+            "p/agent-three.jsonl": agent("three", "And more."),
+            f"{S}/subagents/workflows/w1/agent-four.jsonl": agent(
                 "four", "Unheard of."
             ),
-            f"{S}__subagents__workflows__w1__journal.jsonl": lines({"type": "started"}),
-            f"{S}__workflows__w1.json": b"{}",
-            "p__other.txt": b"not of it",
+            f"{S}/subagents/workflows/w1/journal.jsonl": lines({"type": "started"}),
+            f"{S}/workflows/w1.json": b"{}",
+            "p/other.txt": b"not of it",
         }
     )
     session, one, two, four, three = found.transcripts
@@ -114,8 +102,8 @@ def test_an_agent_may_call_another() -> None:
     [found] = gather(
         {
             f"{S}.jsonl": ASKING,
-            f"{S}__subagents__agent-one.jsonl": agent("one", "Do this.", deeper),
-            f"{S}__subagents__agent-two.jsonl": agent("two", "Deeper."),
+            f"{S}/subagents/agent-one.jsonl": agent("one", "Do this.", deeper),
+            f"{S}/subagents/agent-two.jsonl": agent("two", "Deeper."),
         }
     )
 
@@ -141,7 +129,7 @@ def test_an_agent_without_its_session_is_read_all_the_same() -> None:
 
 def test_agents_that_hold_nothing_are_left_out() -> None:
     empty = lines(record("system", "s", None, isSidechain=True))
-    [found] = gather({f"{S}.jsonl": ASKING, f"{S}__subagents__agent-x.jsonl": empty})
+    [found] = gather({f"{S}.jsonl": ASKING, f"{S}/subagents/agent-x.jsonl": empty})
 
     assert len(found.transcripts) == 1
     assert gather({"agent-x.jsonl": empty}) == []
@@ -149,15 +137,13 @@ def test_agents_that_hold_nothing_are_left_out() -> None:
 
 def test_an_agent_s_file_is_named_after_it_where_its_lines_are_not() -> None:
     nameless = agent("x", "Do this.", agentId="")
-    [found] = gather(
-        {f"{S}.jsonl": ASKING, f"{S}__subagents__agent-x7.jsonl": nameless}
-    )
+    [found] = gather({f"{S}.jsonl": ASKING, f"{S}/subagents/agent-x7.jsonl": nameless})
 
     assert found.transcripts[1].external_id == f"{SESSION}/agent-x7"
 
 
 def test_a_session_alone_and_files_of_others_are_left_to_be_read_alone() -> None:
-    assert gather({f"{S}.jsonl": ASKING, "p__notes.jsonl": lines({"a": 1})}) == []
+    assert gather({f"{S}.jsonl": ASKING, "p/notes.jsonl": lines({"a": 1})}) == []
 
 
 # Sessions that go on from others

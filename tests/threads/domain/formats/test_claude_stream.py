@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.domain.formats.claude_sessions import shape
+from tests.threads.readings import events
 from tests.threads.transcripts import call, lines, result, text
 from threads.domain import formats
 from threads.domain.message import Message
 from threads.domain.transcript import Compaction, Parent, Relation, Transcript
-
-from .test_claude_code import events, shape
 
 RUN = "9d1f2f6e-0000-4000-8000-000000000002"
 

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.folders import folder
+from tests.threads.readings import compactions, events, messages, parts
 from threads.domain import formats
 from threads.domain.formats import cline
-from threads.domain.formats.folder import Folder, Member
-from threads.domain.message import Message, Usage
-from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
-from threads.domain.transcript import Compaction, Event, Parent, Relation, Transcript
+from threads.domain.message import Usage
+from threads.domain.part import File, Image, Text, Thinking, ToolCall, ToolResult
+from threads.domain.transcript import Parent, Relation, Transcript
 
 TS = 1_772_359_200_000
 
@@ -30,22 +31,6 @@ def said(role: str, *content: Any, **more: Any) -> dict[str, Any]:
         else list(content)
     )
     return {"role": role, "content": given, "ts": TS, **more}
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
-
-
-def parts(transcript: Transcript) -> list[tuple[Part, ...]]:
-    return [message.parts for message in messages(transcript)]
-
-
-def events(transcript: Transcript) -> list[str]:
-    return [item.type for item in transcript.items if isinstance(item, Event)]
-
-
-def compactions(transcript: Transcript) -> list[Compaction]:
-    return [item for item in transcript.items if isinstance(item, Compaction)]
 
 
 def text(words: str) -> dict[str, Any]:
@@ -213,14 +198,6 @@ def test_what_is_no_message_is_an_event_and_a_warning() -> None:
         read({"version": 1, "messages": []})
     with pytest.raises(Invalid, match="a Cline conversation"):
         read({"version": 1})
-
-
-def folder(files: dict[str, Any]) -> Folder:
-    found = {}
-    for name, data in files.items():
-        raw = json.dumps(data).encode()
-        found[name] = Member(name, len(raw), lambda raw=raw: io.BytesIO(raw))  # type: ignore[misc]
-    return Folder(found)
 
 
 def test_the_files_of_a_task_come_together() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads import folders
+from tests.threads.readings import events, messages
 from tests.threads.rollouts import (
     SESSION,
     as_file,
@@ -32,7 +34,7 @@ from threads.domain.formats import (
     codex_rollbacks,
     source,
 )
-from threads.domain.formats.folder import Folder, Member
+from threads.domain.formats.folder import Folder
 from threads.domain.message import Message, Usage
 from threads.domain.part import Image, Opaque, Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import (
@@ -52,16 +54,8 @@ def read(*found: Any, name: str = "") -> tuple[Transcript, Items]:
     return transcript, list(transcript.items)
 
 
-def messages(items: Items) -> list[Message]:
-    return [item for item in items if isinstance(item, Message)]
-
-
 def spoken(items: Items) -> list[tuple[str, str]]:
     return [(str(message.role), message.text) for message in messages(items)]
-
-
-def types(items: Items) -> list[str]:
-    return [item.type for item in items if isinstance(item, Event)]
 
 
 # The conversation
@@ -173,7 +167,7 @@ def test_answers_without_an_end_between_them_are_one() -> None:
 def test_reasoning_that_says_nothing_is_an_event() -> None:
     _, items = read(said("user", "Hi"), thought(), thought(), event("turn_aborted"))
 
-    assert types(items) == ["response_item/reasoning"] * 2 + ["event_msg/turn_aborted"]
+    assert events(items) == ["response_item/reasoning"] * 2 + ["event_msg/turn_aborted"]
 
 
 def test_calls_of_all_kinds_are_linked_to_their_results() -> None:
@@ -284,7 +278,7 @@ def test_what_is_no_message_is_an_event() -> None:
         [1],
     )
 
-    assert types(items) == [
+    assert events(items) == [
         "response_item/ghost_snapshot",
         "response_item/item_reference",
         "world_state",
@@ -301,14 +295,14 @@ def test_a_broken_line_is_told_by_its_number_and_the_rest_is_read() -> None:
     other, others = read(bad)
 
     assert [warning.line for warning in transcript.warnings] == [2, 4]
-    assert types(items) == ["unreadable", "unreadable"]
+    assert events(items) == ["unreadable", "unreadable"]
     assert spoken(items) == [("user", "Hi"), ("assistant", "Ho")]
     assert other.warnings[0].message.startswith("Line 2, role: A message's role is one")
-    assert types(others) == ["unreadable/response_item/message"]
+    assert events(others) == ["unreadable/response_item/message"]
     for nameless in ("function_call", "custom_tool_call"):
         transcript, items = read(said("user", "Hi"), item(nameless, call_id="c"))
         assert transcript.warnings[0].message.startswith("Line 2, name: ")
-        assert types(items) == [f"unreadable/response_item/{nameless}"]
+        assert events(items) == [f"unreadable/response_item/{nameless}"]
 
 
 def test_a_rollout_without_a_word_is_refused() -> None:
@@ -326,7 +320,7 @@ def test_bare_items_behind_a_header_are_read_alike() -> None:
     bare = [line["payload"] for line in (said("user", "Why?"), call("c"), output("c"))]
     transcript, items = read(header, {"record_type": "state"}, *bare, {"role": "user"})
 
-    assert types(items) == ["session_meta", "state"]
+    assert events(items) == ["session_meta", "state"]
     assert [str(message.role) for message in messages(items)] == [
         "user",
         "assistant",
@@ -393,7 +387,7 @@ def test_a_fork_and_a_sub_agent_name_their_parent(
 
     assert transcript.parent == Parent(external_id="p", relation=relation)
     assert transcript.external_id == SESSION
-    assert types(items) == ["session_meta", "session_meta"]
+    assert events(items) == ["session_meta", "session_meta"]
 
 
 def test_the_model_of_the_whole_is_found_over_chunks(
@@ -422,7 +416,7 @@ def test_what_was_rolled_back_is_a_branch_beside_the_thread() -> None:
     )
 
     assert [text for _, text in spoken(items)] == ["One", "First.", "Three", "Third."]
-    assert types(items) == [
+    assert events(items) == [
         "branch/response_item/message",
         "branch/response_item/message",
         "branch/response_item/message",
@@ -445,7 +439,7 @@ def test_rollbacks_reach_back_over_earlier_ones_but_not_before_the_first_turn() 
 
     assert b_broken["payload"]["num_turns"] == 1
     assert [text for _, text in spoken(items)] == ["<environment_context>", "Four"]
-    assert types(items).count("event_msg/thread_rolled_back") == 2
+    assert events(items).count("event_msg/thread_rolled_back") == 2
 
 
 def test_two_rollbacks_of_two_turns_are_two_branches() -> None:
@@ -481,7 +475,7 @@ def test_a_branch_is_a_conversation_that_says_what_it_shares() -> None:
     )
 
     assert texts == ["Be a lamp.", "One", "First.", "<environment_context>", "Two"]
-    assert types(list(branch.items)) == ["event_msg/agent_message"]
+    assert events(list(branch.items)) == ["event_msg/agent_message"]
     assert (branch.title, branch.external_id) == ("Two", f"{SESSION}/branch-8")
     assert branch.parent == Parent(external_id=SESSION, relation=Relation.BRANCH, at=3)
 
@@ -537,13 +531,13 @@ def test_very_many_rollbacks_are_not_told_apart(
 CHILD = "0199a000-0000-7000-8000-00000000000c"
 
 
-def folder(**files: bytes) -> Folder:
-    members = {}
-    for id_, data in files.items():
-        name = f"2026/03/01/rollout-2026-03-01T10-00-00-{id_.replace('_', '-')}.jsonl"
-        members[name] = Member(name, len(data), lambda data=data: io.BytesIO(data))  # type: ignore[misc]  # bound now
-    members["notes.jsonl"] = Member("notes.jsonl", 0, io.BytesIO)
-    return Folder(members)
+def folder(rollouts: dict[str, bytes]) -> Folder:
+    """Rollouts by their sessions' ids, named as Codex does, beside a file of notes."""
+    named = {
+        f"2026/03/01/rollout-2026-03-01T10-00-00-{id_}.jsonl": raw
+        for id_, raw in rollouts.items()
+    }
+    return folders.folder({**named, "notes.jsonl": b""})
 
 
 @pytest.mark.parametrize(
@@ -560,7 +554,7 @@ def test_a_sub_agent_is_linked_to_the_call_that_began_it(
     told = said("user", f"Begin {CHILD}")
     parent = as_file(meta(), told, output("c6", f"No {CHILD}"), found)
     child = as_file(meta(id=CHILD, source=spawn), said("user", "Look."))
-    [gathered] = codex_folder.gather(folder(**{SESSION: parent, CHILD: child}))
+    [gathered] = codex_folder.gather(folder({SESSION: parent, CHILD: child}))
 
     [transcript] = gathered.transcripts
     assert transcript.parent == Parent(
@@ -584,7 +578,7 @@ def test_rollouts_without_a_call_in_the_folder_are_left_alone() -> None:
         {SESSION: as_file(meta(), called), CHILD: silent},
         {SESSION: broken, CHILD: as_file(meta(id=CHILD, forked_from_id=SESSION))},
     ):
-        assert codex_folder.gather(folder(**files)) == []
+        assert codex_folder.gather(folder(files)) == []
 
 
 # Compactions
@@ -633,7 +627,7 @@ def test_a_compaction_that_hides_nothing_is_given_as_messages() -> None:
     _, items = read(meta(base="Be."), compacted, empty, said("assistant", "Now."))
 
     assert [text for _, text in spoken(items)] == ["Be.", "Before.", "Now."]
-    assert types(items) == ["compacted"]
+    assert events(items) == ["compacted"]
 
 
 # Size
@@ -651,7 +645,7 @@ def test_an_answer_without_an_end_is_given_in_pieces(
         "4\n\n5\n\n6\n\n7",
         "8\n\n9",
     ]
-    assert len(types(others)) == 10
+    assert len(events(others)) == 10
 
 
 def test_a_rollout_is_known_by_its_records() -> None:

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.readings import events, messages
 from tests.threads.transcripts import lines
 from threads.domain import formats
 from threads.domain.formats import copilot_cli
-from threads.domain.message import Message, Usage
+from threads.domain.message import Usage
 from threads.domain.part import (
     File,
     Image,
@@ -20,7 +21,7 @@ from threads.domain.part import (
     ToolCall,
     ToolResult,
 )
-from threads.domain.transcript import Compaction, Event, Parent, Relation, Transcript
+from threads.domain.transcript import Compaction, Parent, Relation, Transcript
 
 MOMENT = "2026-03-01T10:00:00.000Z"
 PNG = base64.b64encode(b"PNG").decode()
@@ -42,14 +43,6 @@ START = event("session.start", sessionId="s-1", producer="copilot-agent")
 
 def read(*records: Any) -> list[Transcript]:
     return copilot_cli.read(io.BytesIO(lines(START, *records)), "")
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
-
-
-def events(transcript: Transcript) -> list[str]:
-    return [item.type for item in transcript.items if isinstance(item, Event)]
 
 
 def asked(words: str) -> dict[str, Any]:

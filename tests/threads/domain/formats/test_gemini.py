@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.readings import read
 from tests.threads.strategies import json_values, texts, words
 from tests.threads.transcripts import lines
 from threads.domain import formats
@@ -32,11 +33,6 @@ from threads.domain.transcript import Event, Transcript
 PNG = {"inlineData": {"mimeType": "image/png", "data": "UE5H"}}
 SAID = {"role": "model", "parts": [{"text": "Hello."}]}
 ASKED = {"role": "user", "parts": [{"text": "Hi"}]}
-
-
-def read(data: Any) -> list[Transcript]:
-    raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-    return formats.read(io.BytesIO(raw))
 
 
 def read_one(data: Any) -> tuple[Transcript, list[Any]]:

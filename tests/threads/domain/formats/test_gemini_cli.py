@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.folders import folder
+from tests.threads.readings import told
 from tests.threads.transcripts import lines
 from threads.domain import formats
 from threads.domain.formats import gemini_cli
-from threads.domain.formats.folder import Folder, Member
 from threads.domain.message import Message, Usage
 from threads.domain.part import Image, Part, Text, Thinking, ToolCall, ToolResult
-from threads.domain.transcript import Compaction, Event, Parent, Relation, Transcript
+from threads.domain.transcript import Compaction, Parent, Relation, Transcript
 
 HEAD = {"sessionId": "s", "projectHash": "h", "startTime": "2026-03-01T10:00:00Z"}
 
@@ -50,21 +51,6 @@ def read_document(*messages: Any, **members: Any) -> tuple[Transcript, list[Any]
     [found] = formats.read(io.BytesIO(raw))
     assert found.format == "gemini_cli"
     return found, list(found.items)
-
-
-def told(items: list[Any]) -> list[str]:
-    """Each item as its role and text, its type, or what it hides."""
-    found = []
-    for item in items:
-        match item:
-            case Message():
-                found.append(f"{item.role}: {item.text}")
-            case Event():
-                found.append(item.type)
-            case Compaction():
-                words = ", ".join(message.text for message in item.messages)
-                found.append(f"{item.replaces} is {words}")
-    return found
 
 
 LOOKED = record(
@@ -339,12 +325,8 @@ def test_a_folder_s_sub_agents_know_the_calls_that_began_them() -> None:
         ),
         "logs.json": b"[]",
     }
-    members = {
-        name: Member(name, len(raw), lambda raw=raw: io.BytesIO(raw))
-        for name, raw in sorted(files.items())
-    }
     assert gemini_cli.FORMAT.gather is not None
-    [gathered] = gemini_cli.FORMAT.gather(Folder(members))
+    [gathered] = gemini_cli.FORMAT.gather(folder(files))
 
     assert [(one.external_id, one.member) for one in gathered.transcripts] == [
         ("main", "chats/session-1.jsonl"),

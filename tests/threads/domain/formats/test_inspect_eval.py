@@ -1,6 +1,5 @@
 """Inspect's logs: samples as conversations, from one document and from an unpacked archive."""
 
-import io
 import json
 from typing import Any
 
@@ -8,7 +7,7 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.folders import folder
-from threads.domain import formats
+from tests.threads.readings import messages, read
 from threads.domain.formats import inspect_eval, inspect_message
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
@@ -78,14 +77,6 @@ def sample(number: int = 1, **members: Any) -> dict[str, Any]:
 def log(*samples: Any, **members: Any) -> dict[str, Any]:
     head = {"version": 2, "status": "success", "eval": EVAL}
     return {**head, "samples": list(samples), **members}
-
-
-def read(data: Any) -> list[Transcript]:
-    return formats.read(io.BytesIO(json.dumps(data).encode()))
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
 
 
 def story(transcript: Transcript) -> list[str]:

@@ -1,18 +1,18 @@
 """LangChain's messages, however they were dumped."""
 
 import io
-import json
 from typing import Any
 
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.readings import messages, read
 from tests.threads.transcripts import lines
 from threads.domain import formats
 from threads.domain.formats import langchain
-from threads.domain.message import Message, Role, Usage
+from threads.domain.message import Role, Usage
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
-from threads.domain.transcript import Event, Transcript
+from threads.domain.transcript import Event
 
 CALL = {"name": "boil", "args": {"c": 90}, "id": "k1", "type": "tool_call"}
 SAID: list[tuple[str, dict[str, Any]]] = [
@@ -52,15 +52,6 @@ def constructor(type_: str, data: dict[str, Any]) -> dict[str, Any]:
     name = CLASSES.get(type_, f"{type_.title()}Message")
     path = ["langchain", "schema", "messages", name]
     return {"lc": 1, "type": "constructor", "id": path, "kwargs": data}
-
-
-def read(data: Any) -> list[Transcript]:
-    raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-    return formats.read(io.BytesIO(raw))
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
 
 
 def parts(type_: str = "ai", **data: Any) -> tuple[Part, ...]:

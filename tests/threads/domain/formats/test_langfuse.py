@@ -1,12 +1,12 @@
 """Langfuse's traces: which observations are the conversation, and what the others tell."""
 
-import io
 import json
 from typing import Any
 
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.readings import messages, read
 from threads.domain import formats
 from threads.domain.formats import langfuse
 from threads.domain.message import Message, Usage
@@ -45,14 +45,6 @@ def observation(
 def trace(*observations: dict[str, Any], **members: Any) -> dict[str, Any]:
     whole = {"id": "t1", "projectId": "p", "name": "brew", "sessionId": None}
     return {"trace": whole | members, "observations": list(observations)}
-
-
-def read(data: Any) -> list[Transcript]:
-    return formats.read(io.BytesIO(json.dumps(data).encode()))
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
 
 
 def story(transcript: Transcript) -> list[str]:

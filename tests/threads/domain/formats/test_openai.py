@@ -1,6 +1,5 @@
 """OpenAI's messages: what clients post, and what files hold."""
 
-import io
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -8,8 +7,8 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads import readings
 from tests.threads.transcripts import lines
-from threads.domain import formats
 from threads.domain.formats import openai
 from threads.domain.message import Message, Role, Usage, digest
 from threads.domain.part import (
@@ -32,8 +31,7 @@ def one(message: dict[str, Any]) -> Message:
 
 
 def read(data: Any) -> list[Transcript]:
-    raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-    return formats.read(io.BytesIO(raw), "openai")
+    return readings.read(data, "openai")
 
 
 def read_one(data: Any) -> tuple[Transcript, list[Message | Event]]:

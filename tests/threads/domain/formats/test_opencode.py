@@ -12,10 +12,12 @@ from typing import Any, BinaryIO
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.folders import folder
+from tests.threads.readings import told
 from tests.threads.transcripts import lines
 from threads.domain import formats
 from threads.domain.formats import opencode, opencode_database, opencode_folder
-from threads.domain.formats.folder import Folder, Gathered, Member
+from threads.domain.formats.folder import Gathered
 from threads.domain.formats.opencode_turns import CLEARED
 from threads.domain.message import Message, Usage
 from threads.domain.part import (
@@ -70,21 +72,6 @@ def read_one(data: Any) -> Transcript:
     raw = data if isinstance(data, bytes) else json.dumps(data).encode()
     [found] = formats.read(io.BytesIO(raw))
     assert found.format == "opencode"
-    return found
-
-
-def told(items: list[Any]) -> list[str]:
-    """Each item as its role and text, its type, or what it hides."""
-    found = []
-    for item in items:
-        match item:
-            case Message():
-                found.append(f"{item.role}: {item.text}")
-            case Event():
-                found.append(item.type)
-            case Compaction():
-                words = ", ".join(message.text for message in item.messages)
-                found.append(f"{item.replaces} is {words}")
     return found
 
 
@@ -500,14 +487,6 @@ def test_a_database_that_breaks_off_tells_so(tmp_path: Path) -> None:
 
 
 # Folders
-
-
-def folder(files: Mapping[str, Any]) -> Folder:
-    def member(name: str, data: Any) -> Member:
-        raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-        return Member(name, len(raw), lambda: io.BytesIO(raw))
-
-    return Folder({name: member(name, data) for name, data in sorted(files.items())})
 
 
 def gather(files: Mapping[str, Any]) -> list[Gathered]:

@@ -1,40 +1,23 @@
 """OpenHands' three generations: an answer of the model once, results linked to their calls."""
 
-import io
 import json
 from typing import Any
 
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads import readings
+from tests.threads.folders import folder
+from tests.threads.readings import compactions, events, messages, parts
 from tests.threads.transcripts import lines
 from threads.domain import formats
 from threads.domain.formats import openhands
-from threads.domain.formats.folder import Folder, Member
-from threads.domain.message import Message
-from threads.domain.part import Image, Part, Text, Thinking, ToolCall, ToolResult
-from threads.domain.transcript import Compaction, Event, Transcript
+from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
+from threads.domain.transcript import Transcript
 
 
 def read(data: Any) -> list[Transcript]:
-    raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-    return formats.read(io.BytesIO(raw), "openhands")
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
-
-
-def parts(transcript: Transcript) -> list[tuple[Part, ...]]:
-    return [message.parts for message in messages(transcript)]
-
-
-def events(transcript: Transcript) -> list[str]:
-    return [item.type for item in transcript.items if isinstance(item, Event)]
-
-
-def compactions(transcript: Transcript) -> list[Compaction]:
-    return [item for item in transcript.items if isinstance(item, Compaction)]
+    return readings.read(data, "openhands")
 
 
 # Evaluations
@@ -391,14 +374,6 @@ def test_a_file_without_messages_is_refused() -> None:
         read(b"[]")
     with pytest.raises(Invalid, match="an OpenHands conversation"):
         read(lines({"instruction": "x", "history": []}))
-
-
-def folder(files: dict[str, Any]) -> Folder:
-    found = {}
-    for name, data in files.items():
-        raw = json.dumps(data).encode()
-        found[name] = Member(name, len(raw), lambda raw=raw: io.BytesIO(raw))  # type: ignore[misc]
-    return Folder(found)
 
 
 def test_a_folder_of_events_is_one_conversation() -> None:

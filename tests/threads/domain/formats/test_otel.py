@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.readings import messages, read
 from tests.threads.strategies import json_values
 from tests.threads.transcripts import lines
-from threads.domain import formats
 from threads.domain.formats import otel, otel_attributes
 from threads.domain.message import Message, Usage
 from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
-from threads.domain.transcript import Event, Transcript
+from threads.domain.transcript import Event
 
 START = 1_770_000_000
 
@@ -71,15 +71,6 @@ def row(second: int, values: Any, **members: Any) -> dict[str, Any]:
         "attributes": values,
         **members,
     }
-
-
-def read(data: Any) -> list[Transcript]:
-    raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-    return formats.read(io.BytesIO(raw))
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
 
 
 def only(*spans: dict[str, Any]) -> list[Message]:

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.readings import events, messages, texts
 from tests.threads.transcripts import lines
 from threads.domain import formats
 from threads.domain.formats import pi
-from threads.domain.message import Message, Usage
+from threads.domain.message import Usage
 from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
-from threads.domain.transcript import Compaction, Event, Parent, Relation, Transcript
+from threads.domain.transcript import Compaction, Parent, Relation, Transcript
 
 HEADER = {
     "type": "session",
@@ -52,18 +53,6 @@ def line(**message: Any) -> dict[str, Any]:
 
 def read(*records: Any, header: Any = HEADER) -> list[Transcript]:
     return pi.read(io.BytesIO(lines(header, *records)), "")
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
-
-
-def texts(transcript: Transcript) -> list[str]:
-    return [message.text for message in messages(transcript)]
-
-
-def events(transcript: Transcript) -> list[str]:
-    return [item.type for item in transcript.items if isinstance(item, Event)]
 
 
 def test_version_1_is_a_sequence() -> None:

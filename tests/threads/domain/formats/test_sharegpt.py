@@ -1,31 +1,20 @@
 """ShareGPT's data sets: turns, calls without ids, columns beside them."""
 
 import io
-import json
 from typing import Any
 
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.readings import messages, read
 from tests.threads.transcripts import lines
-from threads.domain import formats
 from threads.domain.formats import sharegpt
-from threads.domain.message import Message
 from threads.domain.part import Image, Part, Text, ToolCall, ToolResult
-from threads.domain.transcript import Event, Transcript
+from threads.domain.transcript import Event
 
 
 def turn(from_: str, value: Any) -> dict[str, Any]:
     return {"from": from_, "value": value}
-
-
-def read(data: Any) -> list[Transcript]:
-    raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-    return formats.read(io.BytesIO(raw))
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
 
 
 def parts(from_: str, value: Any) -> tuple[Part, ...]:

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.readings import events, messages
 from threads.domain import formats
 from threads.domain.formats import mini_swe_agent, swe_agent
-from threads.domain.message import Message, Usage
+from threads.domain.message import Usage
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
-from threads.domain.transcript import Event, Transcript
+from threads.domain.transcript import Transcript
 
 SYSTEM = {"role": "system", "content": "Be brief.", "agent": "main"}
 TASK = {"role": "user", "content": "Mend the lamp.", "agent": "main"}
@@ -22,14 +23,6 @@ STEP = {"action": "ls", "observation": "lamp.py", "response": "I look.\n```\nls\
 def read(data: Any, name: str = "lamp-1.traj") -> Transcript:
     [found] = formats.read(io.BytesIO(json.dumps(data).encode()), name=name)
     return found
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
-
-
-def events(transcript: Transcript) -> list[str]:
-    return [item.type for item in transcript.items if isinstance(item, Event)]
 
 
 def test_actions_that_are_text_stay_text_and_demonstrations_are_named() -> None:

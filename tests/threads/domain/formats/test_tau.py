@@ -7,29 +7,15 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.folders import folder
+from tests.threads.readings import events, messages, read
 from tests.threads.transcripts import lines
-from threads.domain import formats
 from threads.domain.formats import tau2, tau_bench
-from threads.domain.formats.folder import Folder, Member
-from threads.domain.message import Message, Usage
+from threads.domain.message import Usage
 from threads.domain.part import Text, ToolCall, ToolResult
-from threads.domain.transcript import Event, Transcript
 
 POLICY = {"role": "system", "content": "Be kind."}
 ASKED = {"role": "user", "content": "My lamp is broken."}
-
-
-def read(data: Any) -> list[Transcript]:
-    raw = data if isinstance(data, bytes) else json.dumps(data).encode()
-    return formats.read(io.BytesIO(raw))
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
-
-
-def events(transcript: Transcript) -> list[str]:
-    return [item.type for item in transcript.items if isinstance(item, Event)]
 
 
 # tau-bench
@@ -168,25 +154,18 @@ def test_a_voice_s_ticks_are_events() -> None:
         tau2.read(io.BytesIO(b"[]"), "")
 
 
-def folder(**files: Any) -> Folder:
-    found = {}
-    for name, data in files.items():
-        raw = json.dumps(data).encode()
-        path = name.replace("__", "/") + ".json"
-        found[path] = Member(path, len(raw), lambda raw=raw: io.BytesIO(raw))  # type: ignore[misc]
-    return Folder(found)
-
-
 def test_the_simulations_of_a_folder_come_together() -> None:
     told = {"info": INFO, "tasks": []}
     [gathered] = tau2.gather(
         folder(
-            run__results=told,
-            run__simulations__s1=simulation("s1", ASKED),
-            run__simulations__s2=simulation("s2", ASKED),
-            run__simulations__s3=simulation("s3"),
-            other__results={"info": 1},
-            other__simulations__x={},
+            {
+                "run/results.json": told,
+                "run/simulations/s1.json": simulation("s1", ASKED),
+                "run/simulations/s2.json": simulation("s2", ASKED),
+                "run/simulations/s3.json": simulation("s3"),
+                "other/results.json": {"info": 1},
+                "other/simulations/x.json": {},
+            }
         )
     )
     first, second = gathered.transcripts

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.readings import messages
 from threads.domain import formats
 from threads.domain.formats import aider, role_headings, source, specstory, text_lines
 from threads.domain.formats.source import Span
@@ -23,10 +24,6 @@ def read(text: str | bytes, format: str = "auto") -> list[Transcript]:
 
 def said(transcript: Transcript) -> list[tuple[str, str]]:
     return [(str(i.role), i.text) for i in transcript.items if isinstance(i, Message)]
-
-
-def messages(transcript: Transcript) -> list[Message]:
-    return [item for item in transcript.items if isinstance(item, Message)]
 
 
 def events(transcript: Transcript) -> list[Event]:
