@@ -24,7 +24,7 @@ from .look import Look, View
 
 MOST_ROWS = 200
 """Rows that one answer carries; a page that needs more loads its sections again."""
-_TOP = "#feed > .chunk:first-child"
+_TOP = "#feed .chunk"
 
 
 class Range(NamedTuple):

@@ -1,11 +1,14 @@
 """The thread in sections of 100 places: the loaded ones with their rows, the others empty.
 
+Each 32 sections stand in a stretch: where one changes, the browser lays out its stretch and passes
+by the others, where it would look at each of a thousand sections.
 The height of an empty section is guessed from roles and tokens alone; nothing of it is read.
 """
 
 from collections.abc import Mapping
 
 from django.template.loader import get_template
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from .articles import articles_at
@@ -16,6 +19,7 @@ from .operation import FOLDS
 from .silhouette import Shape, shapes
 
 SIZE = 100
+SECTIONS_A_STRETCH = 32
 BRIEF, HEAD, LINE = 34, 58, 24
 """Pixels of a row of one line, of the head of a whole row, of a line of text."""
 TOKENS_A_LINE = 20
@@ -34,7 +38,11 @@ def draw_sections(look: Look, loaded: int) -> SafeString:
     count = min(SIZE, look.total - loaded)
     full = _section({"start": loaded, "count": count, "html": rows})
     at = loaded // SIZE
-    return joined([*empty[:at], full, *empty[at + 1 :]])
+    sections = [*empty[:at], full, *empty[at + 1 :]]
+    return joined(
+        _stretch(sections[start : start + SECTIONS_A_STRETCH])
+        for start in range(0, len(sections), SECTIONS_A_STRETCH)
+    )
 
 
 def draw_chunk(look: Look, start: int, count: int) -> SafeString:
@@ -63,6 +71,10 @@ def guessed_height(shape: Shape) -> int:
     if kind in ("tool", "system", "developer"):
         return BRIEF
     return HEAD + LINE * lines
+
+
+def _stretch(sections: list[SafeString]) -> SafeString:
+    return format_html('<div class="stretch">{}</div>', joined(sections))
 
 
 def _section(chunk: Mapping[str, object]) -> SafeString:

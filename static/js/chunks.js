@@ -7,8 +7,8 @@ import { keepPlace } from "./place.js";
 import { send } from "./requests.js";
 import { firstSeen, rowAt, tendTabOrder } from "./rows.js";
 import {
-  allSections, countOf, isLoaded, loadedRanges, locate, numberRows, positionOf, readSections, renew,
-  rowAtPosition, sectionAt, splice, startOf, sumOfCounts,
+  allSections, countOf, firstBelow, isLoaded, loadedRanges, locate, numberRows, positionOf, readSections,
+  renew, rowAtPosition, sectionAt, splice, startOf, sumOfCounts,
 } from "./sections.js";
 import { feed, knowsLoaded, rowOf, session } from "./session.js";
 
@@ -25,31 +25,37 @@ const ROWS_A_REQUEST = 25;
 let scale = 1;
 let isPumping = false;
 let catchUp = async () => {};
-const wanted = new Set();
+const failed = new Set();
 const running = new Map();
 const pinned = new Set();
-let watcher;
 let near = NEAREST_PX;
 let scrolledAt = 0;
 
-function onNear(entries) {
-  for (const { target, isIntersecting } of entries) {
-    if (isIntersecting && !isLoaded(target)) wanted.add(target);
-    else wanted.delete(target);
+/** What is in sight or near it and has no rows. To watch a thousand sections costs each frame 2 ms. */
+function nearby() {
+  const found = [];
+  for (const section of allSections().slice(firstBelow(-near))) {
+    if (section.getBoundingClientRect().top > innerHeight + near) break;
+    if (!isLoaded(section) && !running.has(section) && !failed.has(section)) found.push(section);
   }
-  pump();
+  return found;
 }
 
-/** Load what is wanted one after another, what is nearest first. */
+/** Load what is near one after another, what is nearest first. */
 function pump() {
-  const idle = [...wanted].filter((section) => !running.has(section));
-  if (isPumping || !idle.length) return;
+  const idle = isPumping ? [] : nearby();
+  if (!idle.length) return;
   isPumping = true;
   const next = idle.reduce((best, one) => (distanceOf(one) < distanceOf(best) ? one : best));
-  load(next).catch(() => setTimeout(() => { wanted.add(next); pump(); }, RETRY_MS)).finally(() => {
+  load(next).catch(() => retryLater(next)).finally(() => {
     isPumping = false;
     pump();
   });
+}
+
+function retryLater(section) {
+  failed.add(section);
+  setTimeout(() => { failed.delete(section); pump(); }, RETRY_MS);
 }
 
 /** Make sure a section holds its rows. */
@@ -59,7 +65,6 @@ export function load(section) {
     feed.setAttribute("aria-busy", "true");
     running.set(section, fill(section).finally(() => {
       running.delete(section);
-      wanted.delete(section);
       feed.setAttribute("aria-busy", String(running.size > 0));
     }));
   }
@@ -112,7 +117,7 @@ const mayTakeAll = (section) => document.hidden || pinned.has(section) || !isScr
 async function pour(section, rows, isStale) {
   tendTabOrder(rows);
   const far = farthest(rows.querySelectorAll("*").length);
-  keepPlace(() => far.forEach(empty));
+  if (far.length) keepPlace(() => far.forEach(empty));
   const waiting = [...rows.children];
   const share = () => {
     if (document.hidden || pinned.has(section)) return waiting.length;
@@ -120,6 +125,7 @@ async function pour(section, rows, isStale) {
     return distanceOf(section) < innerHeight ? waiting.length : 4 * ROWS_A_FRAME;
   };
   while (waiting.length && !isStale()) {
+    if (isScrolled() && !document.hidden) await new Promise(requestAnimationFrame);
     section.append(...waiting.splice(0, share()));
     if (waiting.length) await new Promise(requestAnimationFrame);
   }
@@ -148,14 +154,12 @@ function farthest(more) {
   return far;
 }
 
-/** The rows go, their height stays; the watcher looks at the section afresh. */
+/** The rows go, their height stays. */
 function empty([section, height]) {
   section.replaceChildren();
   section.classList.remove("is-settled");
   section.dataset.height = height;
   section.style.height = `${height * scale}px`;
-  watcher.unobserve(section);
-  watcher.observe(section);
 }
 
 /** While something is dragged from a section, it stays. Answers how to let it go. */
@@ -178,7 +182,6 @@ export async function reload() {
   const top = row?.getBoundingClientRect().top ?? 0;
   const before = row ? positionOf(row) : 0;
   const at = await locate({ key: row?.dataset.key ?? "" }).catch(() => null) ?? { position: before, key: "" };
-  wanted.clear();
   renew(session.total);
   start();
   const found = await bring(at.position);
@@ -204,10 +207,8 @@ function start() {
   allSections().filter(isLoaded).forEach(numberRows);
   const middling = feed.offsetHeight / allSections().length;
   near = Math.round(Math.max(NEAREST_PX, Math.min(FARTHEST_PX, 0.6 * middling)));
-  watcher?.disconnect();
-  watcher = new IntersectionObserver(onNear, { rootMargin: `${near}px 0px` });
-  allSections().forEach((section) => watcher.observe(section));
   allSections().filter(isLoaded).forEach(settle);
+  pump();
 }
 
 /** Begin. `whenBehind` fetches what was missed, when a chunk tells of a newer head. */
@@ -217,6 +218,8 @@ export function watchChunks(whenBehind) {
   readSections();
   knowsLoaded(loadedRanges);
   start();
-  addEventListener("scroll", () => { scrolledAt = performance.now(); }, { passive: true });
+  addEventListener("scroll", () => { scrolledAt = performance.now(); pump(); }, { passive: true });
+  addEventListener("resize", pump);
+  new ResizeObserver(pump).observe(feed);
   tendTabOrder(feed);
 }

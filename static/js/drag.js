@@ -6,7 +6,7 @@ import { say } from "./announce.js";
 import { pin } from "./chunks.js";
 import { moveBehind } from "./move.js";
 import { nameOf, own, rowAt } from "./rows.js";
-import { isLoaded, positionOf } from "./sections.js";
+import { allSections, besides, isLoaded, positionOf } from "./sections.js";
 import { targetsFor } from "./selection.js";
 import { feed, rowOf, session } from "./session.js";
 
@@ -80,9 +80,9 @@ function follow() {
 
 /** The border between top-level rows that is nearest to a height of the viewport. */
 function spotAt(y) {
-  for (const section of feed.children) {
+  for (const section of allSections()) {
     const box = section.getBoundingClientRect();
-    const isLast = !section.nextElementSibling;
+    const isLast = besides(section, 1) === undefined;
     if ((box.bottom < y && !isLast) || !section.children.length) continue;
     if (!isLoaded(section) || box.top > y + EDGE_PX) return null;
     const reaches = (one) => one.getBoundingClientRect().bottom >= y;
@@ -99,7 +99,7 @@ function spotAt(y) {
 /** The row before another; null at the top, undefined where it isn't loaded. */
 function rowBefore(row) {
   if (row.previousElementSibling) return row.previousElementSibling;
-  const section = row.closest(".chunk").previousElementSibling;
+  const section = besides(row.closest(".chunk"), -1);
   if (!section) return null;
   return section.lastElementChild ?? undefined;
 }

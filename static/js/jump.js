@@ -3,7 +3,7 @@ import { say } from "./announce.js";
 import { bring } from "./chunks.js";
 import { openFold } from "./folds.js";
 import { firstSeen, focusRow, neighbour, own, rowAt } from "./rows.js";
-import { countOf, locate, startOf } from "./sections.js";
+import { besides, countOf, isLoaded, locate, startOf } from "./sections.js";
 import { extendBy, selectedKeys } from "./selection.js";
 import { feed, rowOf, session } from "./session.js";
 import { define } from "./verbs.js";
@@ -78,8 +78,8 @@ async function step(kind, direction) {
 function isNextTo(from, to, direction) {
   let section = from.closest(".chunk");
   while (section && section !== to.closest(".chunk")) {
-    section = direction > 0 ? section.nextElementSibling : section.previousElementSibling;
-    if (section && "height" in section.dataset) return false;
+    section = besides(section, direction);
+    if (section && !isLoaded(section)) return false;
   }
   return true;
 }

@@ -32,7 +32,7 @@ function isSeen(row) {
 
 /** The first row on the sheet that is in view. */
 export function firstSeen() {
-  for (const section of feed?.children ?? []) {
+  for (const section of feed?.getElementsByClassName("chunk") ?? []) {
     if (section.getBoundingClientRect().bottom < BARS_PX) continue;
     return [...section.children].find(isSeen) ?? null;
   }

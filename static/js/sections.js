@@ -9,6 +9,7 @@ import { rowAt } from "./rows.js";
 import { feed, session } from "./session.js";
 
 const SIZE = 100;
+const SECTIONS_A_STRETCH = 32;
 const GUESSED_ROW_PX = 110;
 
 let sections = [];
@@ -22,7 +23,7 @@ export const isLoaded = (section) => !section.hasAttribute("data-height");
 
 /** Take the sections as the server printed them. */
 export function readSections() {
-  sections = [...feed.querySelectorAll(":scope > .chunk")];
+  sections = [...feed.querySelectorAll(".chunk")];
   for (const section of sections) {
     const { start, count } = section.dataset;
     places.set(section, { start: Number(start), count: Number(count) });
@@ -50,6 +51,9 @@ export function firstBelow(height) {
   }
   return low;
 }
+
+/** The section before (-1) or behind (1) one; undefined beyond the ends. */
+export const besides = (section, step) => sections[sections.indexOf(section) + step];
 
 /** The row at a position, when its section is loaded. */
 export function rowAtPosition(position) {
@@ -124,5 +128,10 @@ export function renew(total) {
     places.set(section, { start: place * SIZE, count });
     return section;
   });
-  feed.replaceChildren(...sections);
+  const stretches = Array.from({ length: Math.ceil(sections.length / SECTIONS_A_STRETCH) }, (_, place) => {
+    const stretch = element("div", { class: "stretch" });
+    stretch.append(...sections.slice(place * SECTIONS_A_STRETCH, (place + 1) * SECTIONS_A_STRETCH));
+    return stretch;
+  });
+  feed.replaceChildren(...stretches);
 }

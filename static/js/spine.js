@@ -15,9 +15,7 @@ function positionAt(height) {
   return startOf(section) + part * countOf(section);
 }
 
-let frame = 0;
 function show() {
-  frame = 0;
   const view = document.getElementById("spine-view");
   if (!view) return;
   const scale = UNITS / Math.max(1, session.total);
@@ -37,9 +35,9 @@ async function press(event) {
 
 export function watchSpine() {
   if (!feed) return;
-  const later = () => { frame ||= requestAnimationFrame(show); };
-  addEventListener("scroll", later, { passive: true });
-  feed.addEventListener("thread:drawn", later);
+  // Scrolling is told once a frame, before anything is written in it: to measure then costs nothing.
+  addEventListener("scroll", show, { passive: true });
+  feed.addEventListener("thread:drawn", () => requestAnimationFrame(show));
   document.addEventListener("click", press);
   show();
 }
