@@ -1,94 +1,23 @@
-"""ChatGPT's export: trees of messages, the files beside them."""
+"""ChatGPT's conversations: trees of messages, calls, every kind of content."""
 
-import io
-import json
 from typing import Any
 
 import pytest
 
-from contextstudio.accounts.domain.errors import Invalid
-from tests.threads.folders import folder
-from tests.threads.readings import events, messages
-from threads.domain import formats
-from threads.domain.formats import chatgpt, chatgpt_tree, source
-from threads.domain.message import Message, Role
-from threads.domain.part import (
-    File,
-    Image,
-    Opaque,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
+from tests.threads.domain.formats.chatgpt_exports import (
+    GREEN,
+    HI,
+    conversation,
+    line,
+    only,
+    read,
+    say,
+    tree,
 )
-from threads.domain.transcript import Parent, Relation, Transcript
-
-PNG = b"\x89PNG\r\n\x1a\n"
-
-
-def say(
-    role: str,
-    *parts: Any,
-    kind: str = "text",
-    author: str | None = None,
-    **members: Any,
-) -> dict[str, Any]:
-    """A message of the export; `parts` its content, unless `content` is given."""
-    content = members.pop("content", {"parts": list(parts)})
-    return {
-        "author": {"role": role, "name": author, "metadata": {}},
-        "create_time": 1_700_000_000.5,
-        "content": {"content_type": kind, **content},
-        "status": "finished_successfully",
-        "weight": 1.0,
-        "recipient": "all",
-        "metadata": {},
-        **members,
-    }
-
-
-def tree(*nodes: tuple[str, str | None, dict[str, Any] | None]) -> dict[str, Any]:
-    """A mapping of nodes, each of its id, its parent's and its message."""
-    return {
-        id_: {
-            "id": id_,
-            "parent": parent,
-            "children": [],
-            "message": message and {"id": id_, **message},
-        }
-        for id_, parent, message in nodes
-    }
-
-
-def line(*messages: dict[str, Any]) -> dict[str, Any]:
-    """A mapping in which each message follows the one before; ids are n0, n1, …"""
-    ids = [f"n{number}" for number in range(len(messages))]
-    return tree(*zip(ids, [None, *ids], messages, strict=False))
-
-
-def conversation(mapping: dict[str, Any], **members: Any) -> dict[str, Any]:
-    leaf = list(mapping)[-1] if mapping else None
-    return {
-        "title": "Tea",
-        "create_time": 1_700_000_000.0,
-        "mapping": mapping,
-        "current_node": leaf,
-        "conversation_id": "c1",
-        **members,
-    }
-
-
-def read(*conversations: Any) -> list[Transcript]:
-    return formats.read(io.BytesIO(json.dumps(list(conversations)).encode()))
-
-
-def only(*said: dict[str, Any], **members: Any) -> list[Message]:
-    [transcript] = read(conversation(line(*said), **members))
-    return messages(transcript)
-
-
-HI = say("user", "Which tea?")
-GREEN = say("assistant", "Green.", metadata={"model_slug": "m-1"})
+from tests.threads.readings import events, messages
+from threads.domain.message import Role
+from threads.domain.part import Opaque, Text, Thinking, ToolCall, ToolResult
+from threads.domain.transcript import Parent, Relation
 
 
 def test_the_way_to_the_current_node_is_the_conversation() -> None:
@@ -327,140 +256,3 @@ def test_a_message_that_breaks_off_is_partial() -> None:
     [message] = only(say("assistant", "Gr", status="in_progress", author="helper"))
 
     assert (message.partial, message.name) == (True, "helper")
-
-
-def test_the_export_may_be_one_object_or_hold_its_list_in_a_member() -> None:
-    one = conversation(line(HI), title=None, id="c2", conversation_id=None)
-    for data in (one, {"conversations": [one]}):
-        [transcript] = formats.read(io.BytesIO(json.dumps(data).encode()))
-
-        assert (transcript.external_id, transcript.title) == ("c2", "Which tea?")
-
-
-def test_the_list_may_be_one_conversation_a_line() -> None:
-    rows = b"\n".join(json.dumps(conversation(line(HI))).encode() for _ in range(2))
-
-    assert len(formats.read(io.BytesIO(rows + b"\n{broken"))) == 2
-
-
-def test_what_holds_no_message_is_passed_over_or_refused() -> None:
-    empty = conversation({})
-    silent = conversation(tree(("r", None, None)))
-    [transcript] = read(3, {"title": "x"}, empty, silent, conversation(line(HI)))
-    assert transcript.warnings == []
-
-    with pytest.raises(Invalid, match="holds no messages") as refusal:
-        read(empty)
-    assert refusal.value.code == "no_messages"
-
-
-def test_a_file_that_breaks_off_gives_what_stands_before() -> None:
-    data = json.dumps([conversation(line(HI)), conversation(line(GREEN))]).encode()
-    [transcript] = formats.read(io.BytesIO(data[:-40]))
-
-    assert list(transcript.items)
-    assert [warning.code for warning in transcript.warnings] == [
-        "json_invalid",
-        "json_truncated",
-    ]
-    with pytest.raises(Invalid):
-        formats.read(io.BytesIO(data[:200]))
-
-
-def test_a_key_that_stands_twice_is_read_as_what_it_says_last() -> None:
-    node = json.dumps(line(HI)["n0"])
-    last = json.dumps(line(GREEN)["n0"])
-    data = f'[{{"mapping": {{"n0": {node}, "n0": {last}}}, "current_node": "n0"}}]'
-    [transcript] = formats.read(io.BytesIO(data.encode()))
-    assert [message.text for message in messages(transcript)] == ["Green."]
-
-    data = f'[{{"mapping": 3, "\\u006dapping": {{"n0": {node}}}}}]'
-    with pytest.raises(Invalid):
-        chatgpt.read(io.BytesIO(data.encode()), "")
-
-
-def test_detection_knows_a_conversation_whose_leaf_is_far_away() -> None:
-    mapping = line(*[say("user", "x" * 3_000)] * 50)
-    head = json.dumps([conversation(mapping)]).encode()[: 64 << 10]
-
-    assert formats.detect(head)[0].format == "chatgpt"
-    assert chatgpt._score(formats.Sample(b'[{"mapping": {}}]')) == 0
-
-
-POINTER = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_a1"}
-PAPER = {"id": "file-B2-x", "name": "leaf.txt", "mime_type": "text/plain"}
-SHOWN = {"id": "file_a1", "name": "cup.png", "mime_type": "image/png"}
-
-
-def export() -> dict[str, bytes]:
-    said = say(
-        "user",
-        *(POINTER, "Look."),
-        metadata={"attachments": [SHOWN, PAPER, {"id": "file-gone", "name": "z"}]},
-    )
-    return {
-        "me/conversations.json": json.dumps([conversation(line(said))]).encode(),
-        "me/file_a1-sanitized.png": PNG,
-        "me/file-B2-x-leaf.txt": b"Tips.",
-        "me/chat.html": b"<html>",
-        "me/notes.txt": b"mine",
-    }
-
-
-def test_an_export_brings_its_images_and_files() -> None:
-    [gathered] = chatgpt.gather(folder(export()))
-    [transcript] = gathered.transcripts
-    [message] = messages(transcript)
-
-    assert message.parts == (
-        Image("image/png", data=PNG),
-        Text("Look."),
-        File("text/plain", "leaf.txt", data=b"Tips."),
-        Opaque("attachment", {"id": "file-gone", "name": "z"}),
-    )
-    assert transcript.member == "me/conversations.json"
-    assert message.records[1:] == (
-        "me/file_a1-sanitized.png#bytes:0-8",
-        "me/file-B2-x-leaf.txt#bytes:0-5",
-    )
-    assert gathered.members == export().keys() - {"me/notes.txt"}
-
-
-def test_a_large_export_comes_in_several_files() -> None:
-    files = {
-        f"conversations-00{n}.json": json.dumps(
-            [conversation(line(HI), conversation_id=f"c{n}")]
-        ).encode()
-        for n in range(2)
-    }
-    [gathered] = chatgpt.gather(folder(files))
-
-    assert [t.external_id for t in gathered.transcripts] == ["c0", "c1"]
-
-
-def test_a_file_too_large_to_hold_stays_a_pointer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(source, "MAX_PIECE", 4_000)
-    monkeypatch.setattr(source, "CHUNK", 1_000)
-    files = export() | {"me/file_a1-sanitized.png": PNG * 600}
-    [gathered] = chatgpt.gather(folder(files))
-
-    assert messages(gathered.transcripts[0])[0].parts[0] == Opaque(
-        "image_asset_pointer", POINTER
-    )
-
-
-def test_other_folders_are_left_alone() -> None:
-    empty = json.dumps([conversation({})]).encode()
-    other = b'[{"uuid": "1", "chat_messages": []}]'
-
-    assert chatgpt.gather(folder({"a/conversations.json": empty})) == []
-    assert chatgpt.gather(folder({"conversations.json": other, "b.txt": b""})) == []
-
-
-def test_an_unreadable_node_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    [transcript] = read(conversation(line(HI, GREEN)))
-    monkeypatch.setattr(chatgpt_tree, "value_of", lambda *_: None)
-
-    assert len(messages(transcript)) == 2

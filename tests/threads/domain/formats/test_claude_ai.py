@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads import readings
 from tests.threads.folders import folder
 from tests.threads.readings import messages
 from threads.domain import formats
@@ -53,7 +54,7 @@ def conversation(*messages: dict[str, Any], **members: Any) -> dict[str, Any]:
 
 
 def read(*conversations: Any) -> list[Transcript]:
-    return formats.read(io.BytesIO(json.dumps(list(conversations)).encode()))
+    return readings.read(list(conversations))
 
 
 def only(*said: dict[str, Any]) -> list[Message]:
