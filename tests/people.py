@@ -51,6 +51,12 @@ def viewer(project: Project) -> User:
     return _member(project, Role.VIEWER)
 
 
+@pytest.fixture(name="caller")
+def caller_of_owner(owner: User) -> Caller:
+    """The owner, as the one who asks a service."""
+    return caller(owner)
+
+
 def key_of(maker: User, project: Project, *scopes: Right, name: str = "agent") -> str:
     """The text of a new key with these scopes, or with all."""
     made = services.create_key(

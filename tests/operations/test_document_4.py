@@ -7,8 +7,6 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.models import User
-from contextstudio.accounts.selectors import caller_of_user
 from operations import slices
 from operations.domain.selection import Preference
 from tests.operations.rest import make_session, operate, said
@@ -21,11 +19,6 @@ COUNT = 45
 @pytest.fixture
 def session_id(agent: Client) -> str:
     return make_session(agent, COUNT)
-
-
-@pytest.fixture
-def caller(owner: User) -> Caller:
-    return caller_of_user(owner)
 
 
 def ask(caller: Caller, session_id: str, **wish: Any) -> None:

@@ -9,8 +9,6 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.models import User
-from contextstudio.accounts.selectors import caller_of_user
 from operations import services
 from operations.cache import forget_everything
 from operations.domain.condition import Condition
@@ -21,11 +19,6 @@ from tests.operations.rest import get, make_session, operate, post
 SECRET = "hunter2-and-more"
 WORDS = f"The password is {SECRET}."
 MASKED = "The password is [redacted]."
-
-
-@pytest.fixture
-def caller(owner: User) -> Caller:
-    return caller_of_user(owner)
 
 
 @pytest.fixture

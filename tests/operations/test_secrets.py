@@ -16,7 +16,6 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.jobs import JobContext
 from contextstudio.accounts.jobs.queue import claim
 from contextstudio.accounts.models import Job, Project, User
-from contextstudio.accounts.selectors import caller_of_user
 from operations import jobs, secrets
 from operations.domain.span import covered
 from tests.operations.rest import get, make_session, post
@@ -41,11 +40,6 @@ ADDRESS = f"postgres://reader:{PASSWORD}@db.internal:5432/ledger"
 @pytest.fixture(autouse=True)
 def scan(settings: LazySettings) -> None:
     settings.SKIP_SECRETS = False
-
-
-@pytest.fixture
-def caller(owner: User) -> Caller:
-    return caller_of_user(owner)
 
 
 @pytest.fixture

@@ -40,11 +40,6 @@ PICTURE = Image("image/png", data=b"bytes of a picture")
 NAME = hashlib.sha256(b"bytes of a picture").hexdigest()
 
 
-@pytest.fixture
-def caller(owner: User) -> Caller:
-    return caller_of_user(owner)
-
-
 def made(caller: Caller, project: Project, *parts: Any) -> Session:
     said = [Given(role=Role.USER, parts=(part,)) for part in parts]
     return create_session(caller, project, NewSession(title="t", messages=said))

@@ -50,11 +50,6 @@ def claude(*lines: dict[str, Any]) -> bytes:
 
 
 @pytest.fixture
-def caller(owner: User) -> Caller:
-    return caller_of_user(owner)
-
-
-@pytest.fixture
 def take(caller: Caller, project: Project) -> Any:
     def take(data: bytes, **options: Any) -> imports.Imported:
         upload = imports.keep_upload(io.BytesIO(data), name="file", **options)

@@ -8,12 +8,10 @@ import pytest
 
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
+from tests.threads.stub_format import stub
 from threads import blobs, records
-from threads.domain import formats
 from threads.models import Import, Message, Session, Source
 from threads.watching import SETTLED, Watcher
-
-from .stub_format import FORMAT, stub
 
 Line = dict[str, Any]
 
@@ -42,8 +40,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(formats, "KNOWN", (FORMAT, *formats.KNOWN))
+def folder(tmp_path: Path, stub_format: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("threads.watching.time.time", lambda: 1e12)
     made = tmp_path / "projects"
     made.mkdir()

@@ -1,0 +1,46 @@
+"""Imports for tests, by the owner of the project, of a format made up for them."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.models import Project
+from tests.threads.importing import Take, kept
+from tests.threads.stub_format import FORMAT
+from threads import imports
+from threads.domain import formats
+
+
+@pytest.fixture
+def stub_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The format made up for tests is known, before all others."""
+    monkeypatch.setattr(formats, "KNOWN", (FORMAT, *formats.KNOWN))
+
+
+@pytest.fixture
+def take(stub_format: None, caller: Caller, project: Project) -> Take:
+    """Imports at once."""
+
+    def take(data: bytes | dict[str, bytes], **options: Any) -> imports.Imported:
+        return imports.import_upload(caller, project, kept(data, **options))
+
+    return take
+
+
+@pytest.fixture
+def stage(stub_format: None, caller: Caller, project: Project) -> Take:
+    """Imports as a job does; not yet published."""
+
+    def stage(
+        data: bytes | dict[str, bytes],
+        job_id: uuid.UUID,
+        progress: Callable[..., object] = lambda *_: None,
+    ) -> imports.Imported:
+        return imports.import_staged(
+            caller, project, kept(data), job_id=job_id, progress=progress
+        )
+
+    return stage
