@@ -65,6 +65,12 @@ def key_of(maker: User, project: Project, *scopes: Right, name: str = "agent") -
     return made.text
 
 
+def client_of(user: User, project: Project, *scopes: Right) -> Client:
+    """A client of the API that sends a new key of this person's."""
+    key = key_of(user, project, *scopes)
+    return Client(headers={"Authorization": f"Bearer {key}"})
+
+
 @pytest.fixture
 def key(owner: User, project: Project) -> str:
     """A key of the owner that may do everything in the project."""

@@ -7,7 +7,7 @@ from django.test import Client
 
 from contextstudio.accounts.models import Membership, Project, User
 from tests.operations.rest import Tools, make_session, operate, post
-from tests.people import key_of
+from tests.people import client_of
 
 UTC = "Moments are stored in UTC: the terminals' clocks differ."
 ASKED = [{"role": "user", "content": "Why do the clocks differ?"}]
@@ -75,7 +75,7 @@ def test_a_memo_of_another_project_stays_there(
     tools: Tools, stranger: User, owner: User
 ) -> None:
     other = Project.objects.get(slug="other")
-    foreign = Client(headers={"Authorization": f"Bearer {key_of(stranger, other)}"})
+    foreign = client_of(stranger, other)
     post(foreign, "/api/tools/save_memo", {"content": UTC, "tags": ["time"]})
     assert found(tools, tags=["time"]) == []
     refused = tools.refused("retrieve_memos", project="other")

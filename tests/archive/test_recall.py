@@ -7,7 +7,7 @@ from django.test import Client
 
 from contextstudio.accounts.models import Project, User
 from tests.operations.rest import Tools, get, make_session, post
-from tests.people import key_of
+from tests.people import client_of
 from threads.models import Session
 
 LINES = "\n".join(f"line {number}: path/to/file{number}.py" for number in range(1, 121))
@@ -134,7 +134,7 @@ def test_nothing_is_recalled_that_the_caller_may_not_see(
     tools: Tools, stranger: User
 ) -> None:
     other = Project.objects.get(slug="other")
-    foreign = Client(headers={"Authorization": f"Bearer {key_of(stranger, other)}"})
+    foreign = client_of(stranger, other)
     theirs = Tools(foreign, make_session(foreign, SAID, project="other"))
     for ref_id in (
         f"nexora://demo/{tools.session_id}/m0",

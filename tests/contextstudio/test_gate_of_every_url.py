@@ -24,7 +24,7 @@ from operations.arguments import DigestArguments, EditArguments, SnipArguments
 from operations.domain.policy import REPLAY
 from operations.policy_forms import fields_of
 from tests.people import key_of
-from tests.threads.test_api import with_image
+from tests.threads.api.uploads import with_image
 from threads.domain.formats.openai import read_messages
 from threads.models import Blob, Event, Import, Source
 from threads.services import NewSession, create_session

@@ -16,7 +16,7 @@ from contextstudio.accounts.domain.errors import Conflict, Invalid
 from contextstudio.accounts.idempotency import Answer
 from contextstudio.accounts.jobs import housekeeping
 from contextstudio.accounts.models import IdempotentResponse, Project, User
-from tests.people import key_of
+from tests.people import client_of
 from threads.models import Session
 
 ANSWER = Answer(201, b'{"id": 1}', "application/json")
@@ -60,7 +60,7 @@ def test_two_callers_may_use_the_same_key(
     agent: Client, editor: User, project: Project
 ) -> None:
     post(agent, {"title": "One"})
-    other = Client(headers={"Authorization": f"Bearer {key_of(editor, project)}"})
+    other = client_of(editor, project)
     assert post(other, {"title": "Two"}).status_code == 201
 
 

@@ -14,7 +14,7 @@ from operations import applying, slices
 from operations.cache import forget_everything
 from operations.domain.selection import Preference
 from tests.operations.rest import get, make_session, operate, post, said
-from tests.people import key_of
+from tests.people import client_of
 
 COUNT = 12
 CALL = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
@@ -183,7 +183,7 @@ def test_who_may_not_read_is_told_nothing(
 ) -> None:
     body = body_of()
     assert apply(agent, session_id, body)[0] == 200
-    reading = Client(headers={"Authorization": f"Bearer {key_of(viewer, project)}"})
+    reading = client_of(viewer, project)
     assert apply(reading, session_id, body)[0] == 403
     assert apply(reading, session_id, body_of(append=False))[0] == 200
     unknown = Client(headers={"Authorization": "Bearer cs_none"})

@@ -9,7 +9,7 @@ from django.test import Client
 
 from contextstudio.accounts.models import Project, User
 from tests.operations.rest import get, make_session, operate, post, said
-from tests.people import key_of
+from tests.people import client_of
 from threads.models import Blob
 
 COUNT = 8
@@ -157,7 +157,7 @@ def test_what_is_malformed_is_refused_at_its_place(
 def test_one_who_may_only_read_applies_without_appending(
     viewer: User, project: Project, path: str
 ) -> None:
-    client = Client(headers={"Authorization": f"Bearer {key_of(viewer, project)}"})
+    client = client_of(viewer, project)
     post(client, path, {"messages": said(COUNT)}, expect=403)
     body = {"messages": said(COUNT), "append": False}
     assert post(client, path, body)["messages"] == said(COUNT)

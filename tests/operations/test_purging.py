@@ -8,7 +8,7 @@ from django.test import Client
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project, User
 from tests.operations.rest import Tools, get, make_session, post
-from tests.people import key_of
+from tests.people import client_of
 from threads.models import Body, Import, Rendering, Source
 
 SECRET = "the secret is in the harbour"
@@ -98,8 +98,7 @@ def test_it_needs_the_right_to_administer(
     agent: Client, editor: User, project: Project
 ) -> None:
     session_id = make_session(agent, SAID)
-    key = key_of(editor, project, Right.READ, Right.EDIT, Right.PROPOSE)
-    client = Client(headers={"Authorization": f"Bearer {key}"})
+    client = client_of(editor, project, Right.READ, Right.EDIT, Right.PROPOSE)
     fields = {"session_id": session_id, "group_id": 2}
     refused = post(client, "/api/tools/remove_group", fields, expect=403)
     assert refused["code"] == "forbidden"
