@@ -8,6 +8,7 @@ from threads.models import Session
 from threads.presentation import address_of, present_original, present_parts
 from threads.selectors import load_messages
 
+from .domain.markers import words_of
 from .domain.node import FoldNode, MessageNode, Node, Shown
 from .domain.thread import Thread
 from .selectors import History, Words, load_words
@@ -150,20 +151,13 @@ class ThreadPresenter:
             "count": node.leaves,
             "tokens_before": node.tokens_before,
             "tokens_after": node.tokens_after,
-            "marker": marker(node),
+            "marker": words_of(node)._asdict(),
             "replacement": [
                 self._made(key, words[key], message.tokens)
                 for key, message in zip(_keys_of(node), node.messages, strict=True)
             ],
             "moved_by": node.moved_by,
         }
-
-
-def marker(node: FoldNode) -> dict[str, str | None]:
-    """The words of a fold's two markers; a snip shows nothing and has but the first."""
-    count = f"{node.leaves} message{'' if node.leaves == 1 else 's'}"
-    before = f"▸ {node.kind} {node.key}: {count}"
-    return {"before": before, "after": None if node.kind == "snip" else f"◂ {node.key}"}
 
 
 def _keys_of(node: Node) -> list[str]:

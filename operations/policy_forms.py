@@ -43,6 +43,11 @@ class PolicyForm(forms.Form):
         "Isolate providers",
         "Leave out calls and results that were recorded in another provider's form.",
     )
+    markers = _switch(
+        "Markers",
+        "A short line before and after what stands for a fold, so that the model can ask"
+        " for what is in it.",
+    )
     guidelines = _switch(
         "Guidelines", "A layer that tells the model how to read the history."
     )
@@ -77,7 +82,7 @@ class PolicyForm(forms.Form):
     def settings(self) -> dict[str, Any]:
         """The settings as `read_policy` takes them."""
         given = self.cleaned_data
-        plain = ("window", "isolation", "guidelines", "memos")
+        plain = ("window", "isolation", "markers", "guidelines", "memos")
         found: dict[str, Any] = {name: given[name] for name in plain}
         for name, default in _NESTED.items():
             inner = {one: given[one] for one in default.__dataclass_fields__}

@@ -81,7 +81,7 @@ class Wanted:
     def anything(self) -> bool:
         """Whether more is to be done than to replay."""
         policy = self.policy
-        steps = policy.window or policy.isolation or policy.truncation
+        steps = policy.window or policy.isolation or policy.truncation or policy.markers
         return bool(steps or self.preference or self.layers)
 
 

@@ -1,4 +1,4 @@
-"""From a thread to what is sent: selection, window, isolation, truncation, layers (DESIGN 4)."""
+"""From a thread to what is sent, step by step (DESIGN 4)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from threads.domain.part import Part
 from .isolation import isolate
 from .key import Key, entry_number, made_place, original_index
 from .layers import SYSTEM, in_order, system_layer
+from .markers import Place, Standing, mark
 from .node import FoldNode, Shown
 from .outgoing import Layer, Outgoing
 from .policy import REPLAY, Policy
@@ -61,14 +62,6 @@ class Assembly:
     sent: int
     sealed: int
     """As `Draft.sealed`."""
-
-
-class _Place(NamedTuple):
-    """Where a message stands: its node, and the groups that this counts as."""
-
-    node: Key
-    group: int
-    groups: frozenset[int]
 
 
 def outgoings(
@@ -123,9 +116,9 @@ def assemble(
 def _stepped(
     thread: Thread, history: list[Outgoing], plan: Plan, active: int | None
 ) -> tuple[list[Outgoing], list[Step]]:
-    """The steps that leave something out, each of them on what the one before it left."""
+    """The steps that the plan wants, each of them on what the one before it left."""
     steps: list[Step] = []
-    policy = plan.policy
+    policy, all_of_it = plan.policy, history
     if plan.preference is not None:
         history, step = select(history, plan.preference, _Holding(thread))
         steps.append(step)
@@ -138,6 +131,9 @@ def _stepped(
     if policy.truncation is not None:
         history, step = truncate(history, policy.truncation, active, plan.count)
         steps.append(step)
+    if policy.markers:
+        history, step = mark(history, _nodes(thread, all_of_it), plan.count)
+        steps.append(step)
     return history, steps
 
 
@@ -146,16 +142,31 @@ def _replayed(thread: Thread, total: int, shown: int) -> Step:
 
     Added is what operations made, less what changes in the text of messages took away.
     """
-    folds = [thread.node(key) for key in thread.keys if entry_number(key) is not None]
     left_out = tuple(
         Omission(fold.key, fold.tokens_before, f"Folded by a {fold.kind}.")
-        for fold in folds
-        if isinstance(fold, FoldNode)
+        for fold in _folds(thread)
     )
     added = shown - total + sum(omission.tokens for omission in left_out)
     return Step(
         name=REPLAYED, before=total, after=shown, added=added, left_out=left_out
     )
+
+
+def _folds(thread: Thread) -> Iterator[FoldNode]:
+    """The folds at the top."""
+    for key in thread.keys:
+        if entry_number(key) is not None:
+            node = thread.node(key)
+            if isinstance(node, FoldNode):
+                yield node
+
+
+def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[Standing]:
+    """The nodes at the top as markers want to know them."""
+    folds = {fold.key: fold for fold in _folds(thread)}
+    shown = {message.node for message in history}
+    for place, _ in _standing(thread):
+        yield Standing(place, folds.get(place.node), place.node in shown)
 
 
 def _beside(step: Step, tokens: int) -> Step:
@@ -187,7 +198,7 @@ def _indexes(thread: Thread, fold: Key) -> list[int]:
     return [index for index in found if index is not None]
 
 
-def _standing(thread: Thread) -> Iterator[tuple[_Place, list[Shown]]]:
+def _standing(thread: Thread) -> Iterator[tuple[Place, list[Shown]]]:
     """The nodes of the thread with their groups: an insert's are those of the node before it."""
     alone: dict[int, frozenset[int]] = {}
     group = thread.leaves[0].group if thread.leaves else 0
@@ -201,11 +212,11 @@ def _standing(thread: Thread) -> Iterator[tuple[_Place, list[Shown]]]:
             groups = frozenset(thread.leaves[one].group for one in held)
         if groups is None:
             groups = alone.setdefault(group, frozenset((group,)))
-        yield _Place(node, group, groups), shown
+        yield Place(node, group, groups), shown
 
 
 def _outgoing(
-    thread: Thread, place: _Place, shown: Shown, spoken: Spoken, count: Count
+    thread: Thread, place: Place, shown: Shown, spoken: Spoken, count: Count
 ) -> Outgoing:
     changed = bool(thread.spans(shown.key))
     kind = None

@@ -29,7 +29,8 @@ class Outgoing:
     index: int | None = None
     """Of the original; None for what an operation made."""
     kind: str | None = None
-    """The kind of the edit that made it (digest, revise, insert, condense); None: an original."""
+    """The kind of the edit that made it (digest, revise, insert, condense), `marker` for the
+    marker of a fold, which has the fold's key; None: an original."""
     changed: bool = False
     """Whether it reads otherwise than it was recorded."""
     name: str | None = None

@@ -64,6 +64,8 @@ class Policy:
     guidelines: bool = False
     """Whether a layer tells the model how to read the history and to keep STATE."""
     memos: Memos = Memos.OWN
+    markers: bool = False
+    """Whether folds are sent with a marker before and one after what they show."""
     pruning: Pruning | None = None
 
     def __post_init__(self) -> None:

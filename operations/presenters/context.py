@@ -22,6 +22,7 @@ NAMES = {
     "window": "Window",
     "isolation": "Isolation",
     "truncation": "Truncation",
+    "markers": "Markers",
     "layers": "Layers",
     "compile": "Compile",
 }

@@ -359,6 +359,7 @@ policies = st.sampled_from(
     (
         *(REPLAY, REPLAY, SLOP),
         Policy(preset="custom", window=1),
+        Policy(preset="custom", markers=True),
         Policy(preset="custom", window=2, isolation=True),
         Policy(
             preset="custom", truncation=Tiers(recent_results=1, recent=3, inactive=0)

@@ -61,6 +61,22 @@ def test_the_window_of_a_policy_holds_for_the_hook_too(
     }
 
 
+def test_markers_go_out_where_the_policy_wants_them(
+    agent: Client, session_id: str
+) -> None:
+    operate(agent, session_id, "snip", start_idx=1, end_idx=2)
+    put(agent, f"/api/sessions/{session_id}/policy", {"policy": {"markers": True}})
+    sent = marked(said(COUNT))
+    answer = apply(agent, session_id, sent)
+    marker = {"role": "system", "content": "▸ snip o1: 2 messages"}
+    assert answer["messages"] == [sent[0], marker, *sent[3:]]
+    found = get(agent, f"/api/sessions/{session_id}/context?provider=openai")
+    assert found["messages"] == [said(COUNT)[0], marker, *said(COUNT)[3:]]
+    assert answer["tokens"]["after"] == found["tokens"]["sent"]
+    thread = get(agent, f"/api/sessions/{session_id}/thread")
+    assert thread["nodes"][1]["marker"] == {"before": marker["content"], "after": None}
+
+
 def test_layers_stand_in_the_system_prompt(agent: Client, session_id: str) -> None:
     path = f"/api/sessions/{session_id}"
     put(agent, f"{path}/scratchpad", {"content": "- [ ] ship"})

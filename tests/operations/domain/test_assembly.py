@@ -126,10 +126,10 @@ def test_an_insert_at_the_top_is_of_the_first_group() -> None:
 
 
 def test_steps_follow_one_another_in_their_order() -> None:
-    policy = Policy(window=2, isolation=True, truncation=Tiers())
+    policy = Policy(window=2, isolation=True, truncation=Tiers(), markers=True)
     found = assembled(thread_of(4), policy, preference=Preference(start=1, end=9))
     assert [one.name for one in found.steps] == [
-        *("replay", "slice", "window", "isolation", "truncation", "layers"),
+        *("replay", "slice", "window", "isolation", "truncation", "markers", "layers"),
     ]
     assert sent_keys(found) == list(keys(5, 8))
 
@@ -164,6 +164,7 @@ def test_what_is_changed_is_counted_again() -> None:
     isolation=st.booleans(),
     strategy=st.sampled_from(("openai", "gemini")),
     truncation=st.none() | st.builds(Tiers, inactive=st.integers(0, 20)),
+    markers=st.booleans(),
     preference=st.none()
     | st.builds(
         Preference,
@@ -175,11 +176,13 @@ def test_what_is_changed_is_counted_again() -> None:
     ),
 )
 def test_the_figures_of_every_step_add_up(
-    session, tags, window, isolation, strategy, truncation, preference
+    session, tags, window, isolation, strategy, truncation, markers, preference
 ) -> None:
     originals, entries = session
     thread = replay(originals, fold(entries), tags)
-    policy = Policy(window=window, isolation=isolation, truncation=truncation)
+    policy = Policy(
+        window=window, isolation=isolation, truncation=truncation, markers=markers
+    )
     found = assembled(
         thread,
         policy,
