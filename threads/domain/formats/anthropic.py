@@ -96,9 +96,10 @@ def _score(sample: Sample) -> float:
     if not messages or any("tool_calls" in message for message in messages):
         return 0
     is_reply = any(fields.text(message, "type") == "message" for message in messages)
-    if kinds & OWN_BLOCKS or is_reply:
+    is_batch = any("custom_id" in row and "params" in row for row in sample.rows)
+    if kinds & OWN_BLOCKS or is_reply or is_batch or "requests" in sample.object:
         return 0.8
-    return 0.7 if any("system" in row for row in sample.rows) else 0
+    return 0.7 if any("system" in chat.opened(row) for row in sample.rows) else 0
 
 
 FAMILY = Family("anthropic", read_message, read_reply, strategy="anthropic")

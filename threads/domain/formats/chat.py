@@ -2,11 +2,13 @@
 
 A conversation is a list of messages, or an object with `messages` (a request, a log of
 request and response, a row of a data set), or JSON Lines of messages. A list or JSON Lines of
-such objects holds one conversation each. The pieces are found by `source.children`, so that
-a file is never held whole.
+such objects holds one conversation each; so do the files of batches, where the request or the
+reply stands further in. The pieces are found by `source.children`, so that a file is never
+held whole.
 """
 
 from collections.abc import Container, Iterable, Iterator
+from functools import reduce
 from io import SEEK_END
 from itertools import chain, islice
 from typing import Any, BinaryIO
@@ -15,15 +17,22 @@ from contextstudio.accounts.domain.errors import Invalid
 
 from ..message import Message, Role
 from ..transcript import Event, Transcript, Warning
-from . import fields, source
+from . import fields, loose, source
 from .conversation import Envelope, Family, Lines, members_of
-from .sample import ROWS, Sample, first_record
+from .sample import HEAD, ROWS, Sample, first_record
 from .source import BROKEN, Span
 
 TITLE_WITHIN = 50
 """Messages among which a user's first words are looked for, to name a conversation."""
 IDS = ("external_id", "session_id", "conversation_id")
 """Members that name the conversation; `id` is a request's."""
+HOLDERS = (
+    *(("request",), ("params",), ("body",)),
+    *(("response", "body"), ("result", "message")),
+)
+"""Where the messages or the choices stand if an object has none of its own: of a log, of a
+batch as Anthropic's API and OpenAI's take it and give it back."""
+_OUTER = {"messages", *(path[0] for path in HOLDERS)}
 
 
 def read(file: BinaryIO, family: Family) -> list[Transcript]:
@@ -48,10 +57,24 @@ def opening(sample: Sample, roles: Container[str]) -> list[dict[str, Any]]:
     """The first messages of a file that holds lists of them; empty for another file."""
     rows: list[Any] = list(sample.rows)
     if rows and not fields.text(rows[0], "role"):
-        request = fields.mapping(rows[0], "request")
-        rows = fields.items(rows[0], "messages") or fields.items(request, "messages")
-    found = [row for row in rows if fields.text(row, "role") in roles]
+        inner = opened(rows[0])
+        rows = [inner] if "role" in inner else fields.items(inner, "messages")
+    said = [row for row in rows if fields.text(row, "role") in roles]
+    is_cut = len(sample.head) >= HEAD  # what was said may be behind it
+    found = [row for row in said if is_cut or loose.is_message(row)]
     return found if 2 * len(found) > len(rows) else []
+
+
+def opened(row: dict[str, Any]) -> dict[str, Any]:
+    """What holds the messages of an object: itself, or one that stands in it (`HOLDERS`)."""
+    row = next(iter(fields.items(row, "requests")), row)
+    row = fields.mapping(row)
+    held = (reduce(fields.mapping, path, row) for path in HOLDERS)
+    return next((one for one in (row, *held) if _is_open(one)), row)
+
+
+def _is_open(members: Container[str | int]) -> bool:
+    return any(name in members for name in ("messages", "choices", "role"))
 
 
 def title_of(messages: Iterable[Message | Event]) -> str:
@@ -105,7 +128,7 @@ def _is_list_of_envelopes(file: BinaryIO) -> bool:
     for child in islice(source.children(file), 1):
         if isinstance(child.key, int):
             keys = {inner.key for inner in members_of(file, child.span.start, [])}
-            return "role" not in keys and bool(keys & {"messages", "request"})
+            return "role" not in keys and bool(keys & _OUTER)
     return False
 
 
@@ -122,16 +145,44 @@ def _envelope(
     )
     if is_list:
         yield Envelope(file, family, {"messages": span})
-    elif "messages" in members or "choices" in members:
-        yield Envelope(file, family, members)
-    elif "request" in members:
-        inner = members_of(file, members["request"].start, warnings)
-        yield Envelope(
-            file, family, members | {child.key: child.span for child in inner}
-        )
-    elif "role" in members:
-        yield Envelope(file, family, {"message": span})
+    elif "requests" in members and not _is_open(members):
+        for child in members_of(file, members["requests"].start, warnings):
+            yield from _envelope(file, family, child.span, skipped)
+    else:
+        yield from _held(file, family, span, members, warnings)
     skipped.extend(warnings)
+
+
+def _held(
+    file: BinaryIO,
+    family: Family,
+    span: Span,
+    members: dict[str | int, Span],
+    warnings: list[Warning],
+) -> Iterator[Envelope]:
+    """The conversation of an object with these members, wherever in it the messages stand."""
+    beside: dict[str | int, Span] = {}
+    for path in HOLDERS:
+        inner = {} if _is_open(members) else members
+        for name in path:
+            place = inner.get(name)
+            inner = _members(file, place, warnings) if place else {}
+        if inner and place:
+            span, beside = place, {k: v for k, v in members.items() if k != path[0]}
+            members = beside | inner
+    if "messages" in members or "choices" in members:
+        yield Envelope(file, family, members)
+    elif "role" in members:
+        yield Envelope(file, family, beside | {"message": span})
+    elif members:
+        words = f"The object at {span.record} holds no messages."
+        warnings.append(Warning("no_messages", words))
+
+
+def _members(
+    file: BinaryIO, span: Span, warnings: list[Warning]
+) -> dict[str | int, Span]:
+    return {child.key: child.span for child in members_of(file, span.start, warnings)}
 
 
 def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript | None:
@@ -147,11 +198,12 @@ def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript |
         return None
     said = {
         name: items.get(name)
-        for name in ("title", "strategy", "response", *IDS, "model")
+        for name in ("title", "strategy", "response", *IDS, "model", "custom_id")
     }
+    title = fields.one_line(fields.text(said, "title")) or title_of(opening)
     return Transcript(
         format=items.family.format,
-        title=fields.one_line(fields.text(said, "title")) or title_of(opening),
+        title=title or fields.one_line(fields.text(said, "custom_id")),
         items=items,
         external_id=fields.word(said, *IDS, limit=255) or None,
         strategy=items.family.strategy

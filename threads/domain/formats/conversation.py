@@ -9,7 +9,7 @@ from contextstudio.accounts.domain.errors import Invalid, Place
 from ..message import Message, Role
 from ..part import JSON, Text
 from ..transcript import Event, Warning
-from . import blocks, fields, json_text, source, windows
+from . import blocks, fields, json_text, loose, source, windows
 from .source import BROKEN, Span
 
 FLAT_REPLY = ("id", "model", "created", "usage", "choices")
@@ -206,16 +206,35 @@ def _plain(
 
 def _item(value: Value, family: Family, warnings: list[Warning]) -> Message | Event:
     """The message of a value; what is none, or can't be read as one, is an event."""
-    record = value.span.record
-    if value.value is BROKEN:
+    record, given = value.span.record, value.value
+    if given is BROKEN:
         return Event("unreadable", record)
-    if isinstance(value.value, dict) and "role" not in value.value:
-        return Event(fields.text(value.value, "type") or "record", record)
+    if isinstance(given, dict):
+        if "role" not in given or not loose.is_message(given):
+            return Event(fields.text(given, "type") or "record", record)
+        if "content" not in given:
+            given = loose.with_content(given)
     try:
-        return family.read_message(value.value, at=value.at, records=(record,))
+        return family.read_message(given, at=value.at, records=(record,))
     except Invalid as error:
-        warnings.append(_warning(error, error.at, value.line))
-        return Event("unreadable", record)
+        return _mended(value, given, family) or _unread(value, error, warnings)
+
+
+def _mended(value: Value, given: JSON, family: Family) -> Message | None:
+    """The message of a value that is nearly of the published form."""
+    if not isinstance(given, dict):
+        return None
+    try:
+        return family.read_message(
+            loose.mended(given), at=value.at, records=(value.span.record,)
+        )
+    except Invalid:
+        return None
+
+
+def _unread(value: Value, error: Invalid, warnings: list[Warning]) -> Event:
+    warnings.append(_warning(error, error.at, value.line))
+    return Event("unreadable", value.span.record)
 
 
 def _read_system(system: JSON) -> Message | None:

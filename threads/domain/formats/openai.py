@@ -162,11 +162,12 @@ def _word(value: JSON, at: Place) -> str:
 def _score(sample: Sample) -> float:
     """0.5 for a list of roles and contents, more where calls or a response are OpenAI's."""
     messages = chat.opening(sample, ROLES)
+    has_choices = any("choices" in chat.opened(row) for row in sample.rows)
     if not messages:
-        return 0.8 if any("choices" in row for row in sample.rows) else 0
+        return 0.8 if has_choices else 0
     marks = ("tool_calls", "tool_call_id", "function_call", "reasoning_content")
     is_native = any(mark in message for message in messages for mark in marks)
-    return 0.8 if is_native or any("choices" in row for row in sample.rows) else 0.5
+    return 0.8 if is_native or has_choices else 0.5
 
 
 FAMILY = Family("openai", read_message, read_reply, strategy="openai")

@@ -31,6 +31,8 @@ LABEL = "a request or response of OpenAI's Responses"
 ENVELOPE = frozenset({"object", "instructions", "request", "response", "body", "data"})
 """Members by which a request or a response is told from an item."""
 _HOLDERS = ("request", "response", "body")
+_OF_REQUESTS = ("instructions", "previous_response_id", "max_output_tokens")
+"""Members that tell a request whose `input` is words from one for an embedding."""
 IDS = ("external_id", "session_id", "conversation_id", "conversation")
 
 
@@ -42,6 +44,8 @@ class Items:
     request: Members
     response: Members = field(default_factory=dict)
     is_lines: bool = False
+    custom_id: str = ""
+    """What a batch calls it."""
     given: list[Warning] = field(default_factory=list)
     """What was found before the items are read."""
     warnings: list[Warning] = field(default_factory=list)
@@ -181,7 +185,8 @@ def _envelope(file: BinaryIO, span: Span) -> Items:
         request = _inner(file, found, "request") or _inner(file, found, "body")
         response = _inner(file, found, "response")
         request = {name: found[name] for name in found.keys() & set(IDS)} | request
-    return Items(file, request, response, given=warnings)
+    name = fields.text({"is": document.get(file, found, "custom_id")}, "is")
+    return Items(file, request, response, custom_id=name, given=warnings)
 
 
 def _inner(file: BinaryIO, found: Members, name: str) -> dict[str | int, Span]:
@@ -194,12 +199,13 @@ def _inner(file: BinaryIO, found: Members, name: str) -> dict[str | int, Span]:
 
 def _transcript(items: Items, opening: list[Message]) -> Transcript:
     said = {name: items.get(name) for name in (*IDS, "title", "model")}
+    title = fields.one_line(fields.text(said, "title")) or chat.title_of(opening)
     if isinstance(said["conversation"], dict):
         said["conversation"] = said["conversation"].get("id")
     answered = {"model": document.get(items.file, items.response, "model")}
     return Transcript(
         format=NAME,
-        title=fields.one_line(fields.text(said, "title")) or chat.title_of(opening),
+        title=title or fields.one_line(items.custom_id),
         items=items,
         external_id=fields.word(said, *IDS, limit=255) or None,
         strategy="openai",
@@ -244,7 +250,7 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
 
 
 def _score(sample: Sample) -> float:
-    """0.9 for items of its own, alone or in a request; 0.7 for messages in an `input`."""
+    """0.9 for items of its own, alone or in a request; 0.7 for messages or words in an `input`."""
     rows = sample.rows
     held_by = [row[name] for row in rows for name in _HOLDERS if name in row]
     inner = [one for one in held_by if isinstance(one, dict)]
@@ -260,7 +266,12 @@ def _score(sample: Sample) -> float:
     if any(is_item(item) for item in (*rows, *held)):
         return 0.9
     asked = [item for row in (*rows, *inner) for item in fields.items(row, "input")]
-    return 0.7 if any("role" in fields.mapping(item) for item in asked) else 0
+    if any("role" in fields.mapping(item) for item in asked):
+        return 0.7
+    is_asked = any(fields.text(row, "url").endswith("/responses") for row in rows)
+    worded = [row for row in (*rows, *inner) if fields.text(row, "input")]
+    is_asked |= any(name in row for row in worded for name in _OF_REQUESTS)
+    return 0.7 if worded and is_asked else 0
 
 
 FORMAT = Format(NAME, LABEL, _score, read)
