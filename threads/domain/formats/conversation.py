@@ -111,7 +111,7 @@ class Envelope:
                 "choices", lambda _: self.family.read_reply(self._flat())
             )
         for reply in replies:
-            if not _is_same(reply, last):
+            if not is_same(reply, last):
                 yield reply
         for name, span in self.members.items():
             if name not in SAID and isinstance(name, str):
@@ -242,8 +242,8 @@ def _read_system(system: JSON) -> Message | None:
     return Message(role=Role.SYSTEM, parts=parts) if parts else None
 
 
-def _is_same(reply: Message | Event, last: Message | Event | None) -> bool:
-    """Whether a log's messages end with the reply already."""
+def is_same(reply: Message | Event, last: Message | Event | None) -> bool:
+    """Whether the messages that were asked with end with the reply already."""
     if not isinstance(reply, Message) or not isinstance(last, Message):
         return False
     return (reply.role, reply.parts) == (last.role, last.parts)

@@ -4,16 +4,16 @@ A file is one document, a list of documents, or JSON Lines of them. Each is look
 the places of its members, so that only one step or message is held at a time.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import SEEK_END
 from itertools import islice
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol, TypeVar
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 
 from ..message import Message
 from ..part import JSON
-from ..transcript import Compaction, Event, Warning
+from ..transcript import Compaction, Event, Transcript, Warning
 from . import fields, json_text, source
 from .sample import ROWS, first_record
 from .source import BROKEN, Span
@@ -21,6 +21,20 @@ from .source import BROKEN, Span
 Members = Mapping[str | int, Span]
 OPENING = 50
 """Messages among which a user's first words are looked for, to name a conversation."""
+
+
+class Conversation(Protocol):
+    """A conversation that is read while it is iterated, and what could not be read of it."""
+
+    @property
+    def warnings(self) -> list[Warning]:
+        """Complete once the items were iterated to the end."""
+
+    def __iter__(self) -> Iterator[Message | Event]:
+        """The items in their order, each time anew."""
+
+
+Given = TypeVar("Given", bound=Conversation)
 
 
 class Piece(NamedTuple):
@@ -108,6 +122,26 @@ def warning(error: Invalid, at: Place = ()) -> Warning:
     return Warning(
         error.code, f"At {place}: {error.message}" if place else error.message
     )
+
+
+def conversations(
+    found: Iterable[Given],
+    skipped: list[Warning],
+    transcript: Callable[[Given, list[Message]], Transcript],
+) -> list[Transcript]:
+    """A transcript of each conversation that holds messages, made of it and of its first ones.
+
+    `skipped` is what could not be read while they were found. Raises Invalid where none has any.
+    """
+    transcripts = []
+    for items in found:
+        if first := opening(items):
+            transcripts.append(transcript(items, first))
+        else:
+            skipped.extend(items.warnings)
+    if not transcripts:
+        raise refusal(skipped)
+    return transcripts
 
 
 def opening(items: Iterable[Message | Event | Compaction]) -> list[Message]:

@@ -190,15 +190,8 @@ class Contents:
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of a file. Raises Invalid where it holds no message at all."""
     skipped: list[Warning] = []
-    transcripts = []
-    for items in _conversations(file, skipped):
-        if opening := document.opening(items):
-            transcripts.append(_transcript(items, opening))
-        else:
-            skipped.extend(items.warnings)
-    if not transcripts:
-        raise document.refusal(skipped)
-    return transcripts
+    found = _conversations(file, skipped)
+    return document.conversations(found, skipped, _transcript)
 
 
 def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[Contents]:

@@ -18,7 +18,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from ..message import Message, Role
 from ..part import JSON
 from ..transcript import Event, Transcript, Warning
-from . import chat, document, fields, json_text, source
+from . import chat, conversation, document, fields, json_text, source
 from .document import Members, Piece
 from .format import Format, Heading, Writer
 from .openai_items import Answer, Item, is_item, read_item, read_usage
@@ -59,7 +59,7 @@ class Items:
         for reply in self._joined(self._pieces(self.response, "output")):
             if isinstance(reply, Message) and reply.role is Role.ASSISTANT:
                 reply = self._reply(reply)
-            if not _is_same(reply, last):
+            if not conversation.is_same(reply, last):
                 yield reply
 
     def get(self, *names: str) -> JSON:
@@ -148,15 +148,8 @@ class Items:
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of a file. Raises Invalid where it holds no message at all."""
     skipped: list[Warning] = []
-    transcripts = []
-    for items in _conversations(file, skipped):
-        if opening := document.opening(items):
-            transcripts.append(_transcript(items, opening))
-        else:
-            skipped.extend(items.warnings)
-    if not transcripts:
-        raise document.refusal(skipped)
-    return transcripts
+    found = _conversations(file, skipped)
+    return document.conversations(found, skipped, _transcript)
 
 
 def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[Items]:
@@ -220,13 +213,6 @@ def _ended(answer: Answer) -> Iterator[Message | Event]:
         yield message
     else:
         yield from (Event("reasoning", record) for record in answer.records)
-
-
-def _is_same(reply: Message | Event, last: Message | Event | None) -> bool:
-    """Whether what was asked ends with the reply already."""
-    if not isinstance(reply, Message) or not isinstance(last, Message):
-        return False
-    return (reply.role, reply.parts) == (last.role, last.parts)
 
 
 # Written
