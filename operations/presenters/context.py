@@ -1,21 +1,17 @@
 """What the model sees, as the page shows it: see `templates/operations/context.html`."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from operations.contexts import Context
 from operations.domain.key import Key
 from operations.domain.runs import Run, Side, runs
-from threads.rendering.hidden import visible
+
+from .request import Piece, pieces_of
 
 AT_ONCE = 100
 """Messages on one page."""
-LONGEST_VALUE = 400
-"""Characters of a value without blanks, as an image's bytes: the download has all of it."""
-_TEXTS = ("text", "input_text", "output_text")
-_BESIDE = ("role", "type", "id", "status")
 NAMES = {
     "replay": "Thread",
     "selection": "Slice",
@@ -27,14 +23,6 @@ NAMES = {
     "compile": "Compile",
 }
 """What people call the steps."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Something of a message: words where `label` is empty, else what it is, and its JSON."""
-
-    label: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,49 +124,7 @@ def _sent(context: Context, place: int, side: Side = Side.BOTH) -> Sent:
     return Sent(
         place=place,
         role=str(message.get("role") or message.get("type") or "message"),
-        pieces=list(_pieces(message)),
+        pieces=pieces_of(message),
         keys=context.compiled.origins[place],
         side=side,
     )
-
-
-def _pieces(message: Mapping[str, Any]) -> Iterator[Piece]:
-    """A message of any provider's form, its words apart from the rest."""
-    for name, value in message.items():
-        if name in _BESIDE or value in (None, "", [], {}):
-            continue
-        if isinstance(value, str):
-            yield Piece("" if name == "content" else name, visible(value))
-        elif isinstance(value, list):
-            yield from (_item(name, item) for item in value)
-        else:
-            yield Piece(name, _written(value))
-
-
-def _item(name: str, item: Any) -> Piece:
-    if isinstance(item, str):
-        return Piece("", visible(item))
-    if isinstance(item, dict):
-        kind = item.get("type")
-        if isinstance(item.get("text"), str) and (
-            kind in _TEXTS or set(item) == {"text"}
-        ):
-            return Piece("", visible(item["text"]))
-        label = kind if isinstance(kind, str) else next(iter(item), name)
-        return Piece(visible(str(label)), _written(item))
-    return Piece(name, _written(item))
-
-
-def _written(value: Any) -> str:
-    """A value as JSON, its long strings cut."""
-    return visible(json.dumps(_cut(value), ensure_ascii=False, indent=2))
-
-
-def _cut(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _cut(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_cut(item) for item in value]
-    if isinstance(value, str) and len(value) > LONGEST_VALUE and " " not in value[:200]:
-        return f"{value[:60]}… ({len(value):,} characters)"
-    return value

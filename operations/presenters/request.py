@@ -1,0 +1,124 @@
+"""A message of a request as people read it: what is said in blocks, what it is in a line above.
+
+It knows no provider: short values (ids, names) go to the line, words and whole objects to blocks
+of their own, so that a command or a result reads as it is and not as JSON in a string. What is
+sent byte for byte is in the download.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from threads.rendering.hidden import visible
+
+LONGEST_VALUE = 400
+"""Characters of a value without blanks, as an image's bytes: the download has all of it."""
+_LONGEST_FACT = 80
+_TEXTS = ("text", "input_text", "output_text")
+_BESIDE = ("role", "type", "status")
+_WORDS = ("content", "text", "output", "thinking", "arguments", "summary")
+"""What is a block even where it is short."""
+_OBJECTS = ("input", "args", "arguments", "response", "json", "parameters")
+"""What is given to a tool or comes from it: shown whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Something of a message: what it is, empty for plain words, and its text, maybe empty."""
+
+    label: str
+    text: str
+
+
+@dataclass(slots=True)
+class _Read:
+    """What an object holds: short values, and blocks."""
+
+    facts: list[str] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
+
+
+def pieces_of(message: Mapping[str, Any]) -> list[Piece]:
+    """The pieces of a message of any provider's form."""
+    return list(_headed("", _read(message)))
+
+
+def _read(given: Mapping[str, Any]) -> _Read:
+    found = _Read()
+    for name, value in given.items():
+        if name in _BESIDE or value in (None, "", [], {}):
+            continue
+        if _is_fact(name, value):
+            found.facts.append(f"{name} {visible(str(value))}")
+        elif isinstance(value, str):
+            found.pieces.append(
+                Piece("" if name in _WORDS else name, visible(_cut(value)))
+            )
+        elif isinstance(value, list) and name not in _OBJECTS:
+            for item in value:
+                found.pieces += _item(name, item)
+        elif isinstance(value, dict) and name not in _OBJECTS:
+            inner = _read(value)
+            found.facts += inner.facts
+            found.pieces += inner.pieces
+        else:
+            found.pieces.append(Piece("", _written(value)))
+    return found
+
+
+def _item(name: str, item: Any) -> Iterator[Piece]:
+    """A part of a list: of words their text, of others what they are, and their blocks."""
+    if isinstance(item, str):
+        yield Piece("", visible(item))
+    elif not isinstance(item, dict):
+        yield Piece(name, _written(item))
+    elif _is_text(item):
+        yield Piece("", visible(item["text"]))
+    else:
+        kind = item.get("type")
+        label = kind if isinstance(kind, str) else next(iter(item), name)
+        yield from _headed(visible(str(label)), _read(item))
+
+
+def _headed(label: str, read: _Read) -> Iterator[Piece]:
+    """The blocks, the line above the first of them; the line alone where there are none."""
+    line = ": ".join(part for part in (label, ", ".join(read.facts)) if part)
+    first, *others = read.pieces or [Piece("", "")]
+    named = ", ".join(part for part in (line, first.label) if part)
+    if named or first.text:
+        yield replace(first, label=named)
+    yield from others
+
+
+def _is_text(item: Mapping[str, Any]) -> bool:
+    kind = item.get("type")
+    return isinstance(item.get("text"), str) and (
+        kind in _TEXTS or set(item) == {"text"}
+    )
+
+
+def _is_fact(name: str, value: Any) -> bool:
+    if isinstance(value, str):
+        short = len(value) <= _LONGEST_FACT and "\n" not in value
+        return short and name not in _WORDS
+    return isinstance(value, bool | int | float)
+
+
+def _written(value: Any) -> str:
+    """A value as JSON, its long strings cut."""
+    return visible(json.dumps(_cut_within(value), ensure_ascii=False, indent=2))
+
+
+def _cut_within(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _cut_within(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_cut_within(item) for item in value]
+    return _cut(value) if isinstance(value, str) else value
+
+
+def _cut(value: str) -> str:
+    if len(value) > LONGEST_VALUE and " " not in value[:200]:
+        return f"{value[:60]}… ({len(value):,} characters)"
+    return value
