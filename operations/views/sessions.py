@@ -62,7 +62,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "query": query,
         "older_href": f"{address}?{older}" if found.next_cursor else "",
         "newest_href": address if cursor else "",
-        "project": ", ".join(project.slug for project in projects) or "no project",
+        "project": ", ".join(project.name for project in projects) or "no project",
         "may_edit": any(caller.may(Right.EDIT, project.pk) for project in projects),
     }
     if query and not cursor:
