@@ -17,7 +17,7 @@ from contextstudio.accounts.domain.errors import Invalid
 
 from ..message import Message, Role
 from ..transcript import Event, Transcript, Warning
-from . import fields, loose, source
+from . import fields, loose, source, titles
 from .conversation import Envelope, Family, Lines, members_of
 from .sample import HEAD, ROWS, Sample, first_record
 from .source import BROKEN, Span
@@ -79,12 +79,8 @@ def _is_open(members: Container[str | int]) -> bool:
 
 def title_of(messages: Iterable[Message | Event]) -> str:
     """The first words of a user among these messages, on one line."""
-    texts = (
-        m.text.strip()
-        for m in messages
-        if isinstance(m, Message) and m.role is Role.USER
-    )
-    return fields.one_line(fields.first(texts))
+    said = (m for m in messages if isinstance(m, Message) and m.role is Role.USER)
+    return titles.of_texts(message.text for message in said)
 
 
 def _conversations(

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import claude_record, fields, lineage
+from . import claude_record, fields, lineage, titles
 from .claude_record import Spawn
 
 CONTINUED = "This session is being continued from a previous conversation"
 """How the summary of a compaction begins."""
 SYNTHETIC = "<synthetic>"
 """The model that Claude Code names for what it says itself."""
-TITLES = ("custom-title", "ai-title", "summary", "user", "machine")
+TITLES = ("custom-title", "ai-title", "summary", "user", "command", "machine")
 """What may name a session, the best first."""
 
 
@@ -45,8 +45,12 @@ class Notes:
         elif not flags & lineage.CARRIED and "user" not in self.titles:
             words = claude_record.words(message)
             self.prompt = self.prompt or words
-            kind = "user" if flags & lineage.WORDS else "machine"
-            self.titles.setdefault(kind, fields.one_line(words))
+            if flags & lineage.WORDS:
+                self.titles["user"] = fields.one_line(titles.typed(words))
+            elif command := titles.of_command(words):
+                self.titles.setdefault("command", command)
+            else:
+                self.titles.setdefault("machine", fields.one_line(words))
 
 
 def link_agents(

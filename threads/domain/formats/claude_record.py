@@ -4,13 +4,13 @@ The same records come as a session file (`sessionId`, `parentUuid`) and as the o
 `--output-format stream-json` (`session_id`, no parents); both spellings are read.
 """
 
-import re
 from typing import Any, NamedTuple
 
 from ..part import JSON
 from . import fields, lineage
 from .sample import Sample
 from .source import BROKEN
+from .titles import MACHINE_TEXT
 
 OWN_TYPES = frozenset(
     {"summary", "file-history-snapshot", "queue-operation", "custom-title", "ai-title"}
@@ -22,11 +22,6 @@ BOUNDARY = "system/compact_boundary"
 CLEARING = "system/microcompact_boundary"
 SPAWNS = frozenset({"Task", "Agent"})
 """The tools that begin a sub-agent, in their old name and the new one."""
-MACHINE_TEXT = re.compile(
-    r"\s*(<(command-|local-command-|bash-|task-notification|system-reminder|user-prompt-)"
-    r"|Caveat: |\[Request interrupted|$)"
-)
-"""How texts of a user begin that no user typed: they name no conversation."""
 _MARKS = (
     ("isCompactSummary", "compact_summary"),
     ("isApiErrorMessage", "api_error"),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from io import SEEK_END
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
@@ -11,7 +11,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from ..message import Message, Role
 from ..part import JSON
 from ..transcript import Compaction, Event, Transcript, Warning
-from . import fields, source
+from . import fields, source, titles
 from .folder import Member
 from .sample import ROWS, first_record
 from .source import BROKEN, Span
@@ -61,15 +61,13 @@ def conversation(
 
     None where not one message can be read.
     """
-    found = None
     messages = (item for item in reading if isinstance(item, Message))
-    for message in islice(messages, TITLE_WITHIN):
-        found = fields.one_line(message.text) if message.role is Role.USER else ""
-        if found or title:
-            break
-    if found is None:
+    opening = islice(messages, TITLE_WITHIN)
+    first = next(opening, None)
+    if first is None:
         return None
-    named = fields.one_line(title) or found
+    said = (one.text for one in chain([first], opening) if one.role is Role.USER)
+    named = fields.one_line(title) or titles.of_texts(said)
     return Transcript(title=named, items=reading, warnings=reading.warnings, **members)
 
 
