@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .anthropic_blocks import NAME, block, is_blank
-from .checks import body, filled, matches, members, named, positive, text
+from .checks import filled, matches, members, named, positive, text, validator
 
 Form = dict[str, Any]
 
@@ -38,15 +38,9 @@ MID_SYSTEM = re.compile(
 THOUGHTS = ("thinking", "redacted_thinking")
 
 
-def validate(request: dict[str, Any]) -> list[str]:
+@validator
+def validate(request: dict[str, Any]) -> Iterator[str]:
     """What the provider would refuse of a request; nothing where it is accepted."""
-    return list(_problems(request))
-
-
-def _problems(request: Any) -> Iterator[str]:
-    yield from body(request)
-    if not isinstance(request, dict):
-        return
     needed = ("model", "messages", "max_tokens")
     yield from members(request, TOP, "request", required=needed)
     yield from text(request.get("model"), "model", blank=False)
@@ -58,13 +52,12 @@ def _problems(request: Any) -> Iterator[str]:
     if not isinstance(messages, list) or not messages:
         yield "messages: at least one message is required."
         return
-    well_formed = True
-    for place, message in enumerate(messages):
-        for problem in _message(message, f"messages.{place}"):
-            well_formed = False
-            yield problem
-    if well_formed:
-        yield from _conversation(request, messages)
+    wrong = [
+        problem
+        for place, message in enumerate(messages)
+        for problem in _message(message, f"messages.{place}")
+    ]
+    yield from wrong or _conversation(request, messages)
 
 
 def _system(system: Any) -> Iterator[str]:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .bedrock_blocks import NAME, blocks
-from .checks import body, filled, matches, members, named, positive
+from .checks import filled, matches, members, named, positive, validator
 
 Form = dict[str, Any]
 
@@ -31,15 +31,9 @@ MAY_PREFILL = re.compile(
 )
 
 
-def validate(request: dict[str, Any]) -> list[str]:
+@validator
+def validate(request: dict[str, Any]) -> Iterator[str]:
     """What the provider would refuse of a request; nothing where it is accepted."""
-    return list(_problems(request))
-
-
-def _problems(request: Any) -> Iterator[str]:
-    yield from body(request)
-    if not isinstance(request, dict):
-        return
     yield from members(request, TOP, "request", required=("messages",))
     config = request.get("inferenceConfig", {})
     known = ("maxTokens", "temperature", "topP", "stopSequences")
@@ -50,13 +44,14 @@ def _problems(request: Any) -> Iterator[str]:
     yield from _tools(request)
     messages = request.get("messages")
     yield from filled(messages, "messages")
-    well_formed = True
-    for place, message in enumerate(messages if isinstance(messages, list) else ()):
-        for problem in _message(message, f"messages.{place}"):
-            well_formed = False
-            yield problem
-    if isinstance(messages, list) and messages and well_formed:
-        yield from _conversation(request, messages)
+    if not isinstance(messages, list) or not messages:
+        return
+    wrong = [
+        problem
+        for place, message in enumerate(messages)
+        for problem in _message(message, f"messages.{place}")
+    ]
+    yield from wrong or _conversation(request, messages)
 
 
 def _system(system: Any) -> Iterator[str]:

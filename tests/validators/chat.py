@@ -4,12 +4,33 @@ https://platform.openai.com/docs/api-reference/chat/create
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-from .checks import filled, matches, members, text
+from .checks import filled, matches, members, positive, text
 
 NAME = "[a-zA-Z0-9_-]+"
+
+
+def head(
+    request: dict[str, Any], allowed: Collection[str], *limits: str
+) -> Iterator[str]:
+    """Whether a request has its model and messages, limits of tokens, and nothing unknown."""
+    yield from members(request, allowed, "request", required=("model", "messages"))
+    yield from text(request.get("model"), "model", blank=False)
+    for name in limits:
+        if name in request:
+            yield from positive(request[name], name)
+
+
+def spoken(
+    messages: list[Any],
+    allowed: tuple[str, ...],
+    conversation: Callable[[list[dict[str, Any]]], Iterator[str]],
+) -> Iterator[str]:
+    """What is wrong with the roles of messages; where nothing is, with the conversation."""
+    wrong = list(roles(messages, allowed))
+    yield from wrong or conversation(messages)
 
 
 def roles(messages: list[Any], allowed: tuple[str, ...]) -> Iterator[str]:

@@ -8,7 +8,8 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import wraps
 from typing import Any
 
 DATA_URI = re.compile(r"data:([\w.+/-]+);base64,(.*)", re.DOTALL)
@@ -20,6 +21,19 @@ IDENTIFIER = re.compile(r"[a-zA-Z0-9_-]+")
 def named(words: str) -> frozenset[str]:
     """The names in a text."""
     return frozenset(words.split())
+
+
+def validator(
+    problems: Callable[[dict[str, Any]], Iterator[str]],
+) -> Callable[[Any], list[str]]:
+    """All that is wrong with a request: with it as JSON, then what a provider finds."""
+
+    @wraps(problems)
+    def validate(request: Any) -> list[str]:
+        found = list(body(request))
+        return [*found, *problems(request)] if isinstance(request, dict) else found
+
+    return validate
 
 
 def body(request: Any) -> Iterator[str]:

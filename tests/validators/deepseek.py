@@ -8,10 +8,11 @@ V4, "reasoning_content" must be passed back on every assistant message
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from . import chat
-from .checks import body, filled, matches, members, named, positive, text
+from .checks import filled, matches, members, named, text, validator
 
 ROLES = ("system", "user", "assistant", "tool")
 MEMBERS = {
@@ -30,19 +31,10 @@ TOP = named(
 MOST_TOOLS = 128
 
 
-def validate(request: dict[str, Any]) -> list[str]:
+@validator
+def validate(request: dict[str, Any]) -> Iterator[str]:
     """What the provider would refuse of a request; nothing where it is accepted."""
-    return list(_problems(request))
-
-
-def _problems(request: Any) -> Iterator[str]:
-    yield from body(request)
-    if not isinstance(request, dict):
-        return
-    yield from members(request, TOP, "request", required=("model", "messages"))
-    yield from text(request.get("model"), "model", blank=False)
-    if "max_tokens" in request:
-        yield from positive(request["max_tokens"], "max_tokens")
+    yield from chat.head(request, TOP, "max_tokens")
     thinking = request.get("thinking", {"type": "enabled"})
     mode = thinking.get("type") if isinstance(thinking, dict) else None
     if mode not in ("enabled", "disabled"):
@@ -50,18 +42,19 @@ def _problems(request: Any) -> Iterator[str]:
     messages = request.get("messages")
     yield from filled(messages, "messages")
     if isinstance(messages, list):
-        wrong = list(chat.roles(messages, ROLES))
-        yield from wrong
-        if not wrong:
-            for place, message in enumerate(messages):
-                at = f"messages[{place}]"
-                yield from _message(message, at, thinking=mode != "disabled")
-            yield from chat.rounds(messages)
+        conversation = partial(_conversation, thinking=mode != "disabled")
+        yield from chat.spoken(messages, ROLES, conversation)
     if "tools" in request:
         yield from chat.definitions(request["tools"])
         if isinstance(request["tools"], list) and len(request["tools"]) > MOST_TOOLS:
             yield f"tools: at most {MOST_TOOLS} functions are supported."
     yield from chat.choice(request)
+
+
+def _conversation(messages: list[dict[str, Any]], *, thinking: bool) -> Iterator[str]:
+    for place, message in enumerate(messages):
+        yield from _message(message, f"messages[{place}]", thinking=thinking)
+    yield from chat.rounds(messages)
 
 
 def _message(message: dict[str, Any], at: str, *, thinking: bool) -> Iterator[str]:

@@ -15,7 +15,7 @@ https://github.com/adolfousier/opencrabs/issues/99.
 from collections.abc import Iterator
 from typing import Any
 
-from .checks import body, filled, matches, members, named, positive
+from .checks import filled, matches, members, named, positive, validator
 from .gemini_parts import NAME, camel, kind_of, part_problems
 
 Form = dict[str, Any]
@@ -37,15 +37,9 @@ SCHEMA = named(
 )
 
 
-def validate(request: dict[str, Any]) -> list[str]:
+@validator
+def validate(given: dict[str, Any]) -> Iterator[str]:
     """What the provider would refuse of a request; nothing where it is accepted."""
-    return list(_problems(request))
-
-
-def _problems(given: Any) -> Iterator[str]:
-    yield from body(given)
-    if not isinstance(given, dict):
-        return
     request = camel(given)
     yield from members(request, TOP, "request", required=("contents",))
     config = request.get("generationConfig", {})
@@ -59,19 +53,21 @@ def _problems(given: Any) -> Iterator[str]:
     if not isinstance(contents, list) or not contents:
         yield "GenerateContentRequest.contents: contents is not specified."
         return
-    well_formed = True
-    for place, content in enumerate(contents):
-        at = f"contents[{place}]"
-        for problem in _content(content, at, roles=("user", "model")):
-            well_formed = False
-            yield problem
-    if well_formed:
-        turns = [
-            (content.get("role", "user"), [camel(part) for part in content["parts"]])
-            for content in contents
-        ]
-        yield from _order(turns)
-        yield from _signatures(turns)
+    wrong = [
+        problem
+        for place, content in enumerate(contents)
+        for problem in _content(content, f"contents[{place}]", roles=("user", "model"))
+    ]
+    yield from wrong or _conversation(contents)
+
+
+def _conversation(contents: list[Form]) -> Iterator[str]:
+    turns = [
+        (content.get("role", "user"), [camel(part) for part in content["parts"]])
+        for content in contents
+    ]
+    yield from _order(turns)
+    yield from _signatures(turns)
 
 
 def _content(

@@ -14,17 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import chat
-from .checks import (
-    IMAGES,
-    address,
-    body,
-    filled,
-    matches,
-    members,
-    named,
-    positive,
-    text,
-)
+from .checks import IMAGES, address, filled, matches, members, named, text, validator
 
 ROLES = ("system", "user", "assistant", "tool")
 MEMBERS = {
@@ -40,34 +30,25 @@ TOP = named(
 )
 
 
-def validate(request: dict[str, Any]) -> list[str]:
+@validator
+def validate(request: dict[str, Any]) -> Iterator[str]:
     """What the provider would refuse of a request; nothing where it is accepted."""
-    return list(_problems(request))
-
-
-def _problems(request: Any) -> Iterator[str]:
-    yield from body(request)
-    if not isinstance(request, dict):
-        return
-    yield from members(request, TOP, "request", required=("model", "messages"))
-    yield from text(request.get("model"), "model", blank=False)
-    for name in ("max_tokens", "max_completion_tokens"):
-        if name in request:
-            yield from positive(request[name], name)
+    yield from chat.head(request, TOP, "max_tokens", "max_completion_tokens")
     messages = request.get("messages")
     yield from filled(messages, "messages")
     if isinstance(messages, list) and messages:
-        wrong = list(chat.roles(messages, ROLES))
-        yield from wrong
-        if not wrong:
-            yield from _turns(messages)
-            yield from chat.rounds(messages)
-            yield from chat.parsed_arguments(messages)
-            for place, message in enumerate(messages):
-                yield from _message(message, f"messages[{place}]")
+        yield from chat.spoken(messages, ROLES, _conversation)
     if "tools" in request:
         yield from chat.definitions(request["tools"])
     yield from chat.choice(request)
+
+
+def _conversation(messages: list[dict[str, Any]]) -> Iterator[str]:
+    yield from _turns(messages)
+    yield from chat.rounds(messages)
+    yield from chat.parsed_arguments(messages)
+    for place, message in enumerate(messages):
+        yield from _message(message, f"messages[{place}]")
 
 
 def _turns(messages: list[dict[str, Any]]) -> Iterator[str]:

@@ -11,17 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import chat
-from .checks import (
-    IMAGES,
-    address,
-    body,
-    filled,
-    matches,
-    members,
-    named,
-    positive,
-    text,
-)
+from .checks import IMAGES, address, filled, matches, members, named, text, validator
 
 ROLES = ("system", "user", "assistant", "tool")
 MEMBERS = {
@@ -51,27 +41,15 @@ FOUND_BY_ADDRESS = ("image_url", "document_url")
 ID = "[a-zA-Z0-9]{9}"
 
 
-def validate(request: dict[str, Any]) -> list[str]:
+@validator
+def validate(request: dict[str, Any]) -> Iterator[str]:
     """What the provider would refuse of a request; nothing where it is accepted."""
-    return list(_problems(request))
-
-
-def _problems(request: Any) -> Iterator[str]:
-    yield from body(request)
-    if not isinstance(request, dict):
-        return
-    yield from members(request, TOP, "request", required=("model", "messages"))
-    yield from text(request.get("model"), "model", blank=False)
-    if "max_tokens" in request:
-        yield from positive(request["max_tokens"], "max_tokens")
+    yield from chat.head(request, TOP, "max_tokens")
     messages = request.get("messages")
     if not isinstance(messages, list) or not messages:
         yield "messages: conversation must have at least one message."
     else:
-        wrong = list(chat.roles(messages, ROLES))
-        yield from wrong
-        if not wrong:
-            yield from _conversation(messages)
+        yield from chat.spoken(messages, ROLES, _conversation)
     if request.get("tools") is not None:
         yield from chat.definitions(request["tools"])
         for k, tool in enumerate(request["tools"] or ()):

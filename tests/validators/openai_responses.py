@@ -10,9 +10,10 @@ https://github.com/UKGovernmentBEIS/inspect_ai/pull/1545.
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
-from .checks import body, filled, matches, members, named, positive, text
+from .checks import filled, matches, members, named, positive, text, validator
 from .responses_items import NAME, item_problems
 
 Form = dict[str, Any]
@@ -30,15 +31,9 @@ REASONS = re.compile(r".*(?:^|/)(?:o\d|gpt-[5-9]|codex).*")
 ALONE = ("tool_choice", "parallel_tool_calls")
 
 
-def validate(request: dict[str, Any]) -> list[str]:
+@validator
+def validate(request: dict[str, Any]) -> Iterator[str]:
     """What the provider would refuse of a request; nothing where it is accepted."""
-    return list(_problems(request))
-
-
-def _problems(request: Any) -> Iterator[str]:
-    yield from body(request)
-    if not isinstance(request, dict):
-        return
     yield from members(request, TOP, "request", required=("model", "input"))
     yield from text(request.get("model"), "model", blank=False)
     if "instructions" in request and request["instructions"] is not None:
@@ -50,14 +45,14 @@ def _problems(request: Any) -> Iterator[str]:
     if isinstance(items, str):
         return
     yield from filled(items, "input")
-    well_formed = True
-    for place, item in enumerate(items if isinstance(items, list) else ()):
-        for problem in item_problems(item, f"input[{place}]"):
-            well_formed = False
-            yield problem
-    if isinstance(items, list) and well_formed:
-        yield from _outputs(items)
-        yield from _reasoning(request, items)
+    if not isinstance(items, list):
+        return
+    wrong = [
+        problem
+        for place, item in enumerate(items)
+        for problem in item_problems(item, f"input[{place}]")
+    ]
+    yield from wrong or chain(_outputs(items), _reasoning(request, items))
 
 
 def _tools(request: Form) -> Iterator[str]:
