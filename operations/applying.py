@@ -26,7 +26,7 @@ from threads.selectors import get_session
 from . import aligning, answers
 from .aligning import Inbound, lay
 from .answers import Kept
-from .contexts import present_issue, present_step
+from .context_presentation import present_issue, present_step
 from .domain.alignment import Unit
 from .domain.edit import named_keys
 from .domain.key import Key, original_index

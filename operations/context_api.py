@@ -11,7 +11,7 @@ from contextstudio.accounts.responses import json_response
 from contextstudio.accounts.selectors import get_project
 from threads.selectors import get_session
 
-from . import contexts, policies, scratchpads, states
+from . import context_presentation, contexts, policies, scratchpads, states
 from .context_schemas import (
     ContextOut,
     EffectOut,
@@ -57,7 +57,7 @@ def context(
         consume=consume,
     )
     found = contexts.assemble(caller_of(request), session_id, wish)
-    return json_response(contexts.present_context(found))
+    return json_response(context_presentation.present_context(found))
 
 
 @router.get("/sessions/{uuid:session_id}/policy", response=PolicyOut)
@@ -78,7 +78,7 @@ def set_policy(
         effect = contexts.effect_of(
             caller, session_id, body.policy, provider=body.provider
         )
-        return contexts.present_effect(effect)
+        return context_presentation.present_effect(effect)
     chosen = policies.set_policy(caller, session_id, body.policy)
     return _policy(chosen, own=body.policy is not None)
 

@@ -10,7 +10,8 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.selectors import get_session
 
 from ..arguments import Index, Tag
-from ..contexts import Wish, assemble, assemble_session, present_context
+from ..context_presentation import present_context
+from ..contexts import Wish, assemble, assemble_session
 from ..domain.selection import Preference
 from ..policies import set_window
 from ..rebuilding import rebuild_state
