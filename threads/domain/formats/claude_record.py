@@ -181,10 +181,30 @@ def cleared_by(record: dict[str, Any]) -> tuple[str, ...]:
 
 
 def score(sample: Sample) -> float:
-    """A record of its own types, or one in its graph, that has a `sessionId`."""
+    """A record of its own types, or one in its graph, that has a `sessionId`.
+
+    Less for messages of its shape alone, as scrubbed files have them; nothing for those of
+    Qwen Code, which has the same graph.
+    """
+    if any(is_of_qwen(record) for record in sample.records):
+        return 0
     records = [record for record in sample.records if fields.text(record, "sessionId")]
     in_graph = any("parentUuid" in record for record in records)
     if in_graph or any(record.get("type") in OWN_TYPES for record in records):
         return 0.95
     has_summaries = any("leafUuid" in record for record in sample.records)
-    return 0.9 if has_summaries else 0
+    if has_summaries:
+        return 0.9
+    return 0.6 if any(_is_message(record) for record in sample.records) else 0
+
+
+def is_of_qwen(record: JSON) -> bool:
+    """Whether a record is a message of Qwen Code's: Gemini's parts in Claude Code's graph."""
+    message = fields.mapping(record, "message")
+    return "parts" in message and "content" not in message and "sessionId" in record
+
+
+def _is_message(record: JSON) -> bool:
+    message = fields.mapping(record, "message")
+    is_said = isinstance(message.get("content"), str | list)
+    return is_said and fields.text(record, "type") in ("user", "assistant")

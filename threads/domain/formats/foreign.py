@@ -5,7 +5,9 @@ what each tool writes, in the order of `docs/formats.md`: content only, never th
 """
 
 from collections.abc import Callable
+from typing import Any
 
+from .claude_record import is_of_qwen
 from .format import Format
 from .sample import ZIP, Sample
 
@@ -41,8 +43,20 @@ def _cline_asks(sample: Sample) -> bool:
     )
 
 
-def _known(name: str, label: str, test: Test, hint: str = "") -> Format:
-    return Format(name, label, lambda sample: 0.9 if test(sample) else 0, hint=hint)
+def _of_grok(sample: Sample) -> bool:
+    """Lines whose type is who speaks, with the content beside it."""
+    kinds = {row.get("type") for row in sample.records if "content" in row}
+    return {"assistant"} < kinds and bool(kinds & {"system", "tool_result"})
+
+
+def _any(test: Callable[[dict[str, Any]], object]) -> Test:
+    return lambda sample: any(test(row) for row in sample.records)
+
+
+def _known(
+    name: str, label: str, test: Test, hint: str = "", score: float = 0.9
+) -> Format:
+    return Format(name, label, lambda sample: score if test(sample) else 0, hint=hint)
 
 
 UNPACK = "Unpack it and bring the transcript inside."
@@ -92,6 +106,23 @@ FORMATS = (
         "a list of Cline's questions and words (ui_messages)",
         _cline_asks,
         "Bring the api_conversation_history.json beside it.",
+    ),
+    _known("qwen_code", "a Qwen Code session", _any(is_of_qwen)),
+    _known("grok", "a Grok session", _of_grok, score=0.92),
+    _known(
+        "droid",
+        "a session of Factory's Droid",
+        lambda sample: (
+            sample.records and sample.records[0].get("type") == "session_start"
+        ),
+    ),
+    _known(
+        "antigravity", "an Antigravity transcript", _has("step_index", "source", "type")
+    ),
+    _known(
+        "kimi",
+        "a Kimi Code session",
+        lambda sample: sample.records and "protocol_version" in sample.records[0],
     ),
     _known(
         "cline",

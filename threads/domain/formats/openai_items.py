@@ -16,7 +16,7 @@ from contextstudio.accounts.domain.errors import Invalid, Place
 
 from ..message import Message, Role, Usage
 from ..part import JSON, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
-from . import blocks, fields, openai
+from . import blocks, fields, json_text, openai
 
 SEALED = frozenset({"compaction", "compaction_summary", "context_compaction"})
 """Items that only the provider can read."""
@@ -217,6 +217,8 @@ def _output(item: dict[str, Any], at: Place) -> Item:
     output, is_error = item.get("output"), False
     if output and isinstance(output, str):
         return Item(Role.TOOL, (ToolResult(_call_id(item), (Text(output),)),))
+    if isinstance(output, dict) and not {"content", "type"} & output.keys():
+        output = json_text.dump(output).decode()
     if isinstance(output, dict):
         is_error = output.get("success") is False
         output = output["content"] if "content" in output else [_screenshot(output)]

@@ -107,12 +107,16 @@ def _passage(
     _, _, body = text.partition("\n")
     body = body.rstrip().removesuffix("\n---").strip("\n")
     results: list[ToolResult] = []
-    parts = (Text(body),) if is_user else tuple(calls.parts(body, results))
+    said = (Text(body),) if body else ()
+    parts = said if is_user else tuple(calls.parts(body, results))
+    if not parts:
+        yield Event("empty", span.record, moment)
+        return
     role = Role.USER if is_user else Role.ASSISTANT
     model_ = None if is_user else fields.word({"model": model}, "model") or None
     yield Message(
         role=role,
-        parts=tuple(part for part in parts if not isinstance(part, Text) or part.text),
+        parts=parts,
         model=model_,
         created_at=moment,
         records=(span.record,),

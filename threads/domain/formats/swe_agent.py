@@ -97,9 +97,12 @@ def _model(config: Any) -> str:
 
 
 def _score(sample: Sample) -> float:
-    """Its two lists; a lone list of steps must have actions and observations."""
+    """Its two lists; of one alone, what only its messages or its steps have."""
     if {"trajectory", "history"} <= sample.object.keys():
         return 0.95
+    said = fields.mapping(next(iter(fields.items(sample.object, "history")), None))
+    if {"role", "agent"} <= said.keys():
+        return 0.9
     step = next(iter(fields.items(sample.object, "trajectory")), None)
     return 0.9 if {"action", "observation"} <= fields.mapping(step).keys() else 0
 

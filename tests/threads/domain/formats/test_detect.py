@@ -34,6 +34,10 @@ READ: list[tuple[str, Any]] = [
     ("anthropic", {"type": "message", "role": "assistant", "content": []}),
     ("claude_code", lines(*claude_lines())),
     ("claude_code", lines({"type": "summary", "summary": "x", "leafUuid": "y"})),
+    ("claude_code", lines({"type": "user", "message": HI}, {"type": "mode"})),
+    ("anthropic", lines({"custom_id": "1", "params": {"messages": [HI]}})),
+    ("openai", lines({"custom_id": "1", "body": {"messages": [HI]}})),
+    ("openai_responses", lines({"url": "/v1/responses", "body": {"input": "Hi"}})),
     ("openai_responses", {"object": "response", "output": []}),
     ("openai_responses", {"input": [{"type": "function_call", "name": "f"}]}),
     ("openai_responses", {"instructions": "Be brief.", "input": [HI]}),
@@ -98,6 +102,22 @@ NAMED: list[tuple[str, Any]] = [
     ("a zip archive", packed("other.txt")),
     ("a zip archive", packed("other.jsonl", content=LINES)),
     ("packed with gzip", b"\x1f\x8b\x08\0"),
+    (
+        "a Qwen Code session",
+        lines({"sessionId": "s", "parentUuid": None, "message": {"parts": []}}, {}),
+    ),
+    (
+        "a Grok session",
+        lines(
+            {"type": "system", "content": "x"},
+            {"type": "user", "content": []},
+            {"type": "reasoning", "summary": []},
+            {"type": "assistant", "content": "y"},
+        ),
+    ),
+    ("Factory's Droid", lines({"type": "session_start"}, {"type": "message"})),
+    ("Antigravity", lines({"step_index": 0, "source": "MODEL", "type": "x"}, {})),
+    ("Kimi Code", lines({"type": "metadata", "protocol_version": "1.4"}, {})),
 ]
 
 

@@ -203,6 +203,16 @@ def test_a_file_without_a_message_is_refused() -> None:
         formats.read(io.BytesIO(b'{"object": "response", "output": [{"a": '))
 
 
+def test_what_a_tool_answered_as_an_object_is_its_json() -> None:
+    output = {"lakes": 9, "success": True}
+    answer = {"type": "function_call_output", "call_id": "c", "output": output}
+    asked = {"role": "user", "content": "How many?"}
+    [(_, [_, message], _)] = read([asked, answer])
+
+    words = json.dumps(output)
+    assert message.parts == (ToolResult("c", (Text(words),)),)
+
+
 def test_files_and_images_are_read_as_they_are_given() -> None:
     content = [
         {"type": "input_text", "text": "See."},

@@ -46,6 +46,12 @@ def test_actions_that_are_text_stay_text_and_demonstrations_are_named() -> None:
     assert events(found) == ["environment", "trajectory", "info"]
 
 
+def test_a_demonstration_that_is_a_history_alone_is_read() -> None:
+    found = read({"history": [SYSTEM, TASK]})
+
+    assert (found.format, len(messages(found))) == ("swe_agent", 2)
+
+
 def test_calls_and_results_are_linked_by_the_tool_s_own_list_of_ids() -> None:
     call = {
         "id": "c1",
