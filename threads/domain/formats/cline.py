@@ -9,14 +9,14 @@ Sources: github.com/cline/cline; github.com/RooCodeInc/Roo-Code,
 `src/core/task-persistence/apiMessages.ts`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
 from ..message import Message, Role
-from ..transcript import Event, Parent, Relation, Transcript, Warning
+from ..transcript import Compaction, Event, Parent, Relation, Transcript, Warning
 from . import blocks, fields
 from .cline_items import Items
 from .folder import Folder, Gathered, Member
@@ -41,6 +41,7 @@ NAME = "cline"
 LABEL = "a Cline conversation"
 HISTORY = "api_conversation_history.json"
 MESSAGES = ".messages.json"
+COMPACTED = ".compaction.json"
 _NOTES = frozenset(
     {
         "modelInfo",
@@ -87,9 +88,7 @@ def _session(member: Member, folder: Folder) -> Gathered | None:
     manifest = folder.members.get(f"{stem}.json")
     sidecars = [manifest] if manifest else []
     sidecars += [
-        one
-        for one in folder.named(".compaction.json")
-        if one.name.startswith(f"{stem}.")
+        one for one in folder.named(COMPACTED) if one.name.startswith(f"{stem}.")
     ]
     told: dict[str, Any] = {}
     if manifest:
@@ -109,12 +108,49 @@ def _session(member: Member, folder: Folder) -> Gathered | None:
 
 
 def _with(member: Member, sidecars: list[Member]) -> Reading:
+    compacted = member.name.removesuffix(MESSAGES) + COMPACTED
+    shorter = next((one for one in sidecars if one.name == compacted), None)
+
     def items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
         for one in sidecars:
-            yield Event("sidecar", f"{one.name}#bytes:0-{one.size}")
-        yield from _items(file, warnings)
+            if one is not shorter:
+                yield Event("sidecar", f"{one.name}#bytes:0-{one.size}")
+        said = _items(file, warnings)
+        yield from shortened(said, shorter, warnings) if shorter else said
 
     return reading_of(member, items)
+
+
+def shortened(
+    items: Iterable[Item], shorter: Member, warnings: list[Warning]
+) -> Iterator[Item]:
+    """The items of a session, then what the model sees of them since it was compacted.
+
+    Messages that stand at the end of both are kept; all others up to the last one that the
+    compacted context knows are replaced. Without a message in common nothing is.
+    """
+    ids: list[str | None] = []
+    words: list[int] = []
+    for item in items:
+        if isinstance(item, Message):
+            ids.append(None if item.role is Role.SYSTEM else item.source_id or "")
+            words.append(hash(repr(item.parts)))
+        yield item
+    place = f"{shorter.name}#bytes:0-{shorter.size}"
+    with shorter.open() as file:
+        context = [one for one in _items(file, warnings) if isinstance(one, Message)]
+    seen = [one for one in context if one.role is not Role.SYSTEM]
+    known = {one.source_id for one in seen if one.source_id}
+    end = max((n + 1 for n, id_ in enumerate(ids) if id_ in known), default=0)
+    while seen and end and words[end - 1] == hash(repr(seen[-1].parts)):
+        seen.pop()
+        end -= 1
+    replaced = tuple(number for number in range(end) if ids[number] is not None)
+    if seen and replaced:
+        inside = tuple(replace(one, records=(place,)) for one in seen)
+        yield Compaction(replaces=replaced, messages=inside, record=place)
+    else:
+        yield Event("sidecar", place)
 
 
 def _gathered(

@@ -24,7 +24,7 @@ from .source import MAX_PIECE, too_long
 
 _SESSION = re.compile(r"(?:^|/)session/[^/]+/(ses_[^/]+)\.json$")
 _MESSAGE = re.compile(r"(?:^|/)message/(ses_[^/]+)/(msg_[^/]+)\.json$")
-_PART = re.compile(r"(?:^|/)part/(?:ses_[^/]+/)?(msg_[^/]+)/(prt_[^/]+)\.json$")
+_PART = re.compile(r"(?:^|/)part/(?:ses_[^/]+/)?(msg_[^/]+)/([^/]+)\.json$")
 _BESIDE = re.compile(
     r"(?:^|/)(?:project|todo|session_diff|session_share|share|permission)/[^/]+\.json$"
     r"|(?:^|/)storage/migration$"

@@ -248,6 +248,48 @@ def test_a_session_s_manifest_says_its_title_and_where_it_was_forked() -> None:
     assert (second.external_id, second.parent) == (None, None)
 
 
+def compacted(*context: Any) -> tuple[Transcript, list[str]]:
+    """A session of three turns beside its context as it was compacted."""
+    turns = [said("user", f"Look {n}.", id=f"m{n}") for n in range(3)]
+    shorter = SESSION | {"messages": [*context]}
+    [gathered] = cline.gather(
+        folder(
+            {
+                "a.messages.json": SESSION | {"messages": turns},
+                "a.compaction.json": shorter,
+            }
+        )
+    )
+    [found] = gathered.transcripts
+    return found, events(found)
+
+
+def test_a_compacted_context_stands_for_all_but_the_end_that_both_have() -> None:
+    summary = said("user", "Looked at two.", id="x")
+    found, told = compacted(summary, said("user", "Look 2.", id="m2"))
+
+    [one] = compactions(found)
+    assert one.replaces == (1, 2)
+    assert [message.text for message in one.messages] == ["Looked at two."]
+    assert one.record.startswith("a.compaction.json#bytes:0-")
+    assert "sidecar" not in told
+
+
+def test_messages_after_a_compacted_context_stay_as_they_are() -> None:
+    found, _ = compacted(said("user", "Look 1, and so on.", id="m1"))
+
+    [one] = compactions(found)
+    assert one.replaces == (1, 2)
+    assert [message.text for message in one.messages] == ["Look 1, and so on."]
+
+
+def test_a_compacted_context_of_something_else_is_only_kept() -> None:
+    found, told = compacted(said("user", "Sing.", id="y"))
+
+    assert compactions(found) == []
+    assert told[-1] == "sidecar"
+
+
 def test_both_forms_are_known() -> None:
     assert formats.detect(json.dumps(SESSION).encode())[0].format == "cline"
     old = json.dumps([said("user", text("Look."))]).encode()
