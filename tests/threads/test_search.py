@@ -20,6 +20,8 @@ from tests.servers import url_of_test_database
 from threads import erasing, indexing
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
+from threads.indexing import postgresql, reading, sqlite
+from threads.indexing.letters import letters
 from threads.models import Body, SearchMark, Session
 from threads.recording import record_messages
 from threads.search import find_in_session, search
@@ -28,6 +30,8 @@ pytestmark = pytest.mark.django_db
 
 SECONDS_FOR_OTHERS = 60
 ODD = st.text(alphabet="aAbß%_\\\"' \n\0😀\ud800İé\u0301", max_size=6)
+ALIKE = st.text(alphabet="ab-", max_size=24)
+WORDS = ODD | ALIKE
 
 
 @pytest.fixture(autouse=True)
@@ -73,14 +77,32 @@ def everywhere(user: User, query: str, **more: object) -> list[tuple[uuid.UUID, 
             return found
 
 
-@given(st.lists(ODD, max_size=8), st.lists(ODD, max_size=4), ODD.filter(bool))
+def read_at_once(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """So many texts in everything that the index does by portions."""
+    monkeypatch.setattr(indexing, "AT_ONCE", count)
+    monkeypatch.setattr(reading, "AT_ONCE", count)
+    for database in (postgresql, sqlite):
+        monkeypatch.setattr(database, "NEWEST", count)
+    monkeypatch.setattr(sqlite, "FEW", count)
+    monkeypatch.setattr(sqlite, "MANY", count)
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 500])
+@given(st.lists(WORDS, max_size=8), st.lists(WORDS, max_size=4), WORDS.filter(bool))
 @settings(
     max_examples=12,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_search_answers_as_looking_through_all_texts_does(
-    project: Project, owner: User, before: list[str], later: list[str], query: str
+    project: Project,
+    owner: User,
+    monkeypatch: pytest.MonkeyPatch,
+    at_once: int,
+    before: list[str],
+    later: list[str],
+    query: str,
 ):
+    read_at_once(monkeypatch, at_once)
     session = make_session(project, before)
     catch_up()
     add(session, later)
@@ -105,6 +127,56 @@ def test_what_stands_at_the_end_of_a_text_is_found(
     catch_up()
     assert indexes(session, query) == [1, 2]
     assert {index for _, index in everywhere(owner, query)} == {1, 2}
+
+
+@pytest.mark.parametrize("query", ["q", "xq", "x-", "--", "nothing at all", "needle"])
+@pytest.mark.parametrize("at_once", [2, 50])
+def test_what_old_texts_alone_say_is_found(
+    project: Project, monkeypatch: pytest.MonkeyPatch, query: str, at_once: int
+):
+    read_at_once(monkeypatch, at_once)
+    old = ["xq", "one", "needle", "a needle x-", "q", "two", "needle nothing at all --"]
+    session = make_session(project, [*old, *(f"other {n}" for n in range(60))])
+    catch_up()
+    found = set(indexing.candidates(query))
+    expected = [index for index, text in enumerate(old) if query in text]
+    assert indexes(session, query) == expected
+    bodies = session.messages.filter(index__in=expected)
+    assert found >= set(bodies.values_list("body", flat=True))
+    assert len(found) < session.message_count
+
+
+@pytest.mark.parametrize("bound", ["MOST_TERMS", "MOST_TEXTS"])
+@pytest.mark.sqlite
+def test_what_is_short_and_common_is_found_by_reading(
+    project: Project, owner: User, monkeypatch: pytest.MonkeyPatch, bound: str
+):
+    read_at_once(monkeypatch, 2)
+    monkeypatch.setattr(sqlite, bound, 1)
+    session = make_session(project, ["qa", "qb", *(f"other {n}" for n in range(9))])
+    catch_up()
+    assert indexes(session, "q") == [0, 1]
+    assert {index for _, index in everywhere(owner, "q")} == {0, 1}
+
+
+@pytest.mark.postgresql
+def test_texts_that_were_put_in_late_are_found_in_their_order(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    read_at_once(monkeypatch, 1)
+    postgresql.add([(1, "xq"), (3, "no"), (9, "xq")])
+    postgresql.add([(20, "xq"), (21, "no")])
+    postgresql.add([(4, "xq"), (6, "no"), (8, "xq")])
+    postgresql.add([(30, "no"), (31, "no")])
+    assert list(postgresql.newest("xq", 1 << 62)) == [20, 9, 8, 4, 1]
+    assert list(postgresql.newest("xq", 9)) == [8, 4, 1]
+
+
+@given(st.text(), st.text())
+def test_letters_stand_for_all_characters_one_for_one(one: str, other: str):
+    assert len(letters(one)) == len(one)
+    assert letters(one + other) == letters(one) + letters(other)
+    assert all(letter.isalnum() for letter in letters(one))
 
 
 def test_the_session_with_the_newest_text_comes_first(project: Project, owner: User):
@@ -210,6 +282,28 @@ def test_sqlite_rewrites_its_index_without_what_was_erased(
         assert cursor.fetchall() == []
 
 
+@pytest.mark.postgresql
+def test_postgresql_forgets_the_pairs_of_what_was_erased(
+    project: Project, django_capture_on_commit_callbacks
+):
+    kept = make_session(project, ["xyz"])
+    gone = make_session(project, ["needle"])
+    catch_up()
+    alone = make_session(project, ["another"])
+    catch_up()
+    with django_capture_on_commit_callbacks(execute=True):
+        erasing.erase(gone)
+        erasing.erase(alone)
+    catch_up()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pairs, is_stale FROM threads_bodyrun")
+        ((pairs, is_stale),) = cursor.fetchall()
+    assert pairs.split()[:2] == ["xy", "yz"]
+    assert len(pairs.split()) == 4
+    assert not is_stale
+    assert indexes(kept, "y") == [0]
+
+
 def test_catching_up_goes_on_where_it_was_broken_off(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ):
@@ -241,6 +335,20 @@ def test_the_mark_waits_for_a_writer_that_has_not_ended(
         catch_up()
     assert not indexing.is_behind()
     assert indexes(session, "needle") == [0]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 50])
+def test_nothing_is_missed_that_is_put_in_meanwhile(
+    project: Project, monkeypatch: pytest.MonkeyPatch, at_once: int
+):
+    session = make_session(project, [f"needle {n}" for n in range(4)])
+    catch_up()
+    add(session, [f"needle {n}" for n in range(4, 9)])
+    read_at_once(monkeypatch, at_once)
+    found = indexing.candidates("needle")
+    first = next(found)
+    catch_up()
+    assert len({first, *found}) == session.message_count == 9
 
 
 def test_an_index_without_a_mark_is_made_anew(project: Project):

@@ -4,7 +4,8 @@ It is never written while messages are recorded. `catch_up` puts in what came si
 `SearchMark.through` every body is in, and what came later (the tail) is read by whoever
 searches. So answers are complete at any time, and appending costs the same with and without
 an index. Texts are folded by `str.casefold` in Python on both databases, with U+FFFD for what
-neither can hold (NUL, lone surrogates); what the index finds is made sure of by who asks.
+neither can hold (NUL, lone surrogates); what the index finds is made sure of by who asks, so
+that it may find a little too much.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,10 +19,10 @@ from ..domain.matching import fold
 from ..domain.message import decode_parts
 from ..domain.text import whole_text
 from ..models import Body, Message, SearchMark, Session
-from . import postgresql, sqlite
+from . import postgresql, reading, sqlite
 
 AT_ONCE = 500
-"""Bodies that are put in, or candidates that are asked for, at once."""
+"""Bodies that are put in at once."""
 _BYTES_AT_ONCE = 2 << 20
 WORTH_A_JOB = 1000
 """Bodies in the tail from which catching up is worth a job."""
@@ -46,9 +47,12 @@ def candidates(folded_query: str, before: int | None = None) -> Iterator[int]:
     Those of the tail are all named, for nobody has looked into them.
     """
     top = _ABOVE if before is None else before
+    found: Iterator[int] = iter(())
+    if _database().is_there():
+        found = _database().newest(stored(folded_query), top)
     last = 0
-    indexed = _indexed(stored(folded_query), top)
-    for id_ in merge(_tail(top), indexed, reverse=True):
+    # The tail is asked first: what leaves it meanwhile is in the index by then.
+    for id_ in merge(reading.tail(top), found, reverse=True):
         if id_ != last:
             yield id_
         last = id_
@@ -58,7 +62,7 @@ def in_session(session: Session, folded_query: str) -> list[int] | None:
     """Indexes of the messages that may hold a folded query; None where all may."""
     if not _database().is_there():
         return None
-    through = _through()
+    through = reading.through()
     messages = Message.objects.filter(session=session, body__gt=through)
     tail = set(messages.values_list("index", flat=True))
     found = _database().in_session(session.pk, stored(folded_query), MOST_OF_ALL)
@@ -67,7 +71,7 @@ def in_session(session: Session, folded_query: str) -> list[int] | None:
 
 def is_worth_a_job() -> bool:
     """Whether so much has come since the index was caught up that it should be again."""
-    return _database().is_there() and _last() - _through() >= WORTH_A_JOB
+    return _database().is_there() and _last() - reading.through() >= WORTH_A_JOB
 
 
 def is_behind() -> bool:
@@ -95,6 +99,7 @@ def catch_up() -> Iterator[int]:
             mark = _mark()
             mark.through = max(mark.through, last)
             mark.save(update_fields=["through"])
+    database.settle()
     yield from _clear()
 
 
@@ -103,15 +108,15 @@ def forget(ids: Iterable[int]) -> None:
     if gone := list(ids):
         if not _database().is_there():
             return
-        _database().forget(gone)
         mark = _mark()
+        _database().forget(gone)
         mark.forgotten += len(gone)
         mark.save(update_fields=["forgotten"])
 
 
 def _put_in(last: int) -> Iterator[int]:
     """Put in all up to an id that are not."""
-    at = _through()
+    at = reading.through()
     while at < last:
         with transaction.atomic():
             _mark()  # one at a time
@@ -163,41 +168,6 @@ def _clear() -> Iterator[int]:
 
 def _text(content: bytes) -> str:
     return stored(fold(whole_text(decode_parts(content)))) + _END
-
-
-def _indexed(query: str, top: int) -> Iterator[int]:
-    """What the index finds; all that is in it where it can't say."""
-    database = _database()
-    if not database.is_there():
-        return
-    while True:
-        found = database.newest(query, top, AT_ONCE)
-        if found is None:
-            yield from _bodies(0, min(top, _through() + 1))
-            return
-        yield from found
-        if len(found) < AT_ONCE:
-            return
-        top = found[-1]
-
-
-def _tail(top: int) -> Iterator[int]:
-    return _bodies(_through(), top)
-
-
-def _bodies(above: int, below: int) -> Iterator[int]:
-    """Ids of all bodies between two, the highest first."""
-    while True:
-        rows = Body.objects.filter(pk__gt=above, pk__lt=below).order_by("-pk")
-        found = list(rows.values_list("pk", flat=True)[:AT_ONCE])
-        yield from found
-        if len(found) < AT_ONCE:
-            return
-        below = found[-1]
-
-
-def _through() -> int:
-    return SearchMark.objects.values_list("through", flat=True).first() or 0
 
 
 def _last() -> int:

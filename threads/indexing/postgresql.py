@@ -1,16 +1,22 @@
-"""The index in PostgreSQL: folded texts in a table, with trigrams where pg_trgm is there."""
+"""The index in PostgreSQL: folded texts in letters alone, with trigrams where pg_trgm is there.
 
-import re
+Beside it stands, for each run of texts that were put in at once, which characters and pairs of
+neighbours they hold: one or two characters make no trigram.
+"""
+
 import uuid
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from django.db import connection
 
-LONGEST_PHRASE = 64
-"""Characters of a query that the index is asked for; the rest is left to who makes sure."""
-_A_TRIGRAM = re.compile(r"[^\W_]{3}")
-"""Without one, an index of trigrams has to be read whole: slower than the table."""
+from .letters import letters, pairs
+from .reading import LONGEST, SHORTEST, ids, pages
+
+NEWEST = 1000
+"""Texts that are read for one or two characters before their runs are looked up."""
+MOST_RUNS = 32
+"""Runs of texts that are read at once; it begins with one."""
 
 
 def is_there() -> bool:
@@ -19,12 +25,19 @@ def is_there() -> bool:
 
 
 def add(texts: Sequence[tuple[int, str]]) -> None:
-    """Put folded texts in under the ids of their bodies."""
+    """Put folded texts in under the ids of their bodies, which ascend."""
+    if not texts:
+        return
+    rows = [(id_, letters(text)) for id_, text in texts]
     with connection.cursor() as cursor:
         cursor.executemany(
             "INSERT INTO threads_bodytext(body_id, folded) VALUES(%s, %s)"
             " ON CONFLICT (body_id) DO UPDATE SET folded = excluded.folded",
-            texts,
+            rows,
+        )
+        cursor.execute(
+            "INSERT INTO threads_bodyrun(first, last, pairs) VALUES(%s, %s, %s)",
+            [rows[0][0], rows[-1][0], pairs(text for _, text in rows)],
         )
 
 
@@ -32,53 +45,93 @@ def empty() -> None:
     """Take everything out."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM threads_bodytext")
+        cursor.execute("DELETE FROM threads_bodyrun")
 
 
 def held(above: int, last: int) -> set[int]:
     """Which bodies are in already, of those with these ids."""
     return set(
-        _ids(
+        ids(
             "SELECT body_id FROM threads_bodytext WHERE body_id > %s AND body_id <= %s",
             [above, last],
         )
     )
 
 
-def forget(ids: Iterable[int]) -> None:
-    """Take bodies out; PostgreSQL's own vacuum removes what they said from the file."""
+def forget(bodies: Iterable[int]) -> None:
+    """Take bodies out; `clear` then takes out what their runs say of them.
+
+    PostgreSQL's own vacuum removes what they said from the file.
+    """
+    gone = list(bodies)
     with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM threads_bodytext WHERE body_id = ANY(%s)", [gone])
         cursor.execute(
-            "DELETE FROM threads_bodytext WHERE body_id = ANY(%s)", [list(ids)]
+            "UPDATE threads_bodyrun SET is_stale = true WHERE EXISTS"
+            " (SELECT 1 FROM unnest(%s::bigint[]) one WHERE one BETWEEN first AND last)",
+            [gone],
         )
 
 
 def begin_to_clear() -> None:
-    """Nothing: the vacuum comes by itself."""
+    """Nothing: `forget` has marked what `clear` goes through."""
 
 
 def clear() -> bool:
-    """Nothing is left to do."""
-    return False
+    """Make a run anew of which texts were taken out; whether there is more to do."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM threads_bodyrun WHERE id ="
+            " (SELECT min(id) FROM threads_bodyrun WHERE is_stale) RETURNING first, last"
+        )
+        run = cursor.fetchone()
+        if run is None:
+            return False
+        cursor.execute(
+            "SELECT body_id, folded FROM threads_bodytext WHERE body_id BETWEEN %s AND %s"
+            " ORDER BY body_id",
+            run,
+        )
+        left = cursor.fetchall()
+        if left:
+            cursor.execute(
+                "INSERT INTO threads_bodyrun(first, last, pairs) VALUES(%s, %s, %s)",
+                [*run, pairs(text for _, text in left)],
+            )
+    return True
 
 
-def newest(query: str, before: int, count: int) -> list[int] | None:
-    """Ids of bodies that may hold a folded query, below `before`, highest first."""
+def settle() -> None:
+    """Put into the index of trigrams what waits to be: each search would read it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT gin_clean_pending_list(indexrelid) FROM pg_index WHERE indexrelid ="
+            " to_regclass('threads_bodytext_trigrams')"
+        )
+
+
+def newest(query: str, before: int) -> Iterator[int]:
+    """Ids of bodies that may hold a folded query, below `before`, the highest first."""
+    if len(query) < SHORTEST:
+        yield from _newest_of_short(letters(query), before)
+        return
     condition, words = _condition(query)
-    return _ids(
+    yield from pages(
         f"SELECT body_id FROM threads_bodytext WHERE {condition}"  # noqa: S608  # ours
         " AND body_id < %s ORDER BY body_id DESC LIMIT %s",
-        [words, before, count],
+        words,
+        before,
     )
 
 
 def in_session(session_id: uuid.UUID, query: str, count: int) -> list[int] | None:
     """Indexes of a session's messages that may hold a folded query."""
     condition, words = _condition(query)
-    return _ids(
+    return ids(
         'SELECT m."index" FROM threads_message m'  # noqa: S608  # ours
         f" JOIN threads_bodytext t ON t.body_id = m.body_id AND {condition}"
         ' WHERE m.session_id = %s ORDER BY m."index"',
-        [words, session_id],
+        [*words, session_id],
     )
 
 
@@ -87,25 +140,73 @@ def next_writer() -> int:
 
     `pg_snapshot_xmax` stands behind those that have ended, and may be one that is still at it.
     """
-    return _ids("SELECT pg_current_xact_id()::text::bigint", [])[0]
+    return ids("SELECT pg_current_xact_id()::text::bigint", [])[0]
 
 
 def all_ended_before(writer: int) -> bool:
     """Whether every transaction that began to write before this one has ended."""
     oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-    return _ids(oldest, [])[0] >= writer
+    return ids(oldest, [])[0] >= writer
 
 
-def _condition(query: str) -> tuple[str, str]:
-    """What the index can answer, or what makes the database read the texts."""
-    words = query[:LONGEST_PHRASE]
-    if not _A_TRIGRAM.search(words):
-        return "strpos(folded, %s) > 0", words
-    escaped = re.sub(r"([\\%_])", r"\\\1", words)
-    return "folded LIKE %s", f"%{escaped}%"
+def _condition(query: str) -> tuple[str, list[str]]:
+    """What the index answers, and what is made sure of in the texts that it names.
+
+    The index is asked for every third trigram, in their order: to look all up takes longer
+    than to read the few texts that hold these and not the query.
+    """
+    words = letters(query[:LONGEST])
+    if len(words) < SHORTEST:
+        return "strpos(folded, %s) > 0", [words]
+    last = len(words) // SHORTEST * SHORTEST
+    pieces = [words[at : at + SHORTEST] for at in range(0, last - SHORTEST, SHORTEST)]
+    pieces.append(words[last - SHORTEST :])
+    return "folded LIKE %s AND strpos(folded, %s) > 0", [f"%{'%'.join(pieces)}%", words]
 
 
-def _ids(statement: str, values: Sequence[Any]) -> list[int]:
+def _newest_of_short(words: str, before: int) -> Iterator[int]:
+    """The newest texts are read, then the runs that hold the words, ever more at once."""
     with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return [id_ for (id_,) in cursor.fetchall()]
+        cursor.execute(
+            "SELECT min(body_id), array_agg(body_id ORDER BY body_id DESC)"
+            " FILTER (WHERE strpos(folded, %s) > 0) FROM (SELECT body_id, folded FROM"
+            " threads_bodytext WHERE body_id < %s ORDER BY body_id DESC LIMIT %s) newest",
+            [words, before, NEWEST],
+        )
+        below, found = cursor.fetchone()
+    yield from found or ()
+    runs = [] if below is None else _runs(words, below)
+    at, count = 0, 1
+    while at < len(runs):
+        yield from _in_runs(words, runs[at : at + count])
+        at, count = at + count, min(2 * count, MOST_RUNS)
+
+
+def _runs(words: str, below: int) -> list[tuple[int, int]]:
+    """Ranges of ids (both ends in) in which texts may hold one or two characters.
+
+    They ascend neither nor overlap: what came late was put in as a run among others.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT first, least(last, %s) FROM threads_bodyrun"
+            " WHERE strpos(pairs, %s) > 0 AND first < %s ORDER BY last DESC",
+            [below - 1, words, below],
+        )
+        found = cursor.fetchall()
+    apart: list[tuple[int, int]] = []
+    for first, last in found:
+        if apart and last >= apart[-1][0]:
+            first, last = min(first, apart[-1][0]), apart.pop()[1]
+        apart.append((first, last))
+    return apart
+
+
+def _in_runs(words: str, runs: Sequence[tuple[int, int]]) -> list[int]:
+    """Ids of the bodies in these ranges that hold the words, the highest first."""
+    ranges = " OR ".join(["body_id BETWEEN %s AND %s"] * len(runs))
+    return ids(
+        f"SELECT body_id FROM threads_bodytext WHERE ({ranges})"  # noqa: S608  # ours
+        " AND strpos(folded, %s) > 0 ORDER BY body_id DESC",
+        [*chain.from_iterable(runs), words],
+    )
