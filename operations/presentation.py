@@ -140,6 +140,11 @@ def present_recorded(writing: Writing, number: int) -> dict[str, Any]:
     }
 
 
+def present_edit(writing: Writing) -> dict[str, Any]:
+    """What recording one edit answers."""
+    return {**present_writing(writing), **present_recorded(writing, writing.numbers[0])}
+
+
 def present_bundle(writing: Writing) -> dict[str, Any]:
     """What recording a bundle answers."""
     return {

@@ -16,6 +16,7 @@ from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import require
 
+from .arguments import EditArguments
 from .domain import history
 from .domain.check import check, check_accept, check_amend
 from .domain.control import (
@@ -58,6 +59,11 @@ class Request:
     propose: bool = False
     title: str = ""
     stage: bool = False
+
+
+def request_of(said: EditArguments) -> Request:
+    """The edit that a caller asks for."""
+    return Request(said.edit, propose=said.propose, title=said.title)
 
 
 def given(edit: Edit) -> Build:

@@ -108,7 +108,4 @@ class _Cast:
 
 
 def _request(edit: edits.Edit) -> services.Request:
-    arguments = _EDIT.validate_python(edit)
-    return services.Request(
-        arguments.edit, propose=arguments.propose, title=arguments.title
-    )
+    return services.request_of(_EDIT.validate_python(edit))

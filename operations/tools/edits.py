@@ -14,7 +14,7 @@ from ..arguments import (
     SnipArguments,
     TagArguments,
 )
-from ..presentation import present_recorded, present_writing
+from ..presentation import present_edit
 from ..recording import Writing
 from .tool import SessionTool
 
@@ -27,17 +27,14 @@ class EditTool(SessionTool, EditArguments):
         writing = services.record_edit(
             caller,
             self.session_id,
-            services.Request(self.edit, propose=self.propose, title=self.title),
+            services.request_of(self),
             expected_head=self.expected_head,
         )
         return self.answer(writing)
 
     def answer(self, writing: Writing) -> dict[str, Any]:
         """What the tool answers, beside what every edit answers."""
-        return {
-            **present_writing(writing),
-            **present_recorded(writing, writing.numbers[0]),
-        }
+        return present_edit(writing)
 
 
 class TagMessages(EditTool, TagArguments):

@@ -15,7 +15,7 @@ from ..domain.key import original_key
 from ..domain.operation import Snip
 from ..domain.thread import Thread
 from ..listings import MOST_MESSAGES, present_groups, present_range
-from ..presentation import present_recorded, present_writing
+from ..presentation import present_edit, present_writing
 from ..recording import Writing, refuse_stale
 from ..selectors import load_thread
 from ..states import current_state
@@ -173,7 +173,6 @@ def _snip(
 
 def _answer(writing: Writing, group: Group) -> dict[str, Any]:
     return {
-        **present_writing(writing),
-        **present_recorded(writing, writing.numbers[0]),
+        **present_edit(writing),
         "group_id": group.id,
     }

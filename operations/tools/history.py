@@ -19,7 +19,7 @@ from ..domain.operation import Digest, New
 from ..domain.outline import Spoken, outline
 from ..domain.thread import Thread
 from ..listings import MOST_MESSAGES, present_range
-from ..presentation import present_recorded, present_writing
+from ..presentation import present_edit
 from ..recording import refuse_stale
 from ..selectors import load_thread
 from ..slices import keep_matches
@@ -131,8 +131,7 @@ class SummarizeMessageRange(SessionTool):
         return {
             "summary": summary,
             "made_by": self.made_by,
-            **present_writing(writing),
-            **present_recorded(writing, writing.numbers[0]),
+            **present_edit(writing),
         }
 
     def _digest(self, thread: Thread, summary: str) -> Digest:
