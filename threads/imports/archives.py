@@ -39,7 +39,7 @@ _STORED, _DEFLATED, _ZSTANDARD_METHOD = 0, 8, 93
 _WINDOW = 1 << 27
 """The most memory that a zstandard stream may ask for, in bytes: what `zstd` itself allows."""
 _JUNK = ("__MACOSX/", ".DS_Store")
-_SUFFIXES = {"gzip": (".gz", ".gzip"), "zstandard": (".zst", ".zstd")}
+_SUFFIXES = {"gzip": (".gz", ".gzip", ".tgz"), "zstandard": (".zst", ".zstd")}
 
 Damage = (OSError, EOFError, ValueError, zlib.error, struct.error, zstandard.ZstdError)
 """What the readers raise on bytes that are not what they should be."""

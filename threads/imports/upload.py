@@ -19,12 +19,14 @@ from .archives import (
     Kept,
     Problem,
     TooMuch,
+    Unpacked,
     clean_name,
     distinct,
     kind_of,
     unpack_one,
     unpack_zip,
 )
+from .tars import is_tar, unpack_tar
 
 Keep = Callable[[], tuple[str, int]]
 """Keeps a file as a blob; the answer is its SHA-256 in hex and its size."""
@@ -165,7 +167,7 @@ class _Unpacking:
         """Add a file, or what it holds where it is packed. Raises TooMuch, Invalid."""
         with blobs.open_blob(kept.sha256) as stream:
             head = stream.read(HEAD)
-            kind = kind_of(head)
+            kind = "tar" if is_tar(head) else kind_of(head)
             if kind is None or (kind == "zip" and _is_read_whole(head, kept.name)):
                 self._brought.members.append(kept)
                 return
@@ -174,18 +176,23 @@ class _Unpacking:
                 self._problem(Problem(kept.name, "nested", sentence))
                 return
             bounds = bounds or Bounds(kept.size, self._most, self._tick)
-            if kind == "zip":
-                self._add_zip(stream, kept, depth=depth, bounds=bounds)
+            if kind in ("zip", "tar"):
+                unpacked = (
+                    unpack_zip(stream, bounds)
+                    if kind == "zip"
+                    else unpack_tar(stream, kept.name, bounds)
+                )
+                self._add_all(unpacked, kept, depth=depth, bounds=bounds)
                 return
             inner, problem = unpack_one(stream, kept.name, kind, bounds)
         if problem is not None:
             self._problem(problem)
-        self.add(inner, depth=depth + 1, bounds=bounds)
+        # A packed tar archive is one archive, not one inside another.
+        self.add(inner, depth=depth + (not _holds_tar(inner)), bounds=bounds)
 
-    def _add_zip(
-        self, stream: BinaryIO, kept: Kept, *, depth: int, bounds: Bounds
+    def _add_all(
+        self, unpacked: Unpacked, kept: Kept, *, depth: int, bounds: Bounds
     ) -> None:
-        unpacked = unpack_zip(stream, bounds)
         place = f"{kept.name}/" if depth or self._prefixed else ""
         self._brought.is_folder = True
         for problem in unpacked.problems:
@@ -203,6 +210,11 @@ def _is_read_whole(head: bytes, name: str) -> bool:
     """Whether a format is a zip archive of its own, which its reader opens itself."""
     sample = Sample(head, name)
     return any(known.read and known.score(sample) for known in formats.KNOWN)
+
+
+def _holds_tar(kept: Kept) -> bool:
+    with blobs.open_blob(kept.sha256) as stream:
+        return is_tar(stream.read(HEAD))
 
 
 def _opener(sha256: str) -> Callable[[], BinaryIO]:
