@@ -15,7 +15,7 @@ from threads.selectors import get_session
 
 from . import patterns, services
 from .arguments import AmendArguments, AnyEdit, TextArguments
-from .expecting import expected_head
+from .expecting import expected_head, tags_of
 from .nodes import ThreadPresenter
 from .pattern_presentation import present_looked
 from .pattern_schemas import DryRunOut
@@ -61,7 +61,7 @@ def thread(
     `inline`: images as their bytes.
     """
     session = get_session(caller_of(request), session_id)
-    tags = _tags(active_tags)
+    tags = tags_of(active_tags)
     replayed = load_thread(session, tags)
     presenter = ThreadPresenter(session, replayed, load_history(session), inline=inline)
     start, most = max(start, 0), clamp(limit)
@@ -218,12 +218,6 @@ def _acted(
     """What a service answers that needs to know no more than upon what."""
     head = expected_head(request, None)
     return present_writing(service(caller_of(request), object_id, expected_head=head))
-
-
-def _tags(active_tags: str | None) -> frozenset[str] | None:
-    if active_tags is None:
-        return None
-    return frozenset(filter(None, active_tags.split(",")))
 
 
 def _position(cursor: str) -> int:

@@ -25,6 +25,7 @@ from .context_schemas import (
     StatesOut,
 )
 from .domain.policy import PRESETS, Policy, encode_policy
+from .expecting import tags_of
 from .scratchpads import Scratchpad
 from .states import Versioned
 
@@ -46,13 +47,10 @@ def context(
     `max_tokens` never cuts: it sets `over_budget`, and `heaviest` names what weighs most.
     `consume` uses up a slice that waits. `active_tags` as for the thread.
     """
-    tags = None
-    if active_tags is not None:
-        tags = frozenset(filter(None, active_tags.split(",")))
     wish = contexts.Wish(
         provider=provider,
         model=model,
-        active_tags=tags,
+        active_tags=tags_of(active_tags),
         max_tokens=max_tokens,
         consume=consume,
     )

@@ -1,4 +1,4 @@
-"""The head that a caller of the API knows of: what has changed since refuses what they ask."""
+"""What a caller of the API expects: the head that they know of, the tags that are active."""
 
 from django.http import HttpRequest
 
@@ -14,3 +14,10 @@ def expected_head(request: HttpRequest, given: int | None) -> int | None:
     if not (text.isdecimal() and text.isascii()):
         raise Invalid('If-Match is the head, as in "7".', at=["If-Match"])
     return int(text)
+
+
+def tags_of(active_tags: str | None) -> frozenset[str] | None:
+    """A request's own active tags, parted by commas; None where it leaves them to the session."""
+    if active_tags is None:
+        return None
+    return frozenset(filter(None, active_tags.split(",")))

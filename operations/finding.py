@@ -16,7 +16,7 @@ from .selectors import load_words
 def find_in_thread(session: Session, thread: Thread, query: str) -> list[Key]:
     """The messages that read the query, and the folds that show it, as the thread stands."""
     found = _found(session, thread, query)
-    return _in_order(thread, {_standing(thread, key) for key in found})
+    return in_order(thread, {_standing(thread, key) for key in found})
 
 
 def find_effective(session: Session, thread: Thread, query: str) -> list[Key]:
@@ -65,7 +65,7 @@ def _standing(thread: Thread, key: Key) -> Key:
     return key if inserted else entry_key(number)
 
 
-def _in_order(thread: Thread, keys: Iterable[Key]) -> list[Key]:
+def in_order(thread: Thread, keys: Iterable[Key]) -> list[Key]:
     """Keys in the order of the thread; a fold before what it holds."""
     by_top: dict[Key, list[Key]] = {}
     for key in keys:

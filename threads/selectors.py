@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import F, Func, IntegerField, Q, QuerySet, TextField, Value
@@ -26,6 +26,7 @@ from .masking import masked
 from .models import Blob, Import, Message, Session, Source
 
 _SHA256 = re.compile("[0-9a-f]{64}")
+Row = TypeVar("Row", Session, Import)
 
 
 def visible_sessions(caller: Caller) -> QuerySet[Session]:
@@ -69,29 +70,32 @@ def list_sessions(
     query: str = "",
 ) -> Page[Session]:
     """Sessions, newest change first; `query` is a part of the title, ignoring case."""
-    sessions = (
-        visible_sessions(caller)
-        .select_related("project")
-        .order_by("-updated_at", "-id")
-    )
+    sessions = visible_sessions(caller).select_related("project")
     if project is not None:
         sessions = sessions.filter(project__slug=project)
     if query:
         sessions = sessions.filter(title__icontains=query.replace("\x00", ""))
+    return _newest_first(sessions, "updated_at", cursor, limit)
+
+
+def _newest_first(
+    rows: QuerySet[Row], field: str, cursor: str | None, limit: int | None
+) -> Page[Row]:
+    """A page of rows, the newest by a moment in this field first. Raises Invalid."""
+    rows = rows.order_by(f"-{field}", "-id")
     if cursor is not None:
-        updated_at, last_id = _session_position(cursor)
-        sessions = sessions.filter(
-            Q(updated_at__lt=updated_at) | Q(updated_at=updated_at, id__lt=last_id)
-        )
+        moment, last_id = _position(cursor)
+        same = Q(**{field: moment, "id__lt": last_id})
+        rows = rows.filter(Q(**{f"{field}__lt": moment}) | same)
     count = clamp(limit)
     return page(
-        list(sessions[: count + 1]),
+        list(rows[: count + 1]),
         count,
-        lambda session: [session.updated_at.isoformat(), str(session.id)],
+        lambda row: [getattr(row, field).isoformat(), str(row.pk)],
     )
 
 
-def _session_position(cursor: str) -> tuple[datetime, uuid.UUID]:
+def _position(cursor: str) -> tuple[datetime, uuid.UUID]:
     updated_at, last_id = decode_cursor(cursor, 2)
     try:
         moment, session_id = datetime.fromisoformat(updated_at), uuid.UUID(last_id)
@@ -288,20 +292,10 @@ def list_imports(
     limit: int | None = None,
 ) -> Page[Import]:
     """Imports, newest first."""
-    rows = _visible_imports(caller).order_by("-created_at", "-id")
+    rows = _visible_imports(caller)
     if project is not None:
         rows = rows.filter(project__slug=project)
-    if cursor is not None:
-        created_at, last_id = _session_position(cursor)
-        rows = rows.filter(
-            Q(created_at__lt=created_at) | Q(created_at=created_at, id__lt=last_id)
-        )
-    count = clamp(limit)
-    return page(
-        list(rows[: count + 1]),
-        count,
-        lambda row: [row.created_at.isoformat(), str(row.id)],
-    )
+    return _newest_first(rows, "created_at", cursor, limit)
 
 
 def list_files(

@@ -15,7 +15,6 @@ from ..contexts import Wish, assemble, assemble_session
 from ..domain.selection import Preference
 from ..policies import set_window
 from ..rebuilding import rebuild_state
-from ..recording import refuse_stale
 from ..scratchpads import append_to_scratchpad, load_scratchpad, update_scratchpad
 from ..slices import request_slice
 from .tool import SessionTool
@@ -50,7 +49,7 @@ class ShowContext(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """The context. Raises Invalid for an unknown provider, or what it can't be sent."""
-        refuse_stale(get_session(caller, self.session_id), self.expected_head)
+        self.open_session(caller)
         tags = None if self.active_tags is None else frozenset(self.active_tags)
         wish = Wish(
             provider=self.provider,
@@ -78,7 +77,7 @@ class SetContextWindow(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Set it. The tokens are those that show_context gives."""
-        refuse_stale(get_session(caller, self.session_id), self.expected_head)
+        self.open_session(caller)
         policy = set_window(caller, self.session_id, self.n)
         session = get_session(caller, self.session_id)
         context = assemble_session(session, Wish())
@@ -111,8 +110,7 @@ class RequestContextSlice(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Keep the wish. Raises Invalid for a range without a message."""
-        session = get_session(caller, self.session_id)
-        refuse_stale(session, self.expected_head)
+        session = self.open_session(caller)
         end = min(self.end_message_index, session.message_count)
         if self.start_message_index >= end:
             raise Invalid(
@@ -155,8 +153,7 @@ class ManageScratchpad(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Do it. Raises Invalid where content is missing or too much."""
-        session = get_session(caller, self.session_id)
-        refuse_stale(session, self.expected_head)
+        session = self.open_session(caller)
         if (self.content is None) != (self.action == "read"):
             raise Invalid(
                 "Reading takes no content."
@@ -196,8 +193,7 @@ class RebuildState(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """The state in force, and what it would be. `status`: proposed, unchanged or none."""
-        session = get_session(caller, self.session_id)
-        refuse_stale(session, self.expected_head)
+        session = self.open_session(caller)
         rebuilt = rebuild_state(session)
         old, words = rebuilt.in_force, rebuilt.text
         is_new = rebuilt.status == "proposed"

@@ -7,7 +7,6 @@ from pydantic import Field
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from threads.models import Session
-from threads.selectors import get_session
 
 from .. import purging, services
 from ..domain.groups import Group, groups_of, last_standing
@@ -16,15 +15,14 @@ from ..domain.operation import Snip
 from ..domain.thread import Thread
 from ..listings import MOST_MESSAGES, present_groups, present_range
 from ..presentation import present_edit, present_writing
-from ..recording import Writing, refuse_stale
+from ..recording import Writing
 from ..selectors import load_thread
 from ..states import current_state
 from .tool import SessionTool
 
 
 def _opened(call: SessionTool, caller: Caller) -> tuple[Session, Thread]:
-    session = get_session(caller, call.session_id)
-    refuse_stale(session, call.expected_head)
+    session = call.open_session(caller)
     return session, load_thread(session)
 
 

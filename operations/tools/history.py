@@ -20,7 +20,6 @@ from ..domain.outline import Spoken, outline
 from ..domain.thread import Thread
 from ..listings import MOST_MESSAGES, present_range
 from ..presentation import present_edit
-from ..recording import refuse_stale
 from ..selectors import load_thread
 from ..slices import keep_matches
 from .tool import SessionTool
@@ -47,8 +46,7 @@ class SearchSessionHistory(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """The messages that hold the words."""
-        session = get_session(caller, self.session_id)
-        refuse_stale(session, self.expected_head)
+        session = self.open_session(caller)
         found = find_in_session(session, self.query)
         keep_matches(session, (index for index, _ in found))
         return {
@@ -80,8 +78,7 @@ class GetMessageRange(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """The originals in the range."""
-        session = get_session(caller, self.session_id)
-        refuse_stale(session, self.expected_head)
+        session = self.open_session(caller)
         if self.start > self.end:
             raise Invalid("start is greater than end.", at=["start"])
         end = min(self.end, self.start + MOST_MESSAGES, session.message_count)

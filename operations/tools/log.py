@@ -8,12 +8,11 @@ from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
-from threads.selectors import get_session
 
 from .. import services
 from ..arguments import AmendArguments, Tag
 from ..presentation import present_operations, present_writing
-from ..recording import Writing, refuse_stale
+from ..recording import Writing
 from ..selectors import get_operation, load_history, load_thread
 from .tool import SessionTool, Tool
 
@@ -59,8 +58,7 @@ class ListOperations(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Do it, and answer. Raises DomainError."""
-        session = get_session(caller, self.session_id)
-        refuse_stale(session, self.expected_head)
+        session = self.open_session(caller)
         thread, history = load_thread(session), load_history(session)
         found = present_operations(thread, history, active_only=self.active_only)
         return {"operations": found}

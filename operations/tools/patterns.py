@@ -24,7 +24,7 @@ from ..hashes import keys_of_hashes, message_ids
 from ..pattern_arguments import MOST_PATTERNS, PatternArguments
 from ..patterns import Found
 from ..presentation import present_recorded, present_writing
-from ..recording import Writing, refuse_stale
+from ..recording import Writing
 from ..selectors import load_thread, load_words
 from .tool import SessionTool
 
@@ -183,8 +183,7 @@ class Context(SessionTool):
         return _answer(writing, replacements)
 
     def _fold(self, caller: Caller) -> dict[str, Any]:
-        session = get_session(caller, self.session_id)
-        refuse_stale(session, self.expected_head)
+        session = self.open_session(caller)
         thread = load_thread(session)
         targets = [one for one in self.targets if isinstance(one, list)]
         keys = keys_of_hashes(session, thread, [target[0] for target in targets])

@@ -5,10 +5,8 @@ from typing import Any
 from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
-from threads.selectors import get_session
 
 from ..query import run_query
-from ..recording import refuse_stale
 from .tool import SessionTool
 
 
@@ -40,6 +38,5 @@ class QueryDb(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Columns, rows, and whether there were more."""
-        session = get_session(caller, self.session_id)
-        refuse_stale(session, self.expected_head)
+        session = self.open_session(caller)
         return run_query(session, self.sql)

@@ -7,6 +7,10 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from contextstudio.accounts.domain.caller import Caller
+from threads.models import Session
+from threads.selectors import get_session
+
+from ..recording import refuse_stale
 
 
 class Tool(BaseModel, ABC):
@@ -41,3 +45,9 @@ class SessionTool(Tool):
     """A tool that is about one session."""
 
     session_id: uuid.UUID = Field(description="The session's id, a UUID.")
+
+    def open_session(self, caller: Caller) -> Session:
+        """The session, at the head that the caller knows of. Raises NotFound, Conflict."""
+        session = get_session(caller, self.session_id)
+        refuse_stale(session, self.expected_head)
+        return session

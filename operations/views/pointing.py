@@ -8,7 +8,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.key import Key
-from operations.finding import find_effective, find_in_thread, find_originals
+from operations.finding import (
+    find_effective,
+    find_in_thread,
+    find_originals,
+    in_order,
+)
 from operations.presenters.dialog import leaves_of
 from operations.presenters.drawer import range_of, targets_of
 from operations.presenters.look import Look, View
@@ -88,18 +93,7 @@ def _located(look: Look, fields: QueryDict) -> tuple[int, Key]:
 def _in_order(look: Look, keys: Iterable[Key]) -> list[Key]:
     """Keys of rows in the order of the thread; what is not there any more is left out."""
     thread = look.thread
-    present = dict.fromkeys(key for key in keys if thread.holds(key))
-    by_top: dict[Key, list[Key]] = {}
-    for key in present:
-        by_top.setdefault(thread.top(key), []).append(key)
-    ordered: list[Key] = []
-    for top in sorted(by_top, key=thread.position):
-        inside = by_top[top]
-        if len(inside) > 1:
-            places = {leaf: place for place, leaf in enumerate(thread.leaf_keys(top))}
-            inside.sort(key=lambda key: places[thread.leaf_keys(key)[0]])
-        ordered += inside
-    return ordered
+    return in_order(thread, dict.fromkeys(key for key in keys if thread.holds(key)))
 
 
 def _rows_of(look: Look, leaves: Iterable[Key]) -> list[Key]:
