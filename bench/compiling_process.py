@@ -9,7 +9,7 @@ import sys
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.operations.compiled import Tally
-from tests.operations.conversations import Context, contexts
+from tests.operations.prepared import Context, contexts
 
 
 def tally_of(number: int, count: int) -> dict[str, object]:

@@ -13,7 +13,7 @@ from operations.domain.providers.request import Compiled, Severity
 from tests.validators import VALIDATORS
 from threads.domain.part import Text, Thinking
 
-from .conversations import MODELS, Context
+from .prepared import MODELS, Context
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LONE = re.compile("[\ud800-\udfff]")

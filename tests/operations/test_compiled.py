@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from .compiled import MOST_REFUSED, Tally
-from .conversations import Context, contexts, excerpts, recorded
+from .conversations import excerpts, recorded
+from .prepared import Context, contexts
 
 COUNT = 200
 """Contexts, each compiled for every provider; `make soak` has 20,000."""
