@@ -185,7 +185,7 @@ def _newest_of_short(words: str, before: int) -> Iterator[int]:
 def _runs(words: str, below: int) -> list[tuple[int, int]]:
     """Ranges of ids (both ends in) in which texts may hold one or two characters.
 
-    They ascend neither nor overlap: what came late was put in as a run among others.
+    They descend and are made not to overlap: what came late was put in as a run among others.
     """
     with connection.cursor() as cursor:
         cursor.execute(
