@@ -10,19 +10,16 @@ moment of the machine strikes all; figures are medians, of frames the 95th in a 
 """
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+from bench import apart
 from bench.replay import Row
 
-ROOT = Path(__file__).resolve().parent.parent
 SIZES = (200, 10_000, 100_000)
 ROUNDS, STEPS, STEP_PX, JUMPS = 7, 60, 1_500, 5
 FRAME_MS = 1000 / 60
@@ -93,13 +90,15 @@ def rows() -> Iterator[Row]:
 
     with (
         tempfile.TemporaryDirectory() as folder,
-        _Served(Path(folder)) as served,
+        apart.served(
+            Path(folder), "bench.browser_server", *SIZES, DATABASE_URL=""
+        ) as described,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--disable-gpu"]
         )
-        measured = _measure(browser, served.facts)
+        measured = _measure(browser, json.loads(described))
         browser.close()
     yield from _table(measured)
 
@@ -185,33 +184,6 @@ def _edits(page: Any, url: str) -> dict[str, float]:
     return {
         name: median(one[name] for one in taken[1:]) for name in ("paint", "request")
     }
-
-
-class _Served:
-    """A server with a session of each length."""
-
-    def __init__(self, folder: Path) -> None:
-        self.environment = os.environ | {
-            "CONTEXTSTUDIO_DATA_DIR": str(folder),
-            "DATABASE_URL": "",
-            "PYTHONUNBUFFERED": "1",
-        }
-
-    def __enter__(self) -> "_Served":
-        command = [sys.executable, "-m", "bench.browser_server", *map(str, SIZES)]
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError("the server of this measurement did not start")
-        self.facts = json.loads(line)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        self.process.wait(20)
 
 
 if __name__ == "__main__":

@@ -7,31 +7,15 @@ the garbage collector as a server has it. "First": nothing is kept in the proces
 change": an operation was recorded since. "Goes on": the client sends two messages more.
 """
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
+from bench import apart
 from bench.replay import Row
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def rows() -> Iterator[Row]:
     """One line for each request, in milliseconds of CPU and as a ratio."""
-    with tempfile.TemporaryDirectory() as folder:
-        answer = subprocess.run(
-            [sys.executable, "-m", "bench.hook_process"],
-            cwd=ROOT,
-            env=os.environ | {"CONTEXTSTUDIO_DATA_DIR": folder, "DATABASE_URL": ""},
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-    found = json.loads(answer.stdout.splitlines()[-1])
+    found = apart.figures("bench.hook_process")
     orjson = found.pop("orjson")
     for name, seconds in found.items():
         figure = f"{seconds / orjson:.1f} x ({1000 * seconds:.0f} ms)"

@@ -6,18 +6,14 @@ The figure is how far its memory rises above what it held idle: the kernel's own
 most that was resident.
 """
 
-import json
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import files
+from bench import apart, files
 from bench.replay import Row
 
-ROOT = Path(__file__).resolve().parent.parent
 BYTES = 1_000_000_000
 MOST_MB = 400
 NAME = "large.jsonl"
@@ -27,16 +23,7 @@ def soak() -> Iterator[Row]:
     """The count of messages and the memory; the data folder is removed."""
     with tempfile.TemporaryDirectory() as folder:
         count = write(Path(folder) / NAME, BYTES)
-        environment = {"CONTEXTSTUDIO_DATA_DIR": folder, "DATABASE_URL": ""}
-        answer = subprocess.run(
-            [sys.executable, "-m", "bench.large_process"],
-            cwd=ROOT,
-            env=os.environ | environment,
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-    found = json.loads(answer.stdout.splitlines()[-1])
+        found = apart.figures_over(Path(folder), "bench.large_process")
     imported = found["messages"]
     seconds = f"{imported:,} ({found['seconds']:.0f} s)"
     name = f"messages of a JSONL of {BYTES / 1e9:.0f} GB"

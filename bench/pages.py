@@ -7,33 +7,18 @@ are the least of some rounds in one process (`bench.pages_process`). The pages a
 with all middleware, by a process that has answered them before.
 """
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
+from bench import apart
 from bench.replay import Row
 
-ROOT = Path(__file__).resolve().parent.parent
 ROWS = 200
 SIZES = (200, 10_000, 100_000)
 
 
 def rows() -> Iterator[Row]:
     """R4, and the pages of long sessions against that of a short one."""
-    with tempfile.TemporaryDirectory() as folder:
-        answer = subprocess.run(
-            [sys.executable, "-m", "bench.pages_process"],
-            cwd=ROOT,
-            env=os.environ | {"CONTEXTSTUDIO_DATA_DIR": folder, "DATABASE_URL": ""},
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-    found = json.loads(answer.stdout.splitlines()[-1])
+    found = apart.figures("bench.pages_process")
     ratio = found["uncached"] / found["warm"]
     figure = f"1/{ratio:.0f} ({1000 * found['warm']:.2f} ms)"
     yield Row(f"R4 {ROWS} warm rows / without any cache", figure, "1/50", ratio >= 50)

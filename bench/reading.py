@@ -7,9 +7,6 @@ the medians. On PostgreSQL where DATABASE_URL names one, as `make bench` does, e
 """
 
 import asyncio
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,10 +14,10 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import urlsplit
 
+from bench import apart
 from bench.replay import Row
 from bench.transcript import messages
 
-ROOT = Path(__file__).resolve().parent.parent
 MESSAGES, WINDOW, START = 10_000, 50, 5_000
 ROUNDS, A_ROUND = 12, 40
 CLIENTS, A_CLIENT = 32, 12
@@ -28,7 +25,11 @@ CLIENTS, A_CLIENT = 32, 12
 
 def rows() -> Iterator[Row]:
     """The ratio alone and at 32 clients, and how many answers were no 200."""
-    with tempfile.TemporaryDirectory() as folder, _Served(Path(folder)) as served:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        apart.served(Path(folder), "bench.reading_server", PORT="0") as described,
+    ):
+        served = _Served(described)
         alone = asyncio.run(_alternate(served, clients=1, each=A_ROUND))
         crowd = asyncio.run(_alternate(served, clients=CLIENTS, each=A_CLIENT))
     yield _row("50 messages, one client", *alone[:2])
@@ -46,32 +47,12 @@ def _row(name: str, ours: float, raw: float) -> Row:
 class _Served:
     """A server with one session, and the two addresses that are compared."""
 
-    def __init__(self, folder: Path) -> None:
-        self.environment = os.environ | {
-            "CONTEXTSTUDIO_DATA_DIR": str(folder),
-            "PORT": "0",
-            "PYTHONUNBUFFERED": "1",
-        }
-
-    def __enter__(self) -> "_Served":
-        command = [sys.executable, "-m", "bench.reading_server"]
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout is not None
-        described = self.process.stdout.readline().split()
-        if len(described) != 3:
-            raise RuntimeError("the server of this measurement did not start")
-        base, session_id, self.key = described
+    def __init__(self, described: str) -> None:
+        base, session_id, self.key = described.split()
         self.host, self.port = urlsplit(base).hostname or "", urlsplit(base).port or 0
         query = f"?start={START}&end={START + WINDOW}"
         self.ours = f"/api/sessions/{session_id}/messages{query}"
         self.raw = f"/bench/{session_id}/messages{query}"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        self.process.wait(20)
 
 
 async def _alternate(
