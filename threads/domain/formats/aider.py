@@ -40,6 +40,7 @@ class Chat:
     started: str = ""
     title: str = ""
     has_messages: bool = False
+    is_blank: bool = True
     warnings: tuple[Warning, ...] = ()
 
 
@@ -65,7 +66,7 @@ def _chats(file: BinaryIO) -> Iterator[Chat]:
     for line in text_lines.lines(file):
         kind = _kind(line)
         if kind == _BEGIN:
-            if chat.end:
+            if chat.started or not chat.is_blank:
                 yield chat
             started = line.data[len(STARTED) :].decode("utf-8", "replace").strip()
             chat = Chat(line.span.start, line.number - 1, started=started)
@@ -74,8 +75,9 @@ def _chats(file: BinaryIO) -> Iterator[Chat]:
             chat.has_messages = True
         elif kind == _MODEL and line.data.strip():
             chat.has_messages = True
+        chat.is_blank = chat.is_blank and not line.data.strip()
         chat.end = line.span.end
-    if chat.end:
+    if not chat.is_blank:
         yield chat
 
 

@@ -4,16 +4,19 @@ Roo Code keeps what its condensing hid: a message names in `condenseParent` the 
 for it, in `truncationParent` the marker. The summary or marker comes after those it hides.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..message import Message, Role, Usage
-from ..part import JSON, File, Image, Part, Thinking
+from ..part import JSON, File, Image, Part, Text, Thinking, ToolCall, ToolResult
 from ..transcript import Compaction
 from . import anthropic, blocks, fields, json_text
 from .reading import Item, Row
 
+_TOLD = re.compile(r"\[([\w-]{1,64})(?: for (?s:.{0,20000}?))?\] Result:")
+"""How the text of a result begins: the tool's name, and often what it was used for."""
 _BLOCKS = ("text", "image", "tool_use", "tool_result", "thinking", "document")
 
 
@@ -29,6 +32,8 @@ class Items:
     """The messages that each summary or marker hides."""
     _count: int = 0
     _parent: str = ""
+    _asked: list[ToolCall] = field(default_factory=list)
+    """The calls of the last answer."""
 
     def take(self, row: Row) -> Iterator[Item]:
         """The items of a record. Raises Invalid where it is no message."""
@@ -45,7 +50,8 @@ class Items:
                 records=(row.record,),
             )
             return
-        message = replace(_message(given), records=(row.record,), created_at=moment)
+        message = self._linked(_message(given))
+        message = replace(message, records=(row.record,), created_at=moment)
         if message.role is Role.ASSISTANT and self._reasoning is not None:
             before, self._reasoning = self._reasoning, None
             parts = before.parts + message.parts
@@ -53,6 +59,29 @@ class Items:
             message = replace(message, parts=parts, records=records)
         yield from self.rest()
         yield self._compaction(given, message, row) or message
+
+    def _linked(self, message: Message) -> Message:
+        """A message with its results, where the tool wrote them as text.
+
+        Cline before its SDK does so for calls of the API, too. Each text that says whose result
+        it is answers the first open call of that name, else the first that is open.
+        """
+        if message.role is not Role.USER:
+            self._asked = [one for one in message.parts if isinstance(one, ToolCall)]
+            return message
+        waiting, self._asked = self._asked, []
+        if any(isinstance(part, ToolResult) for part in message.parts):
+            return message
+        texts: dict[int, Text] = {}
+        names: dict[int, str] = {}
+        for place, part in enumerate(message.parts):
+            if isinstance(part, Text) and (told := _TOLD.match(part.text)):
+                texts[place], names[place] = part, told[1]
+        answered = _pairs(names, waiting)
+        parts = list(message.parts)
+        for place, call in answered.items():
+            parts[place] = ToolResult(call.id, (texts[place],), call.name)
+        return replace(message, parts=tuple(parts)) if answered else message
 
     def rest(self) -> Iterator[Item]:
         """Reasoning to which no answer came."""
@@ -94,6 +123,19 @@ class Items:
             record=row.record,
             created_at=message.created_at,
         )
+
+
+def _pairs(told: dict[int, str], waiting: list[ToolCall]) -> dict[int, ToolCall]:
+    """The call that each result answers, by the places of the results and the names they say."""
+    found: dict[int, ToolCall] = {}
+    for by_name in (True, False):
+        for place, name in told.items():
+            fits = (call for call in waiting if call.name == name or not by_name)
+            call = None if place in found else next(fits, None)
+            if call is not None:
+                found[place] = call
+                waiting.remove(call)
+    return found
 
 
 def _message(given: dict[str, Any]) -> Message:

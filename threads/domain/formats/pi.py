@@ -210,7 +210,12 @@ def _score(sample: Sample) -> float:
     is_header = first.get("type") == "session" and (
         "cwd" in first or "version" in first
     )
-    return 0.95 if is_header else 0
+    if is_header:
+        return 0.95
+    spoken = [row for row in sample.records if row.get("type") == "message"]
+    roles = {fields.text(fields.mapping(row, "message"), "role") for row in spoken}
+    in_tree = any("parentId" in row for row in spoken)
+    return 0.7 if in_tree and "toolResult" in roles else 0
 
 
 FORMAT = Format(NAME, LABEL, _score, read)

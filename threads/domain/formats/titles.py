@@ -16,6 +16,8 @@ MACHINE_TEXT = re.compile(
 """How texts of a user begin that no user typed: they name no conversation."""
 _WRAPPED = re.compile(r"\s*<(user_query|user_request|task|feedback)>\s*", re.IGNORECASE)
 """How Cursor, Antigravity and Cline begin what was typed."""
+_SKILL = re.compile(r"\s*<skill name=\"([^\"\n]{1,80})\"[^>\n]{0,400}>")
+"""How pi begins what stands for a skill that was asked for; what was typed follows its end."""
 _COMMAND = re.compile(r"<command-name>\s*([^<\n]{1,80}?)\s*</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>\s*([^<]{1,400}?)\s*</command-args>")
 
@@ -32,6 +34,8 @@ def of_texts(texts: Iterable[str]) -> str:
 
 def typed(text: str) -> str:
     """What a person typed of a text, without the element that a tool put around it."""
+    if skill := _SKILL.match(text):
+        return text.partition("</skill>")[2].strip() or f"/{skill[1]}"
     opened = _WRAPPED.match(text)
     if opened is None:
         return text

@@ -127,6 +127,48 @@ def test_a_history_is_a_list_of_anthropic_s_messages() -> None:
     assert (found.model, found.external_id) == ("m-1", None)
 
 
+def calls(*names: str) -> list[dict[str, Any]]:
+    return [
+        {"type": "tool_use", "id": f"c{n}", "name": name, "input": {}}
+        for n, name in enumerate(names)
+    ]
+
+
+def answered(*texts: str, asked: tuple[str, ...]) -> list[Any]:
+    """What a person's message with these texts holds behind calls of these names."""
+    found = read([said("assistant", *calls(*asked)), said("user", *map(text, texts))])
+    return list(parts(found)[1])
+
+
+def test_results_that_are_text_are_linked_to_their_calls() -> None:
+    second = "[read_file for 'b.ts'] Result:\nB"
+    first = "[list_files for 'src' in '*'] Result:\nA"
+    many = "[ask for 'One?\n\nTwo?'] Result:\nYes."
+    found = answered(
+        second, first, many, "Where I am.", asked=("list_files", "read_file", "ask")
+    )
+
+    assert found == [
+        ToolResult("c1", (Text(second),), "read_file"),
+        ToolResult("c0", (Text(first),), "list_files"),
+        ToolResult("c2", (Text(many),), "ask"),
+        Text("Where I am."),
+    ]
+
+
+def test_a_result_that_names_no_call_answers_the_first_that_is_open() -> None:
+    one, two = "[read_file] Result:\nB", "[agents] Result:\nC"
+    found = answered(two, one, asked=("use_agents", "read_file"))
+
+    assert found == [
+        ToolResult("c0", (Text(two),), "use_agents"),
+        ToolResult("c1", (Text(one),), "read_file"),
+    ]
+    assert answered(two, one, asked=("read_file",))[0] == Text(two)
+    assert answered("Stop.", asked=("read_file",)) == [Text("Stop.")]
+    assert answered(one, asked=()) == [Text(one)]
+
+
 def test_sealed_reasoning_belongs_to_the_answer_behind_it() -> None:
     sealed = {"type": "reasoning", "ts": TS, "role": "assistant"}
     found = read(

@@ -266,5 +266,13 @@ def test_a_session_without_messages_is_refused() -> None:
         pi.read(io.BytesIO(b"{broken\n"), "")
 
 
+def test_a_session_that_was_cut_out_of_its_file_is_known_by_its_tree() -> None:
+    result = {"role": "toolResult", "toolCallId": "c", "toolName": "f", "content": []}
+    rest = lines(user("b", "a", "Go on."), entry("c", "b", message=result))
+    [found] = formats.read(io.BytesIO(rest))
+
+    assert (found.format, found.title, found.external_id) == ("pi", "Go on.", None)
+
+
 def test_a_session_is_known_by_its_header() -> None:
     assert formats.detect(lines(HEADER, user("a", None)))[0].format == "pi"

@@ -148,6 +148,16 @@ def test_a_history_without_messages_is_refused() -> None:
         aider.read(io.BytesIO(b""), "")
 
 
+def test_blanks_before_the_first_start_are_no_conversation() -> None:
+    start = "# aider chat started at 2026-01-01 10:00:00\n"
+    found = read(f"\n{start}\n#### Hi.\n\n{start}")
+
+    assert [said(one) for one in found] == [[("user", "Hi.")], []]
+    assert [warning.message for warning in found[0].warnings] == [
+        "1 of 2 starts hold no message."
+    ]
+
+
 # SpecStory
 
 

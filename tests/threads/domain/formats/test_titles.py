@@ -44,6 +44,8 @@ def session(*texts: str) -> bytes:
         (["<task>Count the lakes.</task><rest/>"], "Count the lakes."),
         (["<task>Count the lakes."], "<task>Count the lakes."),
         (["<command-name>none"], ""),
+        (['<skill name="count" location="/x">\nAll.\n</skill>'], "/count"),
+        (['<skill name="count">\nAll.\n</skill>\n\nThe lakes.'], "The lakes."),
     ],
 )
 def test_the_first_words_that_a_person_typed_are_the_name(
