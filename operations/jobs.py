@@ -11,7 +11,7 @@ from contextstudio.accounts.jobs import JobContext, enqueue
 from threads.models import Import, Session
 
 from .models import SecretScan
-from .secrets import propose_redactions
+from .secrets import mask_title, propose_redactions
 
 KIND = "secrets"
 MOST_LISTED = 100
@@ -40,6 +40,8 @@ def run_secrets(context: JobContext, import_id: str) -> dict[str, Any]:
     for done, session in enumerate(sessions.order_by("created_at", "pk")):
         scan, _ = SecretScan.objects.get_or_create(session=session)
         if scan.through < session.message_count:
+            if not scan.through:
+                mask_title(session)
             proposed = propose_redactions(importer, session.pk, scan.through)
             scan.through = session.message_count
             scan.save(update_fields=["through"])

@@ -15,14 +15,16 @@ from django.db import transaction
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
-from threads.domain.part import Part
+from threads import events
+from threads.domain.part import Part, Text
 from threads.domain.text import text_of
 from threads.models import Session
 from threads.selectors import load_recorded_at
+from threads.services import forget_overview
 
 from .domain.edit import Redact
 from .domain.key import Key
-from .domain.span import Span, fingerprint
+from .domain.span import MASK, Span, covered, fingerprint
 from .recording import begin
 
 if TYPE_CHECKING:
@@ -33,7 +35,12 @@ MOST_PROPOSED = 200
 AT_ONCE = 1 << 20
 """Bytes of text that are looked through together."""
 MESSAGES_AT_ONCE = 200
+TITLE_WITHIN = 50
+"""Messages of whose words a title may have been made."""
+LEAST_CUT = 6
+"""Characters of a credential that are masked where a title breaks off in it."""
 _BETWEEN = b"\n\n"
+_CUT = "…"
 
 
 class Secret(NamedTuple):
@@ -102,9 +109,49 @@ def propose_redactions(caller: Caller, session_id: uuid.UUID, start: int = 0) ->
     return len(secrets)
 
 
-def _originals(session: Session, start: int) -> Iterator[tuple[Key, Sequence[Part]]]:
-    for first in range(start, session.message_count, MESSAGES_AT_ONCE):
-        rows = range(first, min(first + MESSAGES_AT_ONCE, session.message_count))
+def mask_title(session: Session) -> None:
+    """Mask the credentials in a session's title, also one that the title's end cuts off.
+
+    No redaction reaches a title, and whoever sees the list reads it: so it is masked at once.
+    The words that it was made of stay in their message, to be redacted or not.
+    """
+    opening = list(_originals(session, 0, TITLE_WITHIN))
+    opening.append(("title", (Text(session.title),)))
+    parts = dict(opening)
+    values = {
+        covered(parts[span.key], span) or ""
+        for secret in find_secrets(opening)
+        for span in secret.spans
+    }
+    title = _without(session.title, values)
+    if title != session.title:
+        session.title = title
+        session.save(update_fields=["title"])
+        forget_overview(session)
+        events.announce(session)
+
+
+def _without(title: str, values: Iterable[str]) -> str:
+    """A title in which these texts are masked, and the beginning of one before its ellipsis."""
+    for value in sorted(values, key=len, reverse=True):
+        line = " ".join(value.split())
+        if not line:
+            continue
+        title = title.replace(line, MASK)
+        kept = title.removesuffix(_CUT)
+        sizes = range(min(len(line), len(kept)), LEAST_CUT - 1, -1)
+        size = next((size for size in sizes if kept.endswith(line[:size])), 0)
+        if size and kept != title:
+            title = kept[:-size] + MASK + _CUT
+    return title
+
+
+def _originals(
+    session: Session, start: int, end: int | None = None
+) -> Iterator[tuple[Key, Sequence[Part]]]:
+    count = min(session.message_count, end or session.message_count)
+    for first in range(start, count, MESSAGES_AT_ONCE):
+        rows = range(first, min(first + MESSAGES_AT_ONCE, count))
         for index, original in load_recorded_at(session, rows).items():
             yield f"m{index}", original.parts
 

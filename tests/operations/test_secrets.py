@@ -16,7 +16,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.jobs import JobContext
 from contextstudio.accounts.jobs.queue import claim
 from contextstudio.accounts.models import Job, Project, User
-from operations import jobs, secrets
+from operations import exports, jobs, secrets
 from operations.domain.span import covered
 from tests.operations.rest import get, make_session, post
 from threads import imports
@@ -188,6 +188,40 @@ def test_an_import_is_looked_through_by_a_job_and_a_longer_version_only_where_it
     entries = session.log.order_by("number")
     assert [entry.actor for entry in entries] == ["import", "import"]
     assert all(entry.proposed for entry in entries)
+
+
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        (f"Use {TOKEN} here.", "Use [redacted] here."),
+        (f"{'Use it. ' * 7}{TOKEN}", "Use it. " * 7 + "[redacted]…"),
+        ("Use the token here.", "Use the token here."),
+    ],
+)
+def test_a_title_that_is_made_of_a_message_shows_no_credential(
+    caller: Caller, project: Project, words: str, title: str
+) -> None:
+    (session,) = bring(caller, project, transcript(words, "Thanks.")).sessions
+    run_job()
+    session.refresh_from_db()
+
+    assert session.title == title
+    assert (
+        words
+        in b"".join(exports.write(session, format="markdown", view="original")).decode()
+    )
+
+
+def test_a_title_of_its_own_shows_no_credential(
+    caller: Caller, project: Project
+) -> None:
+    said = {"title": f"With {TOKEN}", "messages": [{"role": "user", "content": "Hi"}]}
+    upload = imports.keep_upload(BytesIO(json.dumps(said).encode()), name="talk.json")
+    (session,) = imports.import_upload(caller, project, upload).sessions
+    run_job()
+    session.refresh_from_db()
+
+    assert session.title == "With [redacted]"
 
 
 def test_the_report_of_an_import_names_the_sessions_that_hold_secrets(
