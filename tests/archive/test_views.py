@@ -7,7 +7,7 @@ from django.test import Client
 
 from archive.models import Memo, MemoReader
 from contextstudio.accounts.models import Project, User
-from tests.operations.views.test_hostile import SENT
+from tests.operations.views.hostile import SENT
 from tests.people import caller
 from threads.domain.message import Message, Role
 from threads.domain.part import Text

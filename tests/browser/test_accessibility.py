@@ -7,17 +7,15 @@ from pathlib import Path
 
 import httpx
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import found_in
 from tests.browsers import Faults
 from tests.servers import Server
 
 from .conftest import conversation, press, row, visit
 
 pytestmark = pytest.mark.browser
-
-SERIOUS = ("serious", "critical")
 DIALOG = "#dialog form"
 WIDTHS = {"wide": (1440, 900), "narrow": (390, 844)}
 
@@ -52,21 +50,6 @@ def thread(sized: Page, demonstration: str) -> Page:
     """The thread of the demonstration, live."""
     visit(sized, demonstration)
     return sized
-
-
-def found_in(page: Page, *, within: str | None = None) -> list[str]:
-    """What axe calls serious or critical, in the light theme and in the dark one."""
-    found = []
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-        violations = Axe().run(page, context=within).response["violations"]
-        found += [
-            f"{theme}, {violation['id']}: {node['html'][:200]} {node['failureSummary']}"
-            for violation in violations
-            if violation["impact"] in SERIOUS
-            for node in violation["nodes"][:3]
-        ]
-    return found
 
 
 def press_on(key: str, *strokes: str, shows: str) -> Callable[[Page], None]:

@@ -14,8 +14,8 @@ from playwright.sync_api import Page, expect
 from tests.browsers import Faults
 from tests.servers import ROOT, Server
 
+from .axe import found_in
 from .conftest import visit
-from .test_accessibility import found_in
 
 STAMP = "2026-01-01T00:00:{:02}.000Z"
 

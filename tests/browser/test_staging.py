@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from .axe import found_in
 from .conftest import OpenThread, keys_on_sheet, press, row
-from .test_accessibility import found_in
 
 pytestmark = pytest.mark.browser
 

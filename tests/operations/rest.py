@@ -26,6 +26,12 @@ def get(client: Client, path: str, *, expect: int = 200, **query: Any) -> Any:
     return answer.json()
 
 
+def put(client: Client, path: str, body: Any, *, expect: int = 200) -> Any:
+    answer = client.put(path, body, "application/json")
+    assert answer.status_code == expect, answer.content
+    return answer.json()
+
+
 def said(count: int) -> list[dict[str, Any]]:
     """`message 0`, `message 1`, …, of user and assistant in turn."""
     return [
@@ -62,6 +68,24 @@ def effective(client: Client, session_id: str, **query: Any) -> list[dict[str, A
         "nodes"
     ]
     return found
+
+
+def context(client: Client, session_id: str, **query: Any) -> Any:
+    return get(client, f"/api/sessions/{session_id}/context", **query)
+
+
+def adds_up(found: Any) -> bool:
+    """Whether the tokens of a context are those of its steps, one after the other."""
+    tokens = found["tokens"]
+    steps = found["steps"]
+    assert steps[0]["before"] == tokens["total"]
+    assert steps[0]["after"] == tokens["shown"]
+    assert steps[-1]["after"] == tokens["sent"] == sum(tokens["by_layer"].values())
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        lost = sum(one["tokens"] for one in step["left_out"])
+        assert step["before"] + step["added"] - lost == step["after"]
+        assert following is None or following["before"] == step["after"]
+    return True
 
 
 @dataclass(frozen=True)

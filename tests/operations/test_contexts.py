@@ -2,7 +2,6 @@
 
 import json
 import uuid
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -14,7 +13,16 @@ from operations.domain.operation import Redact, Span
 from operations.domain.selection import Preference
 from operations.domain.span import fingerprint
 from operations.selectors import load_thread, load_words
-from tests.operations.rest import get, make_session, operate, post, said
+from tests.operations.rest import (
+    adds_up,
+    context,
+    get,
+    make_session,
+    operate,
+    post,
+    put,
+    said,
+)
 from threads.domain.text import text_of
 from threads.models import Session
 from threads.tokens import count_many
@@ -25,29 +33,6 @@ COUNT = 6
 @pytest.fixture
 def session_id(agent: Client) -> str:
     return make_session(agent, COUNT, system="Be brief.")
-
-
-def context(client: Client, session_id: str, **query: Any) -> Any:
-    return get(client, f"/api/sessions/{session_id}/context", **query)
-
-
-def put(client: Client, path: str, body: Any, *, expect: int = 200) -> Any:
-    answer = client.put(path, body, "application/json")
-    assert answer.status_code == expect, answer.content
-    return answer.json()
-
-
-def adds_up(found: Any) -> bool:
-    tokens = found["tokens"]
-    steps = found["steps"]
-    assert steps[0]["before"] == tokens["total"]
-    assert steps[0]["after"] == tokens["shown"]
-    assert steps[-1]["after"] == tokens["sent"] == sum(tokens["by_layer"].values())
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
-        lost = sum(one["tokens"] for one in step["left_out"])
-        assert step["before"] + step["added"] - lost == step["after"]
-        assert following is None or following["before"] == step["after"]
-    return True
 
 
 def test_a_new_session_is_sent_as_it_was_recorded(

@@ -7,8 +7,15 @@ import pytest
 from django.test import Client
 
 from operations.layers import register_layer
-from tests.operations.rest import get, make_session, operate, post
-from tests.operations.test_contexts import adds_up, context, put
+from tests.operations.rest import (
+    adds_up,
+    context,
+    get,
+    make_session,
+    operate,
+    post,
+    put,
+)
 
 STATE = """### STATE
 Goal: [Short description of current task]

@@ -9,8 +9,7 @@ from django.test import Client
 from contextstudio.accounts.domain.caller import Caller
 from operations import slices
 from operations.domain.selection import Preference
-from tests.operations.rest import make_session, operate, said
-from tests.operations.test_contexts import adds_up, context
+from tests.operations.rest import adds_up, context, make_session, operate, said
 from threads.models import Session
 
 COUNT = 45

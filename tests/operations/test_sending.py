@@ -11,8 +11,7 @@ from contextstudio.accounts.selectors import caller_of_user
 from operations import sending, slices
 from operations.domain.providers.request import Compiled, Issue, Severity
 from operations.domain.selection import Preference
-from tests.operations.rest import get, make_session, operate, post, said
-from tests.operations.test_contexts import put
+from tests.operations.rest import get, make_session, operate, post, put, said
 
 COUNT = 5
 

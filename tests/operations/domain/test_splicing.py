@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from operations.domain.splicing import Run, Splice, splice
 from tests.operations.domain.sending import Conversation
-from tests.operations.domain.test_one_rule import FORMATS, conversations
+from tests.operations.domain.talks import FORMATS, conversations
 
 
 def dump(value: Any) -> bytes:

@@ -16,7 +16,7 @@ from threads.models import Session
 from threads.services import append_messages
 
 from .conftest import Page
-from .test_hostile import EVIL, SENT, watched
+from .hostile import EVIL, SENT, watched
 
 STATE = "### STATE\nGoal: {goal}\nContext: core/"
 
