@@ -156,6 +156,10 @@ def _is_bare_call(value: JSON) -> bool:
     return "toolName" in keys or ("function" in keys and "role" not in keys)
 
 
+def _is_function(value: JSON) -> bool:
+    return isinstance(fields.mapping(value).get("function"), dict)
+
+
 def _object(value: dict[str, Any], role: Role, depth: int) -> Iterator[Message]:
     message = read_message(value)
     if message is not None:
@@ -255,10 +259,11 @@ def _results(
 
 
 def _filed_calls(message: dict[str, Any]) -> tuple[Part, ...]:
-    """Calls that a log holds as the text of a message, the tool's or the model's."""
-    words = fields.text(message, "content")
-    listed = unwrapped(words) if words.startswith("[{") else None
-    if not isinstance(listed, list) or not all(map(_is_bare_call, listed)):
+    """Calls that a log holds as the content of a message, the tool's or the model's."""
+    listed, is_call = message.get("content"), _is_function
+    if isinstance(listed, str) and listed.startswith("[{"):
+        listed, is_call = unwrapped(listed), _is_bare_call
+    if not isinstance(listed, list) or not all(map(is_call, listed)):
         return ()
     calls = [read_call(fields.mapping(one)) for one in listed]
     return tuple(call for call in calls if call and call.id)

@@ -114,6 +114,7 @@ ANSWERS: list[tuple[Any, list[Any]]] = [
         [model(ToolCall("call_1", "boil", {"c": 90}))],
     ),
     ({"role": "assistant", "content": json.dumps([CALL])}, [model(BOIL)]),
+    ({"role": "tool", "content": [CALL]}, [model(BOIL)]),
     ({"role": "assistant", "content": "[{not calls"}, [model(Text("[{not calls"))]),
     ({"role": "assistant", "content": '[{"a": 1}]'}, [model(Text('[{"a": 1}]'))]),
     (
