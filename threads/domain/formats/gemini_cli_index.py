@@ -64,6 +64,10 @@ class Index:
         return frozenset(id_ for entry in self.entries() for id_ in entry.answers)
 
 
+_TYPES = {"model": "gemini"}
+"""Types by the names that others than Gemini CLI give them who write its form."""
+
+
 class _Reader:
     """One pass over a file, with the records that stand at each moment."""
 
@@ -122,7 +126,7 @@ class _Reader:
 
     def _element(self, piece: document.Piece) -> Entry | None:
         """The record of a checkpoint's element: the one that stands there, if it is the same."""
-        if not fields.text(piece.value, "id"):
+        if not fields.text(piece.value, "id") and not fields.text(piece.value, "type"):
             self._index.steps.append(Event("unreadable", piece.span.record))
             return None
         entry = _entry(piece.value, piece.span)
@@ -148,6 +152,7 @@ class _Reader:
 
 
 def _entry(record: dict[str, Any], span: Span) -> Entry:
+    type_ = fields.text(record, "type")
     said = [record.get(name) for name in ("type", "content", "toolCalls", "thoughts")]
     text = json.dumps(said, sort_keys=True)
     content = record.get("content")
@@ -158,8 +163,8 @@ def _entry(record: dict[str, Any], span: Span) -> Entry:
         if isinstance(part, dict)
     )
     return Entry(
-        id=record["id"],
-        type=fields.text(record, "type"),
+        id=fields.text(record, "id") or f"@{span.start}",
+        type=_TYPES.get(type_, type_),
         spans=[span],
         digest=hashlib.sha256(text.encode()).digest(),
         answers=tuple(id_ for id_ in answers if id_),

@@ -123,12 +123,12 @@ class _Reader:
         ] or [Event(f"{entry.type}/empty", span.record, created_at)]
 
     def _user(self, record: dict[str, Any]) -> Iterator[tuple[Role, tuple[Part, ...]]]:
-        parts = read_parts(record.get("content"), ("content",), self._calls)
+        parts = read_parts(_said(record), ("content",), self._calls)
         is_answer = parts and all(isinstance(part, ToolResult) for part in parts)
         yield Role.TOOL if is_answer else Role.USER, parts
 
     def _model(self, record: dict[str, Any]) -> Iterator[tuple[Role, tuple[Part, ...]]]:
-        content = read_parts(record.get("content"), ("content",), self._calls)
+        content = read_parts(_said(record), ("content",), self._calls)
         is_whole = any(
             isinstance(part, ToolCall) or (isinstance(part, Thinking) and part.text)
             for part in content
@@ -159,6 +159,11 @@ class _Reader:
             content = tuple(_content(result, id_))
             is_error = fields.text(call, "status") in FAILED
             yield ToolResult(id_, content, fields.text(call, "name") or None, is_error)
+
+
+def _said(record: dict[str, Any]) -> JSON:
+    """What a record says, as Gemini CLI writes it or as the API calls it."""
+    return record["content"] if "content" in record else record.get("parts")
 
 
 def _thoughts(record: dict[str, Any]) -> Iterator[Thinking]:

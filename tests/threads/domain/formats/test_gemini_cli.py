@@ -353,6 +353,16 @@ def test_results_that_a_checkpoint_brings_are_given_once() -> None:
     assert told(items) == ["assistant: Looking.", "tool: "]
 
 
+def test_records_without_ids_and_by_the_api_s_names_are_messages() -> None:
+    _, items = read_document(
+        {"type": "user", "content": "Hi"},
+        {"type": "model", "parts": [{"text": "Hello."}]},
+        {"content": "nobody's"},
+    )
+
+    assert told(items) == ["unreadable", "user: Hi", "assistant: Hello."]
+
+
 def test_a_record_that_can_t_be_read_is_an_event_with_a_warning() -> None:
     raw = lines(HEAD, record("user", "u1", "Hi"), record("user", "u2", 3)) + b"{oops\n"
     [found] = formats.read(io.BytesIO(raw))
