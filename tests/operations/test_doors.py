@@ -5,14 +5,12 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.models import Project, User
-from contextstudio.accounts.selectors import caller_of_user
 from operations.selectors import load_thread
 from tests.operations.builders import shape
 from tests.operations.doors import DOORS, FOR_ANYONE, WITH_KEYS, Door
-from threads.domain.message import Message, Role
+from tests.operations.sessions import session_of
 from threads.domain.part import Text
 from threads.models import Session
-from threads.services import NewSession, create_session
 
 COUNT = 12
 ON_FIVE_TO_SEVEN = {
@@ -106,21 +104,9 @@ MALFORMED: dict[str, tuple[str, dict[str, Any], list[Any]]] = {
 }
 
 
-def session_of(user: User, project: Project) -> Session:
-    messages = [
-        Message(
-            role=Role.USER if index % 2 == 0 else Role.ASSISTANT,
-            parts=(Text(f"message {index}"),),
-        )
-        for index in range(COUNT)
-    ]
-    new = NewSession(messages=messages)
-    return create_session(caller_of_user(user), project, new)
-
-
 @pytest.fixture
 def session(owner: User, project: Project) -> Session:
-    return session_of(owner, project)
+    return session_of(owner, project, COUNT)
 
 
 @pytest.fixture(params=DOORS)
@@ -270,7 +256,7 @@ def test_text_of_any_kind_is_kept_as_it_was_said(door: Door, session: Session) -
 @pytest.fixture
 def elsewhere(stranger: User) -> Session:
     """A session of a project that nobody here has to do with."""
-    return session_of(stranger, Project.objects.get(slug="other"))
+    return session_of(stranger, Project.objects.get(slug="other"), COUNT)
 
 
 def test_a_session_of_a_stranger_is_not_there(door: Door, elsewhere: Session) -> None:

@@ -11,20 +11,13 @@ import pytest
 import zstandard
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.packing import brought, codes, contents, zipped
 from threads import blobs
-from threads.imports import archives, keep_folder, keep_upload
+from threads.imports import archives, keep_folder
 from threads.imports.archives import TooMuch, clean_name
-from threads.imports.upload import Brought, bring
+from threads.imports.upload import bring
 
 WORDS = b"Why does the tide table jump?\n" * 50
-
-
-def zipped(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", method) as archive:
-        for name, data in members:
-            archive.writestr(name, data)
-    return held.getvalue()
 
 
 def zipped_by_zstandard(name: str, data: bytes) -> bytes:
@@ -37,18 +30,6 @@ def zipped_by_zstandard(name: str, data: bytes) -> bytes:
         struct.pack_into("<L", made, place + crc, zlib.crc32(data))
         struct.pack_into("<L", made, place + crc + 8, len(data))
     return bytes(made)
-
-
-def brought(data: bytes, name: str = "file", **options: int) -> Brought:
-    return bring(keep_upload(io.BytesIO(data), name=name), **options)
-
-
-def contents(found: Brought) -> dict[str, bytes]:
-    return {one.name: blobs.read(one.sha256) for one in found.members}
-
-
-def codes(found: Brought) -> dict[str, str]:
-    return {problem.name: problem.code for problem in found.problems}
 
 
 @pytest.mark.parametrize(

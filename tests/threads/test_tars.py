@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from contextstudio.accounts.domain.errors import Invalid
-from tests.threads.test_archives import brought, codes, contents, zipped
+from tests.threads.packing import brought, codes, contents, zipped
 
 WORDS = b"Why does the tide table jump?\n" * 50
 

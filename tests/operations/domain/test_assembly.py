@@ -6,63 +6,26 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.assembly import Assembly, Plan, Spoken, assemble, outgoings
+from operations.domain.assembly import Assembly, Spoken, outgoings
 from operations.domain.layers import layer
 from operations.domain.leaf import Leaf
-from operations.domain.log import Entry, fold
+from operations.domain.log import fold
 from operations.domain.made import New
-from operations.domain.operation import Digest, Operation, Redact, Resequence
-from operations.domain.policy import REPLAY, Policy
+from operations.domain.operation import Digest, Redact, Resequence
+from operations.domain.policy import Policy
 from operations.domain.replay import replay
 from operations.domain.selection import Preference
 from operations.domain.step import Step
-from operations.domain.thread import Thread
 from operations.domain.truncation import Tiers
 from tests.operations.builders import digest, insert, keys, log, snip, span
+from tests.operations.domain.assembled import assembled, spoken, thread_of
 from tests.operations.domain.outgoings import count
 from tests.operations.strategies import active_tags, sessions
-from threads.domain.part import Part, Text, ToolResult
-
-SYSTEM = Leaf("system", 4, 0)
-
-
-def leaves(groups: int, each: int = 2) -> list[Leaf]:
-    """A system prompt, and groups of messages of ten tokens."""
-    found = [SYSTEM]
-    for group in range(1, groups + 1):
-        found += [
-            Leaf("user" if place == 0 else "assistant", 10, group)
-            for place in range(each)
-        ]
-    return found
-
-
-def spoken(thread: Thread) -> dict[str, Spoken]:
-    """What messages read: as many characters as they have tokens, of a tool's their result."""
-    found = {}
-    for shown in thread.effective():
-        words: tuple[Part, ...] = (Text("x" * shown.tokens),)
-        if shown.role == "tool":
-            words = (ToolResult("c", words),)  # type: ignore[arg-type]  # a text
-        found[shown.key] = Spoken(
-            shown.message.parts if shown.message else words, "openai"
-        )
-    return found
-
-
-def assembled(thread: Thread, policy: Policy = REPLAY, **plan: object) -> Assembly:
-    fields = {"strategy": "openai", **plan}
-    given_plan = Plan(count=count, policy=policy, **fields)  # type: ignore[arg-type]
-    messages = outgoings(thread, spoken(thread), count)
-    return assemble(thread, messages, given_plan)
+from threads.domain.part import Text
 
 
 def sent_keys(assembly: Assembly) -> list[str]:
     return [message.key for message in assembly.messages]
-
-
-def thread_of(groups: int, *operations: Operation | Entry, each: int = 2) -> Thread:
-    return replay(leaves(groups, each), log(*operations))
 
 
 def adds_up(steps: Sequence[Step]) -> bool:

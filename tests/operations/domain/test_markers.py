@@ -4,8 +4,8 @@ from operations.domain.assembly import Assembly
 from operations.domain.operation import Operation, Revise
 from operations.domain.policy import Policy
 from tests.operations.builders import digest, insert, keys, snip
+from tests.operations.domain.assembled import assembled, thread_of
 from tests.operations.domain.outgoings import count
-from tests.operations.domain.test_assembly import assembled, thread_of
 from threads.domain.part import Text
 
 

@@ -11,18 +11,12 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.tools import TOOLS
+from tests.operations.sessions import session_of
 from tests.operations.tools.cases import CASES, COUNT, ON_SESSION, PREPARED, Case
-from tests.operations.tools.doors import (
-    Door,
-    ask,
-    every_door,
-    limited,
-    post_mcp,
-)
+from tests.operations.tools.doors import Door, ask, every_door, limited, post_mcp
 from tests.people import key_of
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
-from threads.models import Session
 from threads.services import NewSession, create_session
 
 BELOW = {
@@ -32,18 +26,6 @@ BELOW = {
     Right.ADMIN: set(Right) - {Right.ADMIN},
 }
 """What one may have and still not do what takes this right."""
-
-
-def session_of(user: User, project: Project) -> Session:
-    messages = [
-        Message(
-            role=Role.USER if index % 2 == 0 else Role.ASSISTANT,
-            parts=(Text(f"message {index}"),),
-        )
-        for index in range(COUNT)
-    ]
-    new = NewSession(messages=messages)
-    return create_session(caller_of_user(user), project, new)
 
 
 def prepare(door: Door, case: Case, session_id: str) -> dict[str, Any]:
@@ -70,7 +52,7 @@ def test_a_good_call_is_answered_alike_at_every_door(
 ) -> None:
     case = CASES[name]
     for place, door in every_door(owner, project).items():
-        session = session_of(owner, project)
+        session = session_of(owner, project, COUNT)
         answer = door(name, **prepare(door, case, str(session.pk)))
         assert answer.status == 200, (place, answer.body)
         body = answer.body
@@ -85,7 +67,7 @@ def test_what_is_refused_is_refused_alike_at_every_door(
     name: str, owner: User, stranger: User, project: Project
 ) -> None:
     case = CASES[name]
-    session = session_of(owner, project)
+    session = session_of(owner, project, COUNT)
     doors = every_door(owner, project)
     good = prepare(doors["service"], case, str(session.pk))
     for place, door in doors.items():
@@ -111,7 +93,7 @@ def test_what_is_refused_is_refused_alike_at_every_door(
 def test_a_call_under_one_key_is_done_once(
     name: str, owner: User, project: Project
 ) -> None:
-    session = session_of(owner, project)
+    session = session_of(owner, project, COUNT)
     doors = every_door(owner, project)
     good = prepare(doors["mcp"], CASES[name], str(session.pk))
     first = doors["mcp"](name, **good, idempotency_key="once")
@@ -165,7 +147,7 @@ def test_text_that_is_no_unicode_comes_through_mcp_without_it(
 def test_what_a_key_that_may_only_propose_records_is_a_proposal(
     owner: User, project: Project
 ) -> None:
-    session = session_of(owner, project)
+    session = session_of(owner, project, COUNT)
     doors = limited(owner, project, Right.READ, Right.PROPOSE)
     for start, door in zip((1, 5, 9), doors.values(), strict=True):
         answer = door("snip_messages", session_id=str(session.pk), range=[start, start])
