@@ -18,7 +18,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from ..message import Message, Role
 from ..transcript import Event, Transcript, Warning
 from . import fields, loose, source, titles
-from .conversation import Envelope, Family, Lines, members_of
+from .conversation import PREFERRED, Envelope, Family, Lines, members_of
 from .sample import HEAD, ROWS, Sample, first_record
 from .source import BROKEN, Span
 
@@ -32,7 +32,7 @@ HOLDERS = (
 )
 """Where the messages or the choices stand if an object has none of its own: of a log, of a
 batch as Anthropic's API and OpenAI's take it and give it back."""
-_OUTER = {"messages", *(path[0] for path in HOLDERS)}
+_OUTER = {"messages", PREFERRED, *(path[0] for path in HOLDERS)}
 
 
 def read(file: BinaryIO, family: Family) -> list[Transcript]:
@@ -69,8 +69,12 @@ def opened(row: dict[str, Any]) -> dict[str, Any]:
     """What holds the messages of an object: itself, or one that stands in it (`HOLDERS`)."""
     row = next(iter(fields.items(row, "requests")), row)
     row = fields.mapping(row)
-    held = (reduce(fields.mapping, path, row) for path in HOLDERS)
+    held = (reduce(fields.mapping, path, row) for path in _holders(row))
     return next((one for one in (row, *held) if _is_open(one)), row)
+
+
+def _holders(members: Container[str | int]) -> Iterable[tuple[str, ...]]:
+    return (("input",),) if PREFERRED in members else HOLDERS
 
 
 def _is_open(members: Container[str | int]) -> bool:
@@ -158,7 +162,7 @@ def _held(
 ) -> Iterator[Envelope]:
     """The conversation of an object with these members, wherever in it the messages stand."""
     beside: dict[str | int, Span] = {}
-    for path in HOLDERS:
+    for path in _holders(members):
         inner = {} if _is_open(members) else members
         for name in path:
             place = inner.get(name)

@@ -12,6 +12,8 @@ from ..transcript import Event, Warning
 from . import blocks, fields, json_text, loose, source, windows
 from .source import BROKEN, Span
 
+PREFERRED = "preferred_output"
+"""The messages that a row for training by preference wants after those of its `input`."""
 FLAT_REPLY = ("id", "model", "created", "usage", "choices")
 """Members of a response that stand beside the messages where a log is flat."""
 SAID = frozenset(
@@ -26,6 +28,7 @@ SAID = frozenset(
         "strategy",
     }
     | {"external_id", "session_id", "conversation_id", "format", "version", *FLAT_REPLY}
+    | {PREFERRED}
 )
 """Members that are read; each other one (`tools`, `temperature`) is an event behind them."""
 
@@ -127,12 +130,15 @@ class Envelope:
         if "message" in self.members:
             value = self._value(self.members["message"], ("message",), self.warnings)
             yield _item(value, self.family, self.warnings)
-        if "messages" not in self.members:
-            return
+        for name in ("messages", PREFERRED):
+            if name in self.members:
+                yield from self._listed(name)
+
+    def _listed(self, name: str) -> Iterator[Message | Event]:
         try:
-            begin = self.members["messages"].start
+            begin = self.members[name].start
             for key, start, end, data in windows.elements(self.file, begin):
-                yield self._message(("messages", key), Span(start, end), data)
+                yield self._message((name, key), Span(start, end), data)
         except Invalid as error:
             self.warnings.append(_warning(error, (), None))
 

@@ -1,4 +1,4 @@
-"""Files of batches, as the APIs of OpenAI and Anthropic take them and give them back."""
+"""Files of batches and of training, as the APIs of OpenAI and Anthropic take and give them."""
 
 from typing import Any
 
@@ -65,6 +65,19 @@ def test_a_request_for_responses_in_a_batch_may_ask_in_one_text() -> None:
         "openai_responses",
         "user: How many lakes?",
     )
+
+
+def test_a_row_for_training_by_preference_ends_as_is_preferred() -> None:
+    bad = {"role": "assistant", "content": "Many."}
+    row = {
+        "input": {"messages": [ASKED], "tools": []},
+        "preferred_output": [ANSWER],
+        "non_preferred_output": [bad],
+    }
+    for data in (lines(row, row), [row, row]):
+        first, _ = read(data)
+        assert (first.format, texts(first)) == ("openai", ["How many lakes?", "Nine."])
+        assert events(first) == ["non_preferred_output", "tools"]
 
 
 def test_a_request_of_an_anthropic_batch_is_read_with_its_system_prompt() -> None:
