@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from contextstudio import environment, secret, sqlite
 
 sqlite.use_bundled_library()
+sqlite.take_values_as_they_are()
 environment.refuse_unknown()
 
 BASE_DIR = Path(__file__).resolve().parent.parent

@@ -48,6 +48,18 @@ def test_without_the_bundled_library_the_systems_stays(
     assert sys.modules["sqlite3"] is system
 
 
+def test_the_plainest_values_are_bound_as_they_are() -> None:
+    sqlite.take_values_as_they_are()
+    database = sqlite3.connect(":memory:")
+    values = (None, True, b"\x00ab", memoryview(b"cd"), bytearray(b"ef"), "gh", 1, 1.5)
+    asked = ", ".join("?, typeof(?)" for _ in values)
+    given = [value for value in values for _ in range(2)]
+    found = database.execute(f"SELECT {asked}", given).fetchone()
+    database.close()
+    assert found[::2] == (None, 1, b"\x00ab", b"cd", b"ef", "gh", 1, 1.5)
+    assert " ".join(found[1::2]) == "null integer blob blob blob text integer real"
+
+
 @pytest.mark.sqlite
 def test_the_connection_has_the_mode_that_its_own_library_allows(db: None) -> None:
     with connection.cursor() as cursor:
