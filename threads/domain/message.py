@@ -113,10 +113,8 @@ def encode_part(part: Part) -> dict[str, Any]:
     match part:
         case Text(text):
             return {"type": "text", "text": text}
-        case Thinking(text, signature, data):
-            return _without_none(
-                type="thinking", text=text, signature=signature, data=data
-            )
+        case Thinking():
+            return _encode_thinking(part)
         case ToolCall(id_, name, arguments):
             return {
                 "type": "tool_call",
@@ -218,6 +216,15 @@ def tombstone_of(digest: bytes) -> bytes:
     return hashlib.sha256(b"purged " + digest).digest()
 
 
+def _encode_thinking(part: Thinking) -> dict[str, Any]:
+    encoded = {"type": "thinking", "text": part.text}
+    if part.signature is not None:
+        encoded["signature"] = part.signature
+    if part.data is not None:
+        encoded["data"] = part.data
+    return encoded
+
+
 def _alike(part: Part) -> dict[str, Any]:
     """What `encode_part` gives, if orjson writes it alike; else TypeError."""
     if isinstance(part, Text):
@@ -244,6 +251,8 @@ def _alike(part: Part) -> dict[str, Any]:
         if part.name is not None:
             encoded["name"] = part.name
         return encoded
+    if isinstance(part, Thinking):
+        return _encode_thinking(part)
     encoded = encode_part(part)
     if not canonical.is_alike(encoded):
         raise TypeError

@@ -90,4 +90,6 @@ class Tally:
 
 def storable(text: str) -> str:
     """Text as JSON in a column takes it: PostgreSQL refuses NUL and lone surrogates."""
+    if text.isascii() and "\x00" not in text:
+        return text
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

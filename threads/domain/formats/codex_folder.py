@@ -67,7 +67,7 @@ def _caller(member: Member) -> str:
 def _call(caller: Member, id_: str) -> str | None:
     """The call that began a sub-agent, by the lines of its caller's that name it."""
     with caller.open() as file:
-        for data in lines_with(file, [id_.encode()]):
+        for data in lines_with(file, re.compile(re.escape(id_.encode()))):
             record = parse_record(data)
             payload = record.payload if record else {}
             if fields.text(payload, "agent_thread_id") == id_:
