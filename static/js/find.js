@@ -1,16 +1,18 @@
 /**
  * Finding words in the thread: the server says which messages hold them, in folds and beyond what
- * is loaded; this module goes from one to the next. Closing it folds again what it opened.
+ * is loaded; this module goes from one to the next and opens what hides the words. Closing it
+ * folds again what it opened.
  */
 import { say } from "./announce.js";
-import { closeFold, openFolds } from "./folds.js";
+import { closeFold, openFold, openFolds } from "./folds.js";
 import { jumpTo } from "./jump.js";
 import { send } from "./requests.js";
-import { focusRow } from "./rows.js";
+import { BARS_PX, focusRow } from "./rows.js";
 import { feed, rowOf, session } from "./session.js";
 import { define } from "./verbs.js";
 
 const WAIT_MS = 250;
+const frame = () => new Promise(requestAnimationFrame);
 const bar = document.getElementById("find");
 const input = document.getElementById("find-words");
 const count = document.getElementById("find-count");
@@ -42,9 +44,13 @@ async function close() {
   const row = rowOf(found.keys[place] ?? "");
   const back = came?.isConnected && came !== document.body ? came : null;
   if (back) back.focus({ preventScroll: true });
+  await foldBack();
+  if (!back && row?.isConnected) focusRow(row);
+}
+
+async function foldBack() {
   for (const key of opened) await closeFold(key);
   opened.clear();
-  if (!back && row?.isConnected) focusRow(row);
 }
 
 /** What holds the words now; asked again when they, or the thread, are others. */
@@ -82,17 +88,46 @@ async function go(step) {
   show(`${place + 1} of ${keys.length}`);
   const typing = document.activeElement === input;
   const before = openFolds();
-  await jumpTo(keys[place], { block: "center" });
+  await jumpTo(keys[place], { block: "center", focus: !typing });
   for (const key of openFolds()) if (!before.has(key)) opened.add(key);
-  const row = rowOf(keys[place]);
-  if (row) paint(row, words);
-  if (typing && !bar.hidden) input.focus({ preventScroll: true });
+  if (!bar.hidden) await uncover(keys[place], words);
+  if (bar.hidden) {
+    await foldBack();
+    return;
+  }
   say(`${place + 1} of ${keys.length}`);
+}
+
+/** Show the words themselves: in a row that was brief, behind "Show more", or far down a long one. */
+async function uncover(key, words) {
+  let ranges = paint(rowOf(key), words);
+  if (!ranges.length && rowOf(key)?.matches(".is-brief")) {
+    await openFold(key);
+    opened.add(key);
+    if (bar.hidden) return;
+    ranges = paint(rowOf(key), words);
+  }
+  const holder = ranges[0]?.startContainer.parentElement;
+  for (let one = holder; one && one !== feed; one = one.parentElement) {
+    if (one.matches("details:not([open])") && !one.firstElementChild.contains(holder)) one.open = true;
+  }
+  if (ranges.length) await settleOnWords(ranges[0]);
+}
+
+/** What was opened gets its height as it is drawn: look again until the words stand in sight. */
+async function settleOnWords(range) {
+  for (let still = 0, round = 0; still < 4 && round < 30; round += 1) {
+    const { top, bottom } = range.getBoundingClientRect();
+    const isSeen = top > BARS_PX && bottom < innerHeight;
+    if (!isSeen) scrollBy({ top: top - innerHeight / 2, behavior: "instant" });
+    still = isSeen ? still + 1 : 0;
+    await frame();
+  }
 }
 
 /** Set the words apart where they are drawn; which messages hold them the server has said. */
 function paint(row, words) {
-  if (!window.Highlight) return;
+  if (!row) return [];
   const wanted = words.toLowerCase();
   const ranges = [];
   const texts = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
@@ -106,7 +141,8 @@ function paint(row, words) {
       ranges.push(range);
     }
   }
-  CSS.highlights.set("found", new window.Highlight(...ranges));
+  if (window.Highlight) CSS.highlights.set("found", new window.Highlight(...ranges));
+  return ranges;
 }
 
 function onKey(event) {

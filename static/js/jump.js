@@ -2,7 +2,7 @@
 import { say } from "./announce.js";
 import { bring } from "./chunks.js";
 import { openFold } from "./folds.js";
-import { firstSeen, focusRow, neighbour, own, rowAt } from "./rows.js";
+import { firstSeen, focusRow, makeCurrent, neighbour, own, rowAt } from "./rows.js";
 import { besides, countOf, isLoaded, locate, startOf } from "./sections.js";
 import { extendBy, selectedKeys } from "./selection.js";
 import { feed, rowOf, session } from "./session.js";
@@ -10,11 +10,11 @@ import { define } from "./verbs.js";
 
 const frame = () => new Promise(requestAnimationFrame);
 
-/** Bring the row of `key` into view, exactly, and give it the focus. */
-export async function jumpTo(key, { block = "start" } = {}) {
+/** Bring the row of `key` into view, exactly, and give it the focus, but where somebody types. */
+export async function jumpTo(key, { block = "start", focus = true } = {}) {
   const at = rowOf(key) ? null : await bringKey({ key });
   const row = rowOf(key) ?? at?.row;
-  if (row) await settleOn(row, block);
+  if (row) await settleOn(row, block, focus);
   else say("This message is not in this view.");
 }
 
@@ -42,12 +42,13 @@ async function bringKey(fields) {
 }
 
 /** Rows above get their real height as they are drawn: look again until it stands still. */
-async function settleOn(row, block) {
+async function settleOn(row, block, focus = true) {
   let last = NaN;
   let moved = false;
   const stop = () => { moved = true; };
   addEventListener("wheel", stop, { once: true, passive: true });
-  focusRow(row, { block });
+  if (focus) focusRow(row, { block });
+  else makeCurrent(row);
   for (let round = 0; round < 5 && !moved && row.isConnected; round += 1) {
     row.scrollIntoView({ block });
     await frame();

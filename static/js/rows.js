@@ -5,7 +5,7 @@
 import { feed } from "./session.js";
 
 const CONTROLS = "a[href], button, input, summary, [tabindex]";
-const BARS_PX = 96;
+export const BARS_PX = 96;
 let currentId = "";
 
 export const allRows = () => [...(feed?.querySelectorAll("article[data-key]") ?? [])];

@@ -11,6 +11,12 @@ from .conftest import conversation, press, row, visit
 
 pytestmark = pytest.mark.browser
 
+WORDS_SEEN = """() => {
+  const [range] = CSS.highlights.get("found") ?? [];
+  const { top, bottom, height } = range?.getBoundingClientRect() ?? { height: 0 };
+  return height > 0 && top > 0 && bottom < innerHeight;
+}"""
+
 
 @pytest.fixture(scope="module")
 def session(api: httpx.Client) -> str:
@@ -53,6 +59,29 @@ def test_words_are_found_wherever_they_are(page: Page, session: str) -> None:
     page.evaluate("() => scrollTo(0, 0)")
     expect(row(page, "o1")).to_be_visible()
     expect(row(page, "m5")).to_have_count(0)
+
+
+def test_what_hides_the_words_is_opened(page: Page, api: httpx.Client) -> None:
+    messages = conversation(30)
+    lines = [f"line {number}" for number in range(400)]
+    lines[300] = "the Needle is here"
+    call = {"name": "bash", "arguments": "{}"}
+    calls = [{"id": "c1", "type": "function", "function": call}]
+    messages[20:20] = [
+        {"role": "user", "content": "Where is it?"},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "c1", "content": "\n".join(lines)},
+    ]
+    body = {"title": "Where is it hidden", "messages": messages}
+    made = str(api.post("/api/sessions", json=body).json()["id"])
+    visit(page, made)
+    expect(row(page, "m22")).to_have_class(re.compile("is-brief"))
+    press(page, "/")
+    page.get_by_role("searchbox").fill("needle is")
+    expect(page.locator("#find-count")).to_have_text("1 of 1")
+    page.wait_for_function(WORDS_SEEN)
+    press(page, "Escape")
+    expect(row(page, "m22")).to_have_class(re.compile("is-brief"))
 
 
 def test_a_match_in_the_list_leads_to_its_message(page: Page, session: str) -> None:
