@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
+import orjson
 from django.db import connection
 
 from .models import Session
@@ -63,11 +64,6 @@ _FROM_STAGE = (
     " SELECT %s, digest, content, token_counts FROM staged_body"
     " ON CONFLICT DO NOTHING RETURNING digest, id"
 )
-
-
-_SECOND = "%04d-%02d-%02d %02d:%02d:%02d%s"
-_MOMENT = "%04d-%02d-%02d %02d:%02d:%02d.%06d%s"
-"""A time as `str` writes it, in two thirds of its time."""
 
 
 class Found(NamedTuple):
@@ -149,19 +145,23 @@ def moments(values: Sequence[datetime | None]) -> list[str | None]:
     """Times as a column takes them; None for one that is none in UTC (before the year 1)."""
     if not any(values):
         return [None] * len(values)
-    zone = "+00:00" if connection.vendor == "postgresql" else ""
-    return [None if value is None else _in_utc(value, zone) for value in values]
+    in_utc = [
+        value if value is None or value.tzinfo is UTC else _in_utc(value)
+        for value in values
+    ]
+    # All in one text, which takes a third of the time of one by one.
+    texts = orjson.dumps(in_utc)
+    if connection.vendor != "postgresql":  # as Django writes them
+        texts = texts.replace(b"T", b" ").replace(b"+00:00", b"")
+    found: list[str | None] = orjson.loads(texts)
+    return found
 
 
-def _in_utc(value: datetime, zone: str) -> str | None:
+def _in_utc(value: datetime) -> datetime | None:
     try:
-        at = value if value.tzinfo is UTC else value.astimezone(UTC)
+        return value.astimezone(UTC)
     except OverflowError:
         return None
-    second = (at.year, at.month, at.day, at.hour, at.minute, at.second)
-    if at.microsecond:
-        return _MOMENT % (*second, at.microsecond, zone)
-    return _SECOND % (*second, zone)
 
 
 def _copy(table: str, columns: Iterable[str], rows: Iterable[Row]) -> None:
