@@ -1,16 +1,21 @@
-"""Processes of measurements: each starts fresh, over a data folder of its own."""
+"""Processes of measurements: each starts fresh, over a data folder and a database of its own."""
 
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
+USUAL = "postgresql://postgres@127.0.0.1:5432/postgres"
 
 
 def figures(module: str, *arguments: object, database_url: str = "") -> Any:
@@ -60,6 +65,37 @@ def served(
     finally:
         process.terminate()
         process.wait(20)
+
+
+def postgresql() -> str | None:
+    """A PostgreSQL that lets us in: the one that DATABASE_URL names, or the usual one."""
+    for url in (os.environ.get("DATABASE_URL"), USUAL):
+        if url and url.startswith("postgres"):
+            try:
+                psycopg.connect(url, connect_timeout=2).close()
+            except psycopg.OperationalError:
+                continue
+            return url
+    return None
+
+
+class Scratch:
+    """A database that is made for this measurement and dropped after it."""
+
+    def __init__(self, server: str) -> None:
+        self.server = server
+        self.name = f"contextstudio_bench_{uuid.uuid4().hex[:8]}"
+
+    def __enter__(self) -> str:
+        self._run(f'CREATE DATABASE "{self.name}"')
+        return urlunsplit(urlsplit(self.server)._replace(path=f"/{self.name}"))
+
+    def __exit__(self, *_: object) -> None:
+        self._run(f'DROP DATABASE "{self.name}" WITH (FORCE)')
+
+    def _run(self, statement: str) -> None:
+        with psycopg.connect(self.server, autocommit=True) as connection:
+            connection.execute(statement)
 
 
 def _command(module: str, arguments: tuple[object, ...]) -> list[str]:

@@ -8,22 +8,11 @@ counting tokens takes is measured and left out. Rounds are interleaved; each fig
 ratio of the least times: of CPU on SQLite, of the clock on PostgreSQL, which works elsewhere.
 """
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-import uuid
 from collections.abc import Iterator
-from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
-import psycopg
-
+from bench import apart
 from bench.replay import Row
 
-ROOT = Path(__file__).resolve().parent.parent
-USUAL = "postgresql://postgres@127.0.0.1:5432/postgres"
 D1_BARS = {"PostgreSQL": 5, "SQLite": 3}
 BARS = {
     "Claude Code": 1 / 3,
@@ -37,11 +26,11 @@ def rows() -> Iterator[Row]:
     """D1 on both databases, then the imports on SQLite."""
     found = _measured("")
     yield from _d1("SQLite", found)
-    server = _server()
+    server = apart.postgresql()
     if server is None:
         yield Row("D1 on PostgreSQL: none answers", "", "", None)
     else:
-        with _Scratch(server) as url:
+        with apart.Scratch(server) as url:
             yield from _d1("PostgreSQL", _measured(url))
     for name, bar in BARS.items():
         ratio = found[name]["json"] / found[name]["import"]
@@ -66,49 +55,10 @@ def _d1(database: str, found: dict[str, dict[str, float]]) -> Iterator[Row]:
 
 def _measured(database_url: str) -> dict[str, dict[str, float]]:
     """The figures of a process of its own, over a data folder and a database of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {"CONTEXTSTUDIO_DATA_DIR": folder, "DATABASE_URL": database_url}
-        answer = subprocess.run(
-            [sys.executable, "-m", "bench.importing_process"],
-            cwd=ROOT,
-            env=os.environ | environment,
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-    found: dict[str, dict[str, float]] = json.loads(answer.stdout.splitlines()[-1])
+    found: dict[str, dict[str, float]] = apart.figures(
+        "bench.importing_process", database_url=database_url
+    )
     return found
-
-
-def _server() -> str | None:
-    """A PostgreSQL that lets us in: the one that DATABASE_URL names, or the usual one."""
-    for url in (os.environ.get("DATABASE_URL"), USUAL):
-        if url and url.startswith("postgres"):
-            try:
-                psycopg.connect(url, connect_timeout=2).close()
-            except psycopg.OperationalError:
-                continue
-            return url
-    return None
-
-
-class _Scratch:
-    """A database that is made for this measurement and dropped after it."""
-
-    def __init__(self, server: str) -> None:
-        self.server = server
-        self.name = f"contextstudio_bench_{uuid.uuid4().hex[:8]}"
-
-    def __enter__(self) -> str:
-        self._run(f'CREATE DATABASE "{self.name}"')
-        return urlunsplit(urlsplit(self.server)._replace(path=f"/{self.name}"))
-
-    def __exit__(self, *_: object) -> None:
-        self._run(f'DROP DATABASE "{self.name}" WITH (FORCE)')
-
-    def _run(self, statement: str) -> None:
-        with psycopg.connect(self.server, autocommit=True) as connection:
-            connection.execute(statement)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,10 @@ session, with the index caught up behind them, against appending alone. On SQLit
 PostgreSQL where one answers; the size of the index is that of its tables and indexes.
 """
 
-import json
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 
-from bench.importing import ROOT, _Scratch, _server
+from bench import apart
 from bench.replay import Row
 
 USUAL, FULL = 100_000, 1_000_000
@@ -34,11 +30,11 @@ def soak() -> Iterator[Row]:
 
 def _both(count: int) -> Iterator[Row]:
     yield from _rows("SQLite", count, _measured("", count))
-    server = _server()
+    server = apart.postgresql()
     if server is None:
         yield Row("D2 on PostgreSQL: none answers", "", "", None)
         return
-    with _Scratch(server) as url:
+    with apart.Scratch(server) as url:
         yield from _rows("PostgreSQL", count, _measured(url, count))
 
 
@@ -81,17 +77,9 @@ def _rows(
 
 def _measured(database_url: str, count: int) -> dict[str, dict[str, float]]:
     """The figures of a process of its own, over a data folder and a database of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {"CONTEXTSTUDIO_DATA_DIR": folder, "DATABASE_URL": database_url}
-        answer = subprocess.run(
-            [sys.executable, "-m", "bench.search_process", str(count)],
-            cwd=ROOT,
-            env=os.environ | environment,
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-    found: dict[str, dict[str, float]] = json.loads(answer.stdout.splitlines()[-1])
+    found: dict[str, dict[str, float]] = apart.figures(
+        "bench.search_process", count, database_url=database_url
+    )
     return found
 
 
