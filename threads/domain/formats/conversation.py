@@ -9,7 +9,7 @@ from contextstudio.accounts.domain.errors import Invalid, Place
 from ..message import Message, Role
 from ..part import JSON, Text
 from ..transcript import Event, Warning
-from . import blocks, fields, json_text, loose, source, windows
+from . import blocks, fields, json_text, loose, loose_blocks, source, windows
 from .source import BROKEN, Span
 
 PREFERRED = "preferred_output"
@@ -108,7 +108,7 @@ class Envelope:
         for last in self._messages():
             yield last
         if "response" in self.members:
-            replies = self._read("response", self.family.read_reply)
+            replies = self._read("response", self._reply)
         else:
             replies = self._read(
                 "choices", lambda _: self.family.read_reply(self._flat())
@@ -125,6 +125,13 @@ class Envelope:
         if name not in self.members:
             return None
         return self._value(self.members[name], (name,), []).value
+
+    def _reply(self, response: JSON) -> Message | None:
+        """The message of a response, of this family or another."""
+        if (found := self.family.read_reply(response)) is not None:
+            return found
+        inner = loose.reply_in(response)
+        return self.family.read_message(inner, at=("response",)) if inner else None
 
     def _messages(self) -> Iterator[Message | Event]:
         if "message" in self.members:
@@ -220,6 +227,8 @@ def _item(value: Value, family: Family, warnings: list[Warning]) -> Message | Ev
             return Event(fields.text(given, "type") or "record", record)
         if "content" not in given:
             given = loose.with_content(given)
+        elif loose_blocks.are_foreign(given["content"]):
+            given = loose.mended(given)
     try:
         return family.read_message(given, at=value.at, records=(record,))
     except Invalid as error:
@@ -244,7 +253,7 @@ def _unread(value: Value, error: Invalid, warnings: list[Warning]) -> Event:
 
 
 def _read_system(system: JSON) -> Message | None:
-    parts = blocks.read_content(system, ("system",))
+    parts = blocks.read_content(loose_blocks.published(system), ("system",))
     return Message(role=Role.SYSTEM, parts=parts) if parts else None
 
 

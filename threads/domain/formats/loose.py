@@ -8,7 +8,7 @@ an object. A door that takes requests is stricter and reads none of this.
 from typing import Any
 
 from ..part import JSON
-from . import json_text
+from . import fields, json_text, loose_blocks
 
 SPOKEN = (
     *("content", "tool_calls", "function_call", "parts", "refusal", "audio"),
@@ -44,7 +44,7 @@ def mended(record: dict[str, Any]) -> dict[str, Any]:
 
     A call that names no tool becomes a block of an unknown type, so that it is kept whole.
     """
-    content = record.get("content")
+    content = loose_blocks.published(record.get("content"))
     if isinstance(content, dict):
         is_block = isinstance(content.get("type"), str)
         content = [content] if is_block else json_text.dump(content).decode()
@@ -64,6 +64,14 @@ def mended(record: dict[str, Any]) -> dict[str, Any]:
         "content": content,
         "tool_calls": [call for call in read if call is not None],
     }
+
+
+def reply_in(response: JSON) -> dict[str, Any] | None:
+    """The message of a response that is Anthropic's or Bedrock's; None where it is none."""
+    held = fields.mapping(fields.mapping(response, "output"), "message")
+    found = held or fields.mapping(response)
+    is_message = found.get("role") == "assistant" and "content" in found
+    return mended(found) if is_message else None
 
 
 def _call(call: JSON) -> JSON:

@@ -108,7 +108,7 @@ def _outputs(tree: Tree, of: str) -> Iterator[Message]:
     if not found and (answer := get(tree, "ai.response")):
         message = {
             "role": "assistant",
-            "content": fields.text(answer, "text"),
+            "content": fields.text(answer, "text", "object"),
             "reasoning": fields.text(answer, "reasoning"),
             "tool_calls": shapes.unwrapped(fields.mapping(answer).get("toolCalls")),
         }

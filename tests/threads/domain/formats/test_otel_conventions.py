@@ -189,3 +189,20 @@ def test_the_ai_sdk_s_spans_are_read() -> None:
         ToolCall("k1", "boil", {"c": 90}),
     )
     assert result.parts == (ToolResult("k1", (Text("Hot."),), "boil"),)
+
+
+def test_the_ai_sdk_s_answer_may_be_an_object() -> None:
+    asked = [{"role": "user", "content": [{"type": "text", "text": "Which tea?"}]}]
+    said = only(
+        span(
+            1,
+            {
+                "ai.operationId": "ai.generateObject.doGenerate",
+                "ai.model.id": "m-1",
+                "ai.prompt.messages": json.dumps(asked),
+                "ai.response.object": '{"tea": "green"}',
+            },
+        )
+    )
+
+    assert [message.text for message in said] == ["Which tea?", '{"tea": "green"}']
