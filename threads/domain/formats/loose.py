@@ -47,7 +47,7 @@ def mended(record: dict[str, Any]) -> dict[str, Any]:
     content = loose_blocks.published(record.get("content"))
     if isinstance(content, dict):
         is_block = isinstance(content.get("type"), str)
-        content = [content] if is_block else json_text.dump(content).decode()
+        content = [content] if is_block else json_text.decode(json_text.dump(content))
     calls = record.get("tool_calls")
     if not isinstance(calls, list):
         return record | {"content": content}

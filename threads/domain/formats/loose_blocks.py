@@ -82,7 +82,9 @@ def _tool_use(held: Block) -> Block:
 def _tool_result(held: Block) -> Block:
     """A result, whose content is texts, pictures, and JSON."""
     content = [
-        {"text": json_text.dump(one["json"]).decode()} if "json" in one else one
+        {"text": json_text.decode(json_text.dump(one["json"]))}
+        if "json" in one
+        else one
         for one in fields.items(held, "content")
         if isinstance(one, dict)
     ]

@@ -218,7 +218,7 @@ def _output(item: dict[str, Any], at: Place) -> Item:
     if output and isinstance(output, str):
         return Item(Role.TOOL, (ToolResult(_call_id(item), (Text(output),)),))
     if isinstance(output, dict) and not {"content", "type"} & output.keys():
-        output = json_text.dump(output).decode()
+        output = json_text.decode(json_text.dump(output))
     if isinstance(output, dict):
         is_error = output.get("success") is False
         output = output["content"] if "content" in output else [_screenshot(output)]
