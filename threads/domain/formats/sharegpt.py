@@ -145,15 +145,14 @@ def _row(
         return None
     items = Items(opener, _reading(span))
     words = (m.text.strip() for m in messages if m.role is Role.USER)
-    id_ = row.get("id")
+    id_ = fields.text(row, "id")
     return Transcript(
         format=NAME,
         title=fields.one_line(fields.text(row, "title") or fields.first(words))
         or "ShareGPT conversation",
         items=items,
-        external_id=str(id_)[:255]
-        if isinstance(id_, str | int) and id_ != ""
-        else None,
+        # A number counts the rows of its set: other sets have the same.
+        external_id=None if id_.isdecimal() else id_[:255] or None,
         model=fields.word(row, "model"),
         warnings=items.warnings,
     )

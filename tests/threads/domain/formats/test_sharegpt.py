@@ -53,10 +53,17 @@ def test_a_row_is_a_conversation() -> None:
     ]
 
 
+@pytest.mark.parametrize("number", [7, "7", ""])
+def test_the_number_of_a_row_names_no_conversation(number: Any) -> None:
+    [found] = read([ROW | {"id": number}])
+
+    assert found.external_id is None
+
+
 def test_rows_come_one_a_line_too() -> None:
     rows = read(lines(ROW, {**ROW, "id": 7}, {"conversations": [turn("x", "y")]}))
 
-    assert [row.external_id for row in rows] == ["r1", "7"]
+    assert [row.external_id for row in rows] == ["r1", None]
 
 
 def test_one_row_may_stand_alone_and_hold_roles() -> None:
