@@ -9,6 +9,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Iterator
+from inspect import isfunction
 from itertools import chain
 from typing import Protocol
 
@@ -31,9 +32,10 @@ def measured(kind: str) -> Iterator[tuple[str, Row]]:
     for found in sorted(module.name for module in pkgutil.iter_modules(bench.__path__)):
         if found == "__main__":
             continue
-        module = importlib.import_module(f"bench.{found}")
-        for row in getattr(module, kind, tuple)():
-            yield found, row
+        measure = getattr(importlib.import_module(f"bench.{found}"), kind, None)
+        if isfunction(measure):  # a process of a measurement may import a module `rows`
+            for row in measure():
+                yield found, row
 
 
 def main() -> int:
