@@ -10,15 +10,16 @@ that may be about to name it: `clean` comes by every hour and takes what was lef
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import time
+from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
 from contextstudio.accounts.models import Job
@@ -35,8 +36,11 @@ PURGED = "purged"
 """The status of a message whose words were destroyed."""
 ORPHANED = timedelta(days=1)
 """Age at which a file that no row names is taken for left over."""
+STRANDED = timedelta(hours=1)
+"""How long nothing came to what an import has staged before it is taken for killed."""
 _NAME = re.compile(rb'"sha256":"([0-9a-f]{64})"')
 _AT_ONCE = 1000
+_UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.ASKS)
 
 Naming = Callable[[QuerySet[Session]], Iterable[bytes]]
 """Gives JSON of another app's rows of these sessions that may name images and files."""
@@ -121,16 +125,38 @@ def _forget_sources(session: Session) -> set[str]:
 
 def clean() -> None:
     """Erase the sessions whose time is over, and the files that nothing names any more."""
-    expired = Session.objects.filter(deleted_at__lt=timezone.now() - KEPT)
-    for key in list(expired.values_list("pk", flat=True)):
-        with transaction.atomic():
-            session = expired.filter(pk=key).select_for_update().first()
-            if session is not None:
-                erase(session)
+    _erase_all(Session.objects.filter(deleted_at__lt=timezone.now() - KEPT))
+    stranded = _stranded()
+    _erase_all(Session.objects.filter(staged_by__in=stranded))
+    Import.objects.filter(staged_by__in=stranded).delete()
     try:
         _discard_orphans()
     except OSError:
         logger.warning("Files that nothing names could not be removed.", exc_info=True)
+
+
+def _erase_all(sessions: QuerySet[Session]) -> None:
+    for key in list(sessions.values_list("pk", flat=True)):
+        with transaction.atomic():
+            session = sessions.filter(pk=key).select_for_update().first()
+            if session is not None:
+                erase(session)
+
+
+def _stranded() -> list[UUID]:
+    """The stages of imports that were killed and that no job is going to complete.
+
+    While one stands, whoever brings the same conversation is told that an import is at it.
+    """
+    newest: dict[UUID, datetime] = {}
+    for model in (Session, Import):
+        staged = model.objects.exclude(staged_by=None).order_by()
+        for stage, at in staged.values_list("staged_by").annotate(Max("created_at")):
+            newest[stage] = max(at, newest.get(stage, at))
+    jobs = Job.objects.filter(pk__in=newest, status__in=_UNFINISHED)
+    alive = set(jobs.values_list("pk", flat=True))
+    before = timezone.now() - STRANDED
+    return [stage for stage, at in newest.items() if at < before and stage not in alive]
 
 
 def _discard_orphans() -> None:
@@ -186,8 +212,7 @@ def _erase_blobs(project_id: int, images: set[str]) -> set[str]:
 
 def _discard(names: set[str]) -> None:
     """Remove the files of these hashes that no row names, unless one may be about to."""
-    unfinished = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.ASKS)
-    if Job.objects.filter(kind="import", status__in=unfinished).exists():
+    if Job.objects.filter(kind="import", status__in=_UNFINISHED).exists():
         return
     for model in (Source, Blob, Import):
         rows = model.objects.filter(sha256__in=names)

@@ -2,17 +2,20 @@
 
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid
-from contextstudio.accounts.jobs import Cancelled
+from contextstudio.accounts.jobs import Cancelled, enqueue
 from contextstudio.accounts.models import Project
 from operations.models import LogEntry
 from tests.threads.importing import Take, texts
 from tests.threads.stub_format import says, stub
-from threads import imports, recording
+from threads import erasing, imports, recording
 from threads.imports import running, taking
 from threads.models import Event, Import, Message, Session
 
@@ -152,3 +155,40 @@ def test_a_cancelled_import_leaves_nothing(
     imports.unstage(job)
     assert counts() == (0, 0, 0, 0)
     assert not Import.objects.exists()
+
+
+def killed(stage: Take, job: uuid.UUID, *, age: timedelta) -> None:
+    """An import that was killed so long ago, in the midst of its file."""
+    with pytest.raises(Killed):
+        stage(stub(*says(*"abcd"), id="a"), job, killer(2))
+    assert Session.objects.filter(staged_by=job).exists()
+    for model in (Session, Import):
+        model.objects.filter(staged_by=job).update(created_at=timezone.now() - age)
+
+
+def test_what_a_killed_import_left_goes_once_nobody_completes_it(
+    stage: Take, take: Take, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "BATCH", 1)
+    monkeypatch.setattr(running, "AT_ONCE", 0)
+    killed(stage, uuid.uuid4(), age=erasing.STRANDED + timedelta(minutes=1))
+    erasing.clean()
+    assert counts() == (0, 0, 0, 0)
+    assert not Import.objects.exists()
+    assert take(stub(*says("one"), id="a")).recorded == 1
+
+
+def test_what_a_job_will_complete_or_was_just_staged_stays(
+    stage: Take, project: Project, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "BATCH", 1)
+    monkeypatch.setattr(running, "AT_ONCE", 0)
+    killed(stage, uuid.uuid4(), age=erasing.STRANDED - timedelta(minutes=1))
+    erasing.clean()
+    assert Import.objects.count() == 1
+    Import.objects.all().delete()
+    Session.objects.all().delete()
+    waiting = enqueue(project, "import", {}, caller)
+    killed(stage, waiting.pk, age=erasing.STRANDED + timedelta(days=2))
+    erasing.clean()
+    assert Session.objects.filter(staged_by=waiting.pk).exists()
