@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from django.template.loader import get_template
+from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from operations.domain.key import Key, made_key
@@ -262,5 +262,4 @@ def _tokens(article: Article) -> int:
 
 
 def _rendered(name: str, **context: object) -> SafeString:
-    html = get_template(f"threads/thread/{name}.html").render(context)
-    return mark_safe(html)  # noqa: S308  # a template made it
+    return render_to_string(f"threads/thread/{name}.html", context)
