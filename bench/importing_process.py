@@ -4,7 +4,7 @@ import gc
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ from bench import files  # noqa: E402
 from bench.pages_data import prepare  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from threads import imports, recording, rows, services, tokens  # noqa: E402
-from threads.domain.part import Part  # noqa: E402
+from threads.domain import batch  # noqa: E402
+from threads.domain.tokens import Words  # noqa: E402
 from threads.models import Body, Message, Session, Source  # noqa: E402
 
 MESSAGES, LINES = 10_000, 6_000
@@ -33,13 +34,13 @@ class Counting:
     """Stands in the way of counting tokens, and says how long that took."""
 
     def __init__(self) -> None:
-        self.count, self.seconds = tokens.count_messages, 0.0
-        tokens.count_messages = self
+        self.count, self.seconds = tokens.count_words, 0.0
+        tokens.count_words = self
 
     def __call__(
-        self, messages: Iterable[Sequence[Part]], encoding: str = tokens.DEFAULT
+        self, messages: Iterable[Words], encoding: str = tokens.DEFAULT
     ) -> list[list[int]]:
-        """As `tokens.count_messages`."""
+        """As `tokens.count_words`."""
         begun = clock()
         counted = self.count(messages, encoding)
         self.seconds += clock() - begun
@@ -68,9 +69,9 @@ def written(caller: Any, project: Any) -> dict[str, float]:
     columns, models = _rows(session, source)
 
     def ours() -> None:
-        for start in range(0, MESSAGES, recording.BATCH):
-            batch = [one[start : start + recording.BATCH] for one in columns]
-            rows.insert_messages(session, source.pk, batch)
+        for start in range(0, MESSAGES, batch.MOST):
+            some = [one[start : start + batch.MOST] for one in columns]
+            rows.insert_messages(session, source.pk, some)
 
     def theirs() -> None:
         Message.objects.bulk_create(models, batch_size=1_000)
@@ -102,7 +103,7 @@ def _rows(session: Session, source: Source) -> tuple[list[list[Any]], list[Messa
         (
             *(number, uuid, keys[number], number, number // 9),
             *(("user", "assistant")[number % 2], "complete", None, None, "", ""),
-            *(f"msg_{number:024d}", *rows.moments([at])),
+            *(f"msg_{number:024d}", *rows.moments(batch.times([at]), 1)),
             *(f'["bytes:{number * 900}-{number * 900 + 899}"]', short_id),
         )
         for number, (uuid, short_id) in enumerate(drawn)

@@ -80,9 +80,16 @@ def count_messages(
     messages: Iterable[Sequence[Part]], encoding: str = DEFAULT
 ) -> list[list[int]]:
     """For many messages at once the tokens of each of their parts."""
-    count = counter(encoding)
+    return count_words(map(tokens.words, messages), encoding)
+
+
+def count_words(
+    messages: Iterable[tokens.Words], encoding: str = DEFAULT
+) -> list[list[int]]:
+    """The same for what of each message is to be counted."""
+    count, spell = counter(encoding), tokens.spell
     return [
-        [sum(map(count, tokens.texts(part))) + tokens.estimate(part) for part in parts]
+        [sum(map(count, map(spell, values))) + estimate for values, estimate in parts]
         for parts in messages
     ]
 

@@ -24,14 +24,15 @@ from contextstudio.accounts.jobs.context import JobContext  # noqa: E402
 from contextstudio.accounts.models import Job, Project  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from contextstudio.accounts.services import owner_of  # noqa: E402
-from threads import imports, jobs, recording  # noqa: E402
+from threads import imports, jobs  # noqa: E402
+from threads.domain import batch  # noqa: E402
 from threads.imports import running  # noqa: E402
 from threads.models import Event, Import, Message, Session  # noqa: E402
 
 
 def main(path: Path) -> None:
     settings.JOB_LEASE_SECONDS = 60
-    recording.BATCH, running.AT_ONCE = 20, 4_000
+    batch.MOST, running.AT_ONCE = 20, 4_000
     report = JobContext.progress
 
     def progress(self: JobContext, done: int, **facts: Any) -> None:

@@ -15,8 +15,9 @@ from contextstudio.accounts.models import Project
 from operations.models import LogEntry
 from tests.threads.importing import Take, texts
 from tests.threads.stub_format import says, stub
-from threads import erasing, imports, recording
-from threads.imports import running, taking
+from threads import erasing, imports
+from threads.domain import batch
+from threads.imports import running
 from threads.models import Event, Import, Message, Session
 
 
@@ -34,8 +35,7 @@ def test_what_a_job_is_still_bringing_in_is_refused_to_others_with_the_reason(
 def test_batches_are_committed_one_by_one_and_events_keep_their_places(
     stage: Take, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "BATCH", 2)
-    monkeypatch.setattr(taking, "EVENTS_AT_ONCE", 2)
+    monkeypatch.setattr(batch, "MOST", 2)
     lines = [row for i in range(5) for row in ({"say": str(i)}, {"event": str(i)})]
     seen: list[Any] = []
     job = uuid.uuid4()
@@ -53,7 +53,7 @@ def test_batches_are_committed_one_by_one_and_events_keep_their_places(
 def test_messages_with_much_in_them_are_recorded_in_smaller_batches(
     stage: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "BATCH_BYTES", 1000)
+    monkeypatch.setattr(batch, "MOST_BYTES", 1000)
     seen: list[Any] = []
     lines = [{"say": str(i) * 1000} for i in range(3)]
     stage(stub(*lines, id="a"), uuid.uuid4(), lambda *report: seen.append(report[0]))
@@ -63,7 +63,7 @@ def test_messages_with_much_in_them_are_recorded_in_smaller_batches(
 def test_a_file_of_events_alone_makes_no_session(
     take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(taking, "EVENTS_AT_ONCE", 2)
+    monkeypatch.setattr(batch, "MOST", 2)
     with pytest.raises(Invalid) as refusal:
         take(stub(*[{"event": "x"}] * 5, id="a"))
     assert refusal.value.code == "empty"
@@ -98,7 +98,7 @@ def test_an_import_that_is_killed_anywhere_is_completed_by_the_next_attempt(
     at: int,
     whole: bool,
 ) -> None:
-    monkeypatch.setattr(recording, "BATCH", 1)
+    monkeypatch.setattr(batch, "MOST", 1)
     if not whole:
         monkeypatch.setattr(running, "AT_ONCE", 0)
     files = {
@@ -128,7 +128,7 @@ def test_an_import_that_is_killed_anywhere_is_completed_by_the_next_attempt(
 def test_an_append_that_is_killed_is_completed_without_doubles(
     stage: Take, take: Take, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "BATCH", 1)
+    monkeypatch.setattr(batch, "MOST", 1)
     monkeypatch.setattr(running, "AT_ONCE", 0)
     files = {f"{name}.stub": stub(*says("one"), id=name) for name in "ab"}
     take(files)
@@ -169,7 +169,7 @@ def killed(stage: Take, job: uuid.UUID, *, age: timedelta) -> None:
 def test_what_a_killed_import_left_goes_once_nobody_completes_it(
     stage: Take, take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "BATCH", 1)
+    monkeypatch.setattr(batch, "MOST", 1)
     monkeypatch.setattr(running, "AT_ONCE", 0)
     killed(stage, uuid.uuid4(), age=erasing.STRANDED + timedelta(minutes=1))
     erasing.clean()
@@ -181,7 +181,7 @@ def test_what_a_killed_import_left_goes_once_nobody_completes_it(
 def test_what_a_job_will_complete_or_was_just_staged_stays(
     stage: Take, project: Project, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "BATCH", 1)
+    monkeypatch.setattr(batch, "MOST", 1)
     monkeypatch.setattr(running, "AT_ONCE", 0)
     killed(stage, uuid.uuid4(), age=erasing.STRANDED - timedelta(minutes=1))
     erasing.clean()

@@ -11,9 +11,11 @@ from django.db import IntegrityError, connection, transaction
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from threads import recording, rows, tokens
+from threads.domain import batch
 from threads.domain.message import Message as Given
 from threads.domain.message import Role, Usage
-from threads.domain.part import Image, Part, Text, ToolResult
+from threads.domain.part import Image, Text, ToolResult
+from threads.domain.tokens import Words
 from threads.models import Blob, Body, Message, Session
 from threads.recording import record_messages
 from threads.selectors import load_messages
@@ -84,7 +86,7 @@ def test_times_are_ordered_and_found_as_the_models_find_them(session: Session) -
 def test_batches_count_on_and_groups_go_on(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "BATCH", 3)
+    monkeypatch.setattr(batch, "MOST", 3)
     reports: list[int] = []
     given = said(*"abcabcde")
     assert record_messages(session, given, progress=reports.append) == 8
@@ -104,7 +106,7 @@ def test_batches_count_on_and_groups_go_on(
 def test_a_batch_is_bounded_by_its_bytes(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "BATCH_BYTES", 100)
+    monkeypatch.setattr(batch, "MOST_BYTES", 100)
     reports: list[int] = []
     record_messages(session, said("x" * 90, "y" * 90, "z"), progress=reports.append)
     assert reports == [1, 2, 3]
@@ -113,7 +115,7 @@ def test_a_batch_is_bounded_by_its_bytes(
 def test_messages_are_read_while_they_are_recorded(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "BATCH", 2)
+    monkeypatch.setattr(batch, "MOST", 2)
     seen: list[int] = []
 
     def stream() -> Iterator[Given]:
@@ -129,7 +131,7 @@ def test_messages_are_read_while_they_are_recorded(
 def test_what_stops_the_stream_leaves_whole_batches(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "BATCH", 2)
+    monkeypatch.setattr(batch, "MOST", 2)
 
     def stream() -> Iterator[Given]:
         yield from said(*"abc")
@@ -145,7 +147,7 @@ def test_what_stops_the_stream_leaves_whole_batches(
 def test_within_a_transaction_it_is_all_or_nothing(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "BATCH", 2)
+    monkeypatch.setattr(batch, "MOST", 2)
     with pytest.raises(RuntimeError), transaction.atomic():
         record_messages(session, said(*"abc"))
         raise RuntimeError
@@ -239,13 +241,13 @@ def test_bodies_are_counted_once_an_encoding(
 ) -> None:
     caller = caller_of_user(owner)
     counted: list[int] = []
-    count = tokens.count_messages
+    count = tokens.count_words
 
-    def counting(parts: list[tuple[Part, ...]], encoding: str) -> list[list[int]]:
-        counted.append(len(parts))
-        return count(parts, encoding)
+    def counting(messages: list[Words], encoding: str) -> list[list[int]]:
+        counted.append(len(messages))
+        return count(messages, encoding)
 
-    monkeypatch.setattr(tokens, "count_messages", counting)
+    monkeypatch.setattr(tokens, "count_words", counting)
     for model in ("gpt-4o", "gpt-4o", "gpt-4"):
         new = NewSession(title="t", model=model, messages=said("one", "two", "one"))
         create_session(caller, project, new)

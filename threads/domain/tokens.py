@@ -5,7 +5,7 @@ message is no part of it: it belongs to the request.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .part import JSON, File, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
@@ -17,6 +17,27 @@ The true price depends on the size and on the provider (Anthropic: width x heigh
 FILE = 1_500
 """Tokens of a file: the lower of the 1,500 to 3,000 that Anthropic gives for a PDF's page."""
 
+Words = list[tuple[list[JSON], int]]
+"""What of a message is counted: of each part its texts, and what is estimated.
+
+A value that is no text is counted as its JSON, which is written when it is counted: of most
+messages that come again it never is.
+"""
+
+
+def words(parts: Iterable[Part]) -> Words:
+    """What is counted of a message's parts."""
+    return [
+        # Most parts are texts, and a call of a function costs more than what it gives.
+        ([part.text], 0) if type(part) is Text else (_values(part), estimate(part))
+        for part in parts
+    ]
+
+
+def spell(value: JSON) -> str:
+    """A value of `Words` as the text that is counted."""
+    return value if isinstance(value, str) else _json(value)
+
 
 def texts(part: Part) -> Iterator[str]:
     """The strings of a part that the tokenizer counts, each on its own.
@@ -24,17 +45,20 @@ def texts(part: Part) -> Iterator[str]:
     Of a call its name and its arguments as JSON; of a result the texts it holds. Reasoning
     that only its provider can read counts nothing: its length says nothing of its tokens.
     """
+    return map(spell, _values(part))
+
+
+def _values(part: Part) -> list[JSON]:
     match part:
         case Text(text) | Thinking(text):
-            yield text
+            return [text]
         case ToolCall(_, name, arguments):
-            yield name
-            yield arguments if isinstance(arguments, str) else _json(arguments)
+            return [name, arguments]
         case ToolResult(_, content):
-            for item in content:
-                yield from texts(item)
+            return [value for item in content for value in _values(item)]
         case Opaque(_, data):
-            yield _json(data)
+            return [_json(data)]
+    return []
 
 
 def estimate(part: Part) -> int:

@@ -12,10 +12,10 @@ from django.utils import timezone
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project
 
+from ..domain.tally import Tally
 from ..domain.transcript import Warning
 from ..models import Import, Session
 from ..services import clean_title
-from .tally import Tally
 
 
 class Outcome(StrEnum):

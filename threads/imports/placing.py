@@ -15,6 +15,7 @@ from contextstudio.accounts.models import Project
 
 from .. import events
 from ..alignment import Alignment, Diverged
+from ..domain.tally import storable
 from ..domain.transcript import Parent, Relation, Transcript, Warning
 from ..models import Import, Session, Source
 from ..selectors import get_session
@@ -23,7 +24,6 @@ from . import families, growth
 from .archives import Kept
 from .outcome import Outcome
 from .taking import Past, Step, Taking
-from .tally import storable
 from .upload import Upload
 
 _TRIES = 3
@@ -119,7 +119,7 @@ class Placing:
             alignment=alignment,
         )
         try:
-            if not taking.adds_nothing():
+            if not taking.adds_nothing(alignment):
                 return False
         except Diverged:
             return False

@@ -3,7 +3,7 @@
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -15,9 +15,10 @@ from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.jobs.context import Interrupted
 from contextstudio.accounts.models import Project
 
-from .. import blobs
+from .. import blobs, reading
 from ..domain import formats
 from ..domain.formats.folder import Folder
+from ..domain.tally import storable
 from ..domain.transcript import Transcript, Warning
 from ..models import Import, Session
 from . import growth
@@ -25,7 +26,6 @@ from .archives import Kept
 from .outcome import Imported, Outcome, Progress, begin_row, write_report
 from .placing import Placing
 from .taking import unreadable
-from .tally import storable
 from .upload import Brought, Upload, bring
 
 logger = logging.getLogger(__name__)
@@ -197,14 +197,26 @@ class Running:
         """The conversations of one file."""
         if self.placing.is_known([one]):
             return
-        with blobs.open_many(one.sha256) as stream:
+        with self._read(one) as transcripts:
+            self._take_all(transcripts, one)
+
+    @contextmanager
+    def _read(self, one: Kept) -> Iterator[list[Transcript]]:
+        """The conversations of a file for as long as it is open: a large one is read apart."""
+        with ExitStack() as stack:
             try:
-                transcripts = formats.read(stream, self.upload.format, name=one.name)
+                if one.size >= reading.LARGE and self.into is None:
+                    path = blobs.path_of(one.sha256)
+                    given = reading.opened(path, self.upload.format, one.name)
+                    transcripts = stack.enter_context(given)
+                else:
+                    stream = stack.enter_context(blobs.open_many(one.sha256))
+                    transcripts = formats.read(stream, self.upload.format, one.name)
             except (DomainError, DatabaseError, MemoryError):
                 raise
             except Exception as fault:  # as in `guarded`
                 raise unreadable(fault) from fault
-            self._take_all(transcripts, one)
+            yield transcripts
 
     def _together(
         self, transcripts: Iterable[Transcript], files: Sequence[Kept]

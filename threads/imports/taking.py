@@ -7,10 +7,10 @@ with the file.
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import lru_cache
+from typing import TypeVar
 
 from django.db import DatabaseError, transaction
 from django.db.models import Count
@@ -21,20 +21,20 @@ from contextstudio.accounts.jobs.context import Interrupted
 from .. import blobs, compactions, rows
 from ..alignment import Alignment
 from ..compactions import Compacted
+from ..domain.batch import COMPACTION, Batch, Filling, batches
 from ..domain.message import Message as GivenMessage
+from ..domain.tally import Tally
 from ..domain.transcript import Compaction, Transcript, Warning
 from ..domain.transcript import Event as GivenEvent
 from ..models import Event, Session, Source
-from ..recording import Batch, record_batch
+from ..reading import Apart, Fault
+from ..recording import record_batch
 from ..services import clean_title
-from .tally import Tally, storable
 
 logger = logging.getLogger(__name__)
 
-EVENTS_AT_ONCE = 2000
-COMPACTION = "compaction"
-"""The type of the event that a compaction's record is kept as."""
-
+Item = GivenMessage | GivenEvent | Compaction
+_Read = TypeVar("_Read")
 Step = Callable[[int], None]
 """Told how many messages were recorded; raises to stop the import."""
 
@@ -93,118 +93,105 @@ class Taking:
     added: int = 0
     """Events that were added."""
     _ordinal: int = 0
-    _batch: Batch = field(init=False)
-    _is_full: bool = False
-    """Whether what waits is enough to be recorded."""
+    _filling: Filling = field(default_factory=Filling)
+    """What an alignment found to be new, and that waits to be recorded."""
     _group: int | None = None
     """The group of the last message that was recorded."""
-    _events: list[tuple[int, str, str, datetime | None]] = field(default_factory=list)
-    """As `rows.EVENT_COLUMNS` names their members."""
     _compactions: list[Compaction] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._batch = Batch(self.source.project_id)
 
     def run(self) -> None:
         """Read to the end. Raises Diverged where an alignment finds another course."""
-        items = guarded(self.transcript)
+        items = self.transcript.items
         if self.alignment is None:
-            self._read(items)
+            read = items.batches() if isinstance(items, Apart) else batches(items)
+            for batch in guarded(read):
+                self._record(batch)
             self._finish()
             return
-        self._compare(items)
+        rest = guarded(items)
+        self._compare(rest, self.alignment)
         if not self._waits:
             self._finish()
             return
         with transaction.atomic():
-            self._read(items)
+            self._read(rest, self.alignment)
             self._finish()
 
-    def adds_nothing(self) -> bool:
+    def adds_nothing(self, alignment: Alignment) -> bool:
         """Whether the session holds every message of the transcript. Raises Diverged."""
-        for item in guarded(self.transcript):
-            if isinstance(item, GivenMessage) and self._place(item) is not None:
+        for item in guarded(self.transcript.items):
+            if isinstance(item, GivenMessage) and self._place(item, alignment):
                 return False
         return True
 
     @property
     def _waits(self) -> bool:
-        return bool(self._batch.given or self._events)
+        return bool(self._filling.given or self._filling.events)
 
-    def _compare(self, items: Iterator[object]) -> None:
+    def _compare(self, items: Iterator[Item], alignment: Alignment) -> None:
         """Pass over what the session has, up to what it has not: without a transaction."""
         for item in items:
-            self._take(item)
-            is_beyond = self.alignment is None or self.alignment.is_beyond
-            if self._waits and (is_beyond or self._is_full):
+            self._take(item, alignment)
+            if self._waits and (alignment.is_beyond or self._filling.is_full):
                 return
 
-    def _read(self, items: Iterator[object]) -> None:
-        add, is_new = self._batch.add, self.alignment is None
+    def _read(self, items: Iterator[Item], alignment: Alignment) -> None:
         for item in items:
-            if is_new and type(item) is GivenMessage:  # most of all items there are
-                self._ordinal += 1
-                if not add(item):
-                    continue
-                self._is_full = True
-            else:
-                self._take(item)
-            if self._is_full:
+            self._take(item, alignment)
+            if self._filling.is_full:
                 self._flush()
-                add = self._batch.add
 
-    def _take(self, item: object) -> None:
+    def _take(self, item: Item, alignment: Alignment) -> None:
         match item:
             case GivenMessage():
-                new = self._place(item)
-                if new is not None and self._batch.add(new):
-                    self._is_full = True
+                new = self._place(item, alignment)
+                if new is not None:
+                    self._filling.add(new)
             case GivenEvent():
                 self.tally.count_event(item.type)
-                self._take_event(item)
+                self._take_event(item, alignment)
             case Compaction():
                 self.tally.records[COMPACTION] += 1
                 event = GivenEvent(COMPACTION, item.record, item.created_at)
-                if self._take_event(event):
-                    self._compactions.append(item)
+                if self._take_event(event, alignment):
+                    self._filling.compactions.append(item)
 
-    def _place(self, message: GivenMessage) -> GivenMessage | None:
+    def _place(
+        self, message: GivenMessage, alignment: Alignment
+    ) -> GivenMessage | None:
         """The message as it is recorded; None where the session has it."""
         self._ordinal += 1
-        if self.alignment is None:
-            return message
-        self.tally.count([message])  # those of a new session are counted in `_flush`
-        return self.alignment.place(message)
+        self.tally.count([message])
+        return alignment.place(message)
 
-    def _take_event(self, event: GivenEvent) -> bool:
+    def _take_event(self, event: GivenEvent, alignment: Alignment) -> bool:
         """Keep an event, if the session doesn't have it; whether it was new."""
-        type_ = _type(event.type)
-        if self.alignment is not None and self.past.has(type_, event.record):
+        if self.past.has(_type(event.type), event.record):
             return False
-        before = self._ordinal
-        if self.alignment is not None:
-            before = self.alignment.first_index(self._ordinal)
-        record = storable(event.record)[:1024]
-        self._events.append((before, type_, record, event.created_at))
-        self._is_full = self._is_full or len(self._events) >= EVENTS_AT_ONCE
+        before = alignment.first_index(self._ordinal)
+        self._filling.note(before, event.type, event.record, event.created_at)
         return True
 
     def _flush(self) -> None:
-        """Record what waits, in a transaction of its own where none is open."""
-        batch = self._batch
+        """Record what waits of what an alignment found; it was counted as it was read."""
+        self._record(self._filling.done()._replace(tally=Tally()))
+        self._filling = Filling()
+
+    def _record(self, batch: Batch) -> None:
+        """Record a batch, in a transaction of its own where none is open."""
+        events = batch.events
         with transaction.atomic(savepoint=False):
             session = self._session()
-            if batch.given:
+            if batch.digests:
                 self._group = record_batch(
                     session, batch, source=self.source, group=self._group
                 )
-            rows.insert_events(session, self.source.pk, self._events)
-        if self.alignment is None:
-            self.tally.count(batch.given)
-        self.recorded += len(batch.given)
-        self.added += len(self._events)
-        self._batch, self._events = Batch(self.source.project_id), []
-        self._is_full = False
+            types = list(map(_type, events.types))
+            rows.insert_events(session, self.source.pk, events._replace(types=types))
+        self.tally.join(batch.tally)
+        self._compactions += batch.compactions
+        self.recorded += len(batch.digests)
+        self.added += len(events.types)
         self.step(self.recorded)
 
     def _session(self) -> Session:
@@ -248,10 +235,10 @@ class Taking:
         return self.alignment.indexes(ordinal)
 
 
-def guarded(transcript: Transcript) -> Iterator[object]:
-    """The items of a transcript. What a parser stumbles over is a refusal, never a crash."""
+def guarded(read: Iterable[_Read]) -> Iterator[_Read]:
+    """What a parser gives. What it stumbles over is a refusal, never a crash."""
     try:
-        yield from transcript.items
+        yield from read
     except (DomainError, Interrupted, DatabaseError, MemoryError):
         raise
     except Exception as fault:  # a file must not be able to stop the others
@@ -261,8 +248,9 @@ def guarded(transcript: Transcript) -> Iterator[object]:
 def unreadable(fault: Exception) -> Invalid:
     """The refusal of a file that its parser could not cope with."""
     logger.error("A transcript could not be read.", exc_info=fault)
+    kind = fault.kind if isinstance(fault, Fault) else type(fault).__name__
     return Invalid(
-        f"It could not be read: an unexpected {type(fault).__name__}; "
+        f"It could not be read: an unexpected {kind}; "
         "the server's log has the details.",
         code="unreadable",
     )

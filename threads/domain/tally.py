@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..domain.message import Message
-from ..domain.part import ToolResult
-from ..domain.transcript import Warning
+from .message import Message
+from .part import ToolResult
+from .transcript import Warning
 
 MOST_WARNINGS = 200
 """Warnings of one file that are kept with their words; of all, how many there were of each."""
@@ -55,11 +55,25 @@ class Tally:
 
     def count_event(self, type_: str) -> None:
         """A record that is no message was read."""
-        known = storable(type_)[:64]
-        if known not in self.events and len(self.events) >= MOST_TYPES:
-            known = OTHER
+        known = self._known(storable(type_)[:64])
         self.records[known] += 1
         self.events[known] += 1
+
+    def _known(self, type_: str) -> str:
+        """The type under which one of events is counted."""
+        is_new = type_ not in self.events and len(self.events) >= MOST_TYPES
+        return OTHER if is_new else type_
+
+    def join(self, other: "Tally") -> None:
+        """What was counted elsewhere of the same file; types of events past the most are one."""
+        for name in ("messages", "parts", "compactions", "codes"):
+            getattr(self, name).update(getattr(other, name))
+        called: dict[str, str] = {}
+        for type_, count in other.events.items():
+            called[type_] = self._known(type_)
+            self.events[called[type_]] += count
+        for type_, count in other.records.items():
+            self.records[called.get(type_, type_)] += count
 
     def warn(self, warnings: Iterable[Warning]) -> None:
         """A part of the file was not read as it stands."""
