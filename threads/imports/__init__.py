@@ -16,6 +16,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import caller_of_actor, require
 
+from .. import commits
 from ..models import Import, Session
 from . import afterwards, families
 from .archives import TooMuch
@@ -110,7 +111,8 @@ def import_staged(
         job_id=job_id,
         progress=Progress(progress),
     )
-    return running.run()
+    with commits.on_disk_later():  # what is staged nobody was told of
+        return running.run()
 
 
 def import_alone(

@@ -30,9 +30,6 @@ PATIENCE = 60.0
 
 def main(descriptor: int) -> None:
     """Answer until nobody asks any more."""
-    # What is loaded by now stays, and what parsers make has no cycles to speak of.
-    gc.freeze()
-    gc.set_threshold(50_000, 10, 10)
     connection: Connection[Any, Any] = Connection(descriptor)
     try:
         while connection.poll(PATIENCE):
@@ -80,4 +77,7 @@ def _send(connection: "Connection[Any, Any]", made: "Queue[bytes | None]") -> No
 
 
 if __name__ == "__main__":
+    # What is loaded by now stays, and what parsers make has no cycles to speak of.
+    gc.freeze()
+    gc.set_threshold(50_000, 10, 10)
     main(int(sys.argv[1]))
