@@ -2,10 +2,11 @@
 
 D1: the rows of 10,000 messages (their bodies stored before), written as `threads.recording`
 writes them, against `bulk_create` of the same rows into the same tables; on SQLite, and on
-PostgreSQL where one answers. Imports: a file on the disk, from the request's `import_upload`
-to the commit, against `json.loads` of each of its lines (of a list: of the document); what
-counting tokens takes is measured and left out. Rounds are interleaved; each figure is the
-ratio of the least times: of CPU on SQLite, of the clock on PostgreSQL, which works elsewhere.
+PostgreSQL where one answers. Imports: a file on the disk, as a process imports it that sees to
+the end itself, to the commit that shows it, against `json.loads` of each of its lines (of a
+list: of the same messages a line each); tokens are not counted. Rounds are interleaved; each
+figure is the ratio of the least times of the clock. Before the first that counts one has been
+imported, so that the process that reads is there.
 """
 
 from collections.abc import Iterator

@@ -205,7 +205,7 @@ class Running:
         """The conversations of a file for as long as it is open: a large one is read apart."""
         with ExitStack() as stack:
             try:
-                if one.size >= reading.LARGE and self.into is None:
+                if reading.pays(one.size) and self.into is None:
                     path = blobs.path_of(one.sha256)
                     given = reading.opened(path, self.upload.format, one.name)
                     transcripts = stack.enter_context(given)
