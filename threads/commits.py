@@ -6,35 +6,33 @@ from contextlib import contextmanager
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
-_LATER = {
-    "postgresql": ("SET synchronous_commit TO off", "RESET synchronous_commit"),
-    "sqlite": ("PRAGMA synchronous=NORMAL", "PRAGMA synchronous=FULL"),
-}
-"""What begins and ends it."""
+_NORMAL, _FULL = 1, 2
+"""How SQLite calls waiting at checkpoints alone, and waiting at every commit too."""
 
 
 @contextmanager
 def on_disk_later() -> Iterator[None]:
-    """Don't wait for the disk at the commits within; the next one behind takes them along.
+    """In SQLite, don't wait for the disk at the commits within; the next one behind them does.
 
-    A machine that loses its power may lose the last of them, never one before another: both
-    databases write them in a row. Within a transaction, and where SQLite writes no such row,
-    nothing is changed.
+    A machine that loses its power may lose the last of them, never one before another, for
+    they are written in a row. Within a transaction, and where SQLite writes no such row,
+    nothing is changed. PostgreSQL's connections are shared, so it is left as it is.
     """
     with connection.cursor() as cursor:
-        if connection.in_atomic_block or not _is_in_a_row(cursor):
+        if not _can_lag(cursor):
             yield
             return
-        begin, end = _LATER[connection.vendor]
-        cursor.execute(begin)
+        cursor.execute(f"PRAGMA synchronous={_NORMAL}")
         try:
             yield
         finally:
-            cursor.execute(end)
+            cursor.execute(f"PRAGMA synchronous={_FULL}")
 
 
-def _is_in_a_row(cursor: CursorWrapper) -> bool:
-    if connection.vendor != "sqlite":
-        return True
+def _can_lag(cursor: CursorWrapper) -> bool:
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        return False
     cursor.execute("PRAGMA journal_mode")
-    return bool(cursor.fetchone()[0] == "wal")
+    in_a_row = cursor.fetchone() == ("wal",)
+    cursor.execute("PRAGMA synchronous")
+    return in_a_row and bool(cursor.fetchone() == (_FULL,))
