@@ -18,7 +18,7 @@ class Text:
         _set_text(self, text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Thinking:
     """A model's reasoning, with the provider's seal where there is one.
 
@@ -30,6 +30,13 @@ class Thinking:
     signature: str | None = None
     data: str | None = None
     kind: ClassVar[str] = "thinking"
+
+    def __init__(
+        self, text: str, signature: str | None = None, data: str | None = None
+    ) -> None:
+        _set_thought(self, text)
+        _set_signature(self, signature)
+        _set_data(self, data)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -71,6 +78,9 @@ class ToolResult:
 
 
 (_set_text,) = (getattr(Text, member.name).__set__ for member in fields(Text))
+_set_thought, _set_signature, _set_data = (
+    getattr(Thinking, member.name).__set__ for member in fields(Thinking)
+)
 _set_id, _set_name, _set_arguments = (
     getattr(ToolCall, member.name).__set__ for member in fields(ToolCall)
 )

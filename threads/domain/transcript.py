@@ -1,14 +1,14 @@
 """What a parser makes of a file: conversations, their events, and what could not be read."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 
 from .message import Message
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Event:
     """A record of a transcript that is no message: kept, shown on request, never sent.
 
@@ -19,6 +19,18 @@ class Event:
     type: str
     record: str
     created_at: datetime | None = None
+
+    def __init__(  # as that of `Usage`
+        self, type: str, record: str, created_at: datetime | None = None
+    ) -> None:
+        _set_type(self, type)
+        _set_record(self, record)
+        _set_created_at(self, created_at)
+
+
+_set_type, _set_record, _set_created_at = (
+    getattr(Event, member.name).__set__ for member in fields(Event)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
