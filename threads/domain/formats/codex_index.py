@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from ..transcript import Parent, Relation
-from . import fields, source
+from . import fields, source, windows
 from .codex_record import CONTEXT, Record, parse_record, texts_of
 from .codex_rollbacks import Range, Rollback, Rollbacks
 
@@ -106,14 +106,14 @@ def _words(payload: dict[str, Any]) -> str:
 
 
 def lines_with(file: BinaryIO, mark: re.Pattern[bytes]) -> Iterator[bytes]:
-    """The lines that hold a mark, of all that fit in one chunk of the file.
+    """The lines that hold a mark, of all that are no longer than a chunk.
 
-    Found by the chunk, for that is ten times as fast as line by line.
+    Found by the window, for that is ten times as fast as line by line.
     """
     offset, held = 0, b""
     while True:
         file.seek(offset)
-        chunk = file.read(source.CHUNK)
+        chunk = file.read(windows.WINDOW)
         offset += len(chunk)
         block = held + chunk + (b"" if chunk else b"\n")
         end = block.rfind(b"\n") + 1

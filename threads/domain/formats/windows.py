@@ -25,7 +25,7 @@ Line = tuple[int, int, int, JSON]
 Element = tuple[int | str, int, int, bytes | None]
 """Key, start, end and bytes of a member; None where `source` has to read it."""
 
-_WINDOW = 128 << 10
+WINDOW = 128 << 10
 """Bytes: what fits in a processor's cache is read faster than it is out of memory."""
 _FLAT = re.compile(
     rb'\s*+(\{[^{}\[\]"]*+(?:' + json_text.STRING + rb'[^{}\[\]"]*+)*+\})\s*+([,\]])',
@@ -48,7 +48,7 @@ def records(file: BinaryIO) -> Iterator[Line]:
     number = start = 0
     while True:
         file.seek(start)
-        window = file.read(_WINDOW)
+        window = file.read(WINDOW)
         end = window.rfind(b"\n") + 1
         if not end:  # the last line, or one that is longer than a window
             rest = source.lines(cast(BinaryIO, _From(file, start)))
@@ -78,7 +78,7 @@ def elements(file: BinaryIO, start: int = 0) -> Iterator[Element]:
     """
     index, place = 0, start
     file.seek(place)
-    window = file.read(_WINDOW)
+    window = file.read(WINDOW)
     opening = _BEGIN.match(window)
     at = opening.end() if opening and opening[1] == b"[" else -1
     while at >= 0:
@@ -86,7 +86,7 @@ def elements(file: BinaryIO, start: int = 0) -> Iterator[Element]:
         if found is None and at > 0:  # it may be the window that ends
             place += at
             file.seek(place)
-            window, at = file.read(_WINDOW), 0
+            window, at = file.read(WINDOW), 0
             found = _element(window, at)
         if found is None:
             break

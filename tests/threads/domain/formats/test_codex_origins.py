@@ -22,7 +22,7 @@ from tests.threads.rollouts import (
     turn,
 )
 from threads.domain import formats
-from threads.domain.formats import codex, codex_index, source
+from threads.domain.formats import codex, codex_index, source, windows
 from threads.domain.transcript import Parent, Relation
 
 
@@ -89,6 +89,7 @@ def test_the_model_of_the_whole_is_found_over_chunks(
     lines = [said("user", "Hi"), turn("gpt-1"), said("user", "x" * 200), turn("gpt-2")]
     for size in (1, 7, 100, 1000):
         monkeypatch.setattr(source, "CHUNK", size)
+        monkeypatch.setattr(windows, "WINDOW", size)
         file = io.BytesIO(as_file(*lines))
         known = list(codex_index.lines_with(file, re.compile(b'"gpt-2"')))
         assert len(known) == (size > 60), size

@@ -58,14 +58,14 @@ def at_once(data: bytes) -> list[tuple[int, int, int, Any]]:
 def test_lines_are_those_of_source(found: list[bytes], ends: bool, size: int) -> None:
     data = b"\n".join(found) + (b"\n" if ends else b"")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(windows, "_WINDOW", size)
+        patch.setattr(windows, "WINDOW", size)
         assert repr(at_once(data)) == repr(one_by_one(data))
 
 
 def test_a_line_that_is_too_long_is_broken_and_passed_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(windows, "_WINDOW", 16)
+    monkeypatch.setattr(windows, "WINDOW", 16)
     monkeypatch.setattr(source, "MAX_PIECE", 32)
     data = b'1\n"' + b"x" * 60 + b'"\n2\n'
     assert list(windows.records(io.BytesIO(data))) == [
@@ -115,5 +115,5 @@ def test_elements_are_those_of_source(
     data = head + opening + b",".join(b"".join(one) for one in found) + closing
     start = len(head) if head.strip() else 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(windows, "_WINDOW", size)
+        patch.setattr(windows, "WINDOW", size)
         assert elements(data, start) == children(data, start)
