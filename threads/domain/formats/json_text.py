@@ -32,6 +32,7 @@ _LONG_NUMBER = b"0" * 19
 """The digits of the least integer beyond 64 bits, each of them read as a zero."""
 _SHAPE = bytes.maketrans(b"123456789{", b"000000000[")
 _CONTAINERS = (dict, list)
+_PLAIN = frozenset({int, bool, type(None)})
 _BEYOND_INTEGERS = float(1 << 63)
 """A double of this size or above may have been an integer that orjson doesn't keep."""
 BOM = b"\xef\xbb\xbf"
@@ -71,8 +72,9 @@ def is_exact(value: JSON, levels: int = MAX_DEPTH) -> bool:
         return kind is not float or -_BEYOND_INTEGERS < value < _BEYOND_INTEGERS
     if not levels:
         return False
-    for item in value:  # noqa: SIM110  # a generator takes twice as long
-        if type(item) is not str and not is_exact(item, levels - 1):
+    for item in value:  # a generator takes twice as long
+        kind = type(item)
+        if kind is not str and kind not in _PLAIN and not is_exact(item, levels - 1):
             return False
     return True
 
@@ -100,11 +102,13 @@ def parse_strictly(text: str) -> JSON:
 
     For tool arguments: what would not be written back as the same value is no JSON here.
     """
-    data = text.encode("utf-8", "surrogatepass")
-    value = parse_quickly(data)
-    if value is not UNSURE:
-        return value
-    if is_deep(data):
+    try:
+        value = parse_roughly(text)
+        if is_exact(value):
+            return value
+    except ValueError:
+        pass
+    if is_deep(text.encode("utf-8", "surrogatepass")):
         raise ValueError("too deep")
     return _STRICT_DECODER.decode(text)
 
