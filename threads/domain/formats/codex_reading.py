@@ -12,10 +12,10 @@ from ..message import Message, Role, Usage
 from ..part import JSON, Opaque, Text
 from ..transcript import Compaction, Event, Warning
 from . import fields, source, windows
-from .codex_record import Record, is_typed, open_record
+from .codex_record import is_typed, name_of, opened
 from .codex_rollbacks import Range
 from .json_text import MAX_DEPTH, is_exact
-from .openai_items import Answer, Item, read_item, read_usage
+from .openai_items import Answer, Item, message_of, read_item, read_usage
 from .source import BROKEN, Line, Span
 
 ENDS = frozenset({"task_started", "turn_started", "task_complete", "turn_aborted"})
@@ -73,7 +73,8 @@ class Reading:
             while branch and branch[1] <= number:
                 branch = next(branches, None)
             self.place = (number, start, end)
-            self._take(value, is_branch=bool(branch and branch[0] <= number))
+            is_branch = branch is not None and branch[0] <= number
+            self._take(value, f"bytes:{start}-{end}", is_branch=is_branch)
             if self.ready:
                 yield from self.ready
                 self.ready.clear()
@@ -86,59 +87,59 @@ class Reading:
         number, start, end = self.place
         return Line(number, Span(start, end), None)
 
-    def _open(self, value: JSON) -> tuple[JSON, Record] | None:
-        """A line's value and record; None, and one more warning, where it can't be read."""
-        if value is not BROKEN:
-            record = open_record(value)
-            if record.kind in UNKEPT or is_exact(record.payload, MAX_DEPTH - 1):
-                return value, record
-        line = self.line
-        value = windows.read_again(self.file, line.number, line.span, self.warnings)
-        return None if value is BROKEN else (value, open_record(value))
-
-    def _take(self, value: JSON, *, is_branch: bool) -> None:
-        place = f"bytes:{self.place[1]}-{self.place[2]}"
-        if (opened := self._open(value)) is None:
-            self.held.append(Event("unreadable", place))
-            return
-        value, record = opened
+    def _take(self, value: JSON, place: str, *, is_branch: bool) -> None:
+        kind, payload, type_ = opened(value)
+        if value is BROKEN or (
+            kind not in UNKEPT and not is_exact(payload, MAX_DEPTH - 1)
+        ):
+            line = self.line
+            value = windows.read_again(self.file, line.number, line.span, self.warnings)
+            if value is BROKEN:
+                self.held.append(Event("unreadable", place))
+                return
+            kind, payload, type_ = opened(value)
         stamp = value.get("timestamp") if type(value) is dict else None
         at = fields.moment(stamp) if stamp else None
         if is_branch:
             self.is_open = False
-            if record.kind == "response_item":
-                self._read(record.payload, self.line)  # for its warning alone
-            self.held.append(Event(f"branch/{record.name}", place, at))
-        elif record.kind == "response_item":
-            self._item(record, place, at)
-        elif record.kind == "event_msg":
-            self._event(record, place, at)
+            if kind == "response_item":
+                self._read(payload, self.line)  # for its warning alone
+            self.held.append(Event(f"branch/{name_of(kind, type_)}", place, at))
+        elif kind == "response_item":
+            self._item(payload, type_, place, at)
         else:
-            self._other(record, Event(record.name, place, at))
+            event = Event(name_of(kind, type_), place, at)
+            if kind == "event_msg":
+                self._event(payload, type_, event)
+            else:
+                self._other(kind, payload, event)
         if len(self.held) > MAX_HELD:
             self._release()
 
     # Items
 
-    def _item(self, record: Record, place: str, at: datetime | None) -> None:
+    def _item(
+        self, payload: dict[str, Any], type_: str, place: str, at: datetime | None
+    ) -> None:
         try:
-            item = read_item(record.payload)
+            item = read_item(payload)
         except Invalid as error:
             self._warn(error, self.line)
-            self.held.append(Event(f"unreadable/{record.name}", place, at))
+            name = name_of("response_item", type_)
+            self.held.append(Event(f"unreadable/{name}", place, at))
             return
         if item is None:
-            self.held.append(Event(record.name, place, at))
-        elif item.role is Role.ASSISTANT:
+            self.held.append(Event(name_of("response_item", type_), place, at))
+        elif item[0] is Role.ASSISTANT:
             if not self.is_open or self.answer is None or self.answer.size > MAX_HELD:
                 self._release()
                 self.answer, self.is_open = Answer(), True
-            self.answer.add(item.parts, record.payload, place, at)
-        elif item.role is Role.TOOL:
+            self.answer.add(item[1], payload, place, at)
+        elif item[0] is Role.TOOL:
             self.is_open = False
-            self.held.append(item.message(record.payload, (place,), at))
+            self.held.append(message_of(item, payload, (place,), at))
         else:
-            self._spoken(record, item, at)
+            self._spoken(payload, item, at)
 
     def _warn(self, error: Invalid, line: Line) -> None:
         words = f"Line {line.number}, {fields.spell(error.at)}: {error.message}"
@@ -152,43 +153,42 @@ class Reading:
             self._warn(error, line)
             return None
 
-    def _spoken(self, record: Record, item: Item, at: datetime | None) -> None:
+    def _spoken(self, payload: dict[str, Any], item: Item, at: datetime | None) -> None:
         """A message of a user's or developer's: nothing waits for tokens behind it."""
         line = self.line
         self._release()
-        if item.role is Role.USER and is_typed(record.payload):
+        if item[0] is Role.USER and is_typed(payload):
             self.typed.extend((line.number, *line.span))
-        self.held.append(item.message(record.payload, (line.span.record,), at))
+        self.held.append(message_of(item, payload, (line.span.record,), at))
 
     # Other records
 
-    def _event(self, record: Record, place: str, at: datetime | None) -> None:
-        self.held.append(Event(record.name, place, at))
-        if record.type in ENDS:
+    def _event(self, payload: dict[str, Any], type_: str, event: Event) -> None:
+        self.held.append(event)
+        if type_ in ENDS:
             self.is_open = False
-        elif record.type == "token_count" and (usage := self._usage(record)):
+        elif type_ == "token_count" and (usage := self._usage(payload)):
             if self.answer is not None:
                 self.answer.usage = usage
             self._release()
 
-    def _usage(self, record: Record) -> Usage | None:
+    def _usage(self, payload: dict[str, Any]) -> Usage | None:
         """The tokens of the answer that was given last, if they weren't told before."""
-        info = fields.mapping(record.payload, "info")
+        info = fields.mapping(payload.get("info"))
         total, last = info.get("total_token_usage"), info.get("last_token_usage")
         is_told, self.total = total == self.total, total or self.total
         return None if is_told else read_usage(last, last)
 
-    def _other(self, record: Record, event: Event) -> None:
-        payload = record.payload
-        if record.kind == "compacted":
-            self._compaction(self.line, record, event)
-        elif record.kind == "inter_agent_communication":
-            self._spoken(record, _from_agent(payload), event.created_at)
-        elif record.kind == "session_meta" and not self.is_begun:
+    def _other(self, kind: str, payload: dict[str, Any], event: Event) -> None:
+        if kind == "compacted":
+            self._compaction(self.line, payload, event)
+        elif kind == "inter_agent_communication":
+            self._spoken(payload, _from_agent(payload), event.created_at)
+        elif kind == "session_meta" and not self.is_begun:
             self.is_begun = True
             self._instructions(payload, event)
         else:
-            if record.kind == "turn_context":
+            if kind == "turn_context":
                 self.is_open = False
                 self._release()
                 self.model = fields.word(payload, "model") or self.model
@@ -201,16 +201,16 @@ class Reading:
         if not words or self.given:
             self.held.append(event)
             return
-        item = Item(Role.SYSTEM, (Text(words),))
-        self.held.append(item.message(None, (event.record,), event.created_at))
+        item = Role.SYSTEM, (Text(words),), None
+        self.held.append(message_of(item, None, (event.record,), event.created_at))
         self.first = 1
         self._release()
 
     # Compactions
 
-    def _compaction(self, line: Line, record: Record, event: Event) -> None:
+    def _compaction(self, line: Line, payload: dict[str, Any], event: Event) -> None:
         self._release()
-        messages = tuple(self._replacement(line, record))
+        messages = tuple(self._replacement(line, payload))
         if not messages:
             self.held.append(event)
         elif self.given > self.first:
@@ -226,17 +226,17 @@ class Reading:
             self.held.extend(messages)
             self._release()
 
-    def _replacement(self, line: Line, record: Record) -> Iterator[Message]:
+    def _replacement(self, line: Line, payload: dict[str, Any]) -> Iterator[Message]:
         """What the model saw from then on. Older versions say the summary alone."""
-        history = record.payload.get("replacement_history")
+        history = payload.get("replacement_history")
         if isinstance(history, list):
             yield from self._history(history, line)
             return
         for number, start, end in zip(*[iter(self.typed)] * 3, strict=True):
             place = Line(number, Span(start, end), None)
             value = source.read_span(self.file, place.span)
-            yield from self._history([open_record(value).payload], place)
-        words = fields.text(record.payload, "message") or "(no summary available)"
+            yield from self._history([opened(value)[1]], place)
+        words = fields.text(payload, "message") or "(no summary available)"
         yield from self._history([{"role": "user", "content": words}], line)
 
     def _history(self, history: list[JSON], line: Line) -> Iterator[Message]:
@@ -245,14 +245,14 @@ class Reading:
         answer = Answer()
         for number, payload in enumerate(history):
             item = self._read(payload, line, ("replacement_history", number))
-            if item is not None and item.role is Role.ASSISTANT:
-                answer.add(item.parts, payload, records[0])
+            if item is not None and item[0] is Role.ASSISTANT:
+                answer.add(item[1], payload, records[0])
                 continue
             if message := answer.message(self.model):
                 yield replace(message, records=records)
             answer = Answer()
             if item is not None:
-                yield item.message(payload, records)
+                yield message_of(item, payload, records)
         if message := answer.message(self.model):
             yield replace(message, records=records)
 
@@ -269,7 +269,7 @@ class Reading:
                 kind = "response_item/reasoning"
                 self.ready += [Event(kind, record) for record in self.answer.records]
             self.answer, self.is_open = None, False
-        self.given += sum(type(item) is Message for item in self.held)
+        self.given += [type(item) for item in self.held].count(Message)
         self.ready += self.held
         self.held.clear()
 
@@ -279,4 +279,4 @@ def _from_agent(payload: dict[str, Any]) -> Item:
     words = fields.text(payload, "content")
     sealed = Opaque("inter_agent_communication", payload)
     part = Text(words) if words else sealed
-    return Item(Role.USER, (part,), fields.text(payload, "author") or None)
+    return Role.USER, (part,), fields.text(payload, "author") or None

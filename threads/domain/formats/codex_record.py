@@ -30,32 +30,37 @@ class Record(NamedTuple):
     payload: dict[str, Any]
     type: str
 
-    @property
-    def name(self) -> str:
-        """What it is called as an event."""
-        if self.kind not in ("response_item", "event_msg"):
-            return self.kind
-        return f"{self.kind}/{self.type or 'message'}"
+
+def name_of(kind: str, type_: str) -> str:
+    """What a record is called as an event."""
+    if kind == "response_item" or kind == "event_msg":
+        return f"{kind}/{type_ or 'message'}"
+    return kind
 
 
 def open_record(value: JSON) -> Record:
     """The line as a record; a bare item reads as if it had an envelope."""
-    record = value if isinstance(value, dict) else {}
+    return Record(*opened(value))
+
+
+def opened(value: JSON) -> tuple[str, dict[str, Any], str]:
+    """The members of the line's record, which take half the time without it."""
+    record = value if type(value) is dict else {}
     payload = record.get("payload")
-    if isinstance(payload, dict):
+    if type(payload) is dict:
         kind, type_ = record.get("type"), payload.get("type")
         if "metadata" in record and fields.mapping(record, "metadata").get(DELIVERED):
             kind = "retained_context"  # it repeats what a tool has delivered
-        return Record(
-            kind if kind and isinstance(kind, str) else "record",
+        return (
+            kind if kind and type(kind) is str else "record",
             payload,
-            type_ if isinstance(type_, str) else "",
+            type_ if type(type_) is str else "",
         )
     if "record_type" in record:
-        return Record(fields.text(record, "record_type") or "record", record, "")
+        return fields.text(record, "record_type") or "record", record, ""
     if "type" in record or "role" in record:
-        return Record("response_item", record, fields.text(record, "type"))
-    return Record("session_meta" if "id" in record else "record", record, "")
+        return "response_item", record, fields.text(record, "type")
+    return "session_meta" if "id" in record else "record", record, ""
 
 
 def is_typed(payload: dict[str, Any]) -> bool:

@@ -8,9 +8,8 @@ Sources: platform.openai.com/docs/api-reference/responses, Codex's own protocol.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 
@@ -48,25 +47,8 @@ _PICTURES = {
 }
 
 
-class Item(NamedTuple):
-    """An item read: who speaks, and what. Items of the assistant are joined with others."""
-
-    role: Role
-    parts: tuple[Part, ...]
-    name: str | None = None
-
-    def message(
-        self, item: JSON, records: tuple[str, ...], at: datetime | None = None
-    ) -> Message:
-        """The item as a message of its own."""
-        return Message(
-            role=self.role,
-            parts=self.parts,
-            name=self.name,
-            source_id=fields.word(item, "id") or None,
-            created_at=at,
-            records=records,
-        )
+Item = tuple[Role, tuple[Part, ...], str | None]
+"""An item read: who speaks, what, and the speaker's name; the assistant's are joined."""
 
 
 def read_item(item: JSON, at: Place = ()) -> Item | None:
@@ -77,7 +59,7 @@ def read_item(item: JSON, at: Place = ()) -> Item | None:
     if not isinstance(item, dict):
         raise Invalid("Here an item is expected.", at=at)
     type_ = item.get("type")
-    if not isinstance(type_, str):
+    if type(type_) is not str:
         type_ = "message" if "role" in item else ""
     if reader := _READERS.get(type_):
         return reader(item, at)
@@ -107,15 +89,33 @@ def is_item(record: JSON) -> bool:
     return type_ in HOSTED or (called != type_ and called in CALLED)
 
 
-@dataclass(slots=True)
+def message_of(
+    read: Item, item: JSON, records: tuple[str, ...], at: datetime | None = None
+) -> Message:
+    """An item as a message of its own."""
+    role, parts, name = read
+    return Message.__new__(  # calling the class takes twice as long
+        Message,
+        role=role,
+        parts=parts,
+        name=name,
+        source_id=fields.word(item, "id") or None if item and "id" in item else None,
+        created_at=at,
+        records=records,
+    )
+
+
 class Answer:
     """An answer of the model that is put together of its items."""
 
-    parts: list[Part] = field(default_factory=list)
-    records: list[str] = field(default_factory=list)
-    source_id: str | None = None
-    created_at: datetime | None = None
-    usage: Usage | None = None
+    __slots__ = ("created_at", "parts", "records", "source_id", "usage")
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self.records: list[str] = []
+        self.source_id: str | None = None
+        self.created_at: datetime | None = None
+        self.usage: Usage | None = None
 
     @property
     def size(self) -> int:
@@ -137,7 +137,8 @@ class Answer:
         """The message; None where no item says anything (reasoning without words or seal)."""
         if not self.parts:
             return None
-        return Message(
+        return Message.__new__(  # as above
+            Message,
             role=Role.ASSISTANT,
             parts=tuple(self.parts),
             model=model or None,
@@ -164,7 +165,7 @@ def _message(item: dict[str, Any], at: Place) -> Item:
     if role is None:
         known = ", ".join(_ROLES)
         raise Invalid(f"A message's role is one of {known}.", at=(*at, "role"))
-    return Item(role, blocks.read_content(item.get("content"), (*at, "content")))
+    return role, blocks.read_content(item.get("content"), (*at, "content")), None
 
 
 def _reasoning(item: dict[str, Any], _at: Place) -> Item:
@@ -173,7 +174,7 @@ def _reasoning(item: dict[str, Any], _at: Place) -> Item:
     if "encrypted_content" in item:
         sealed = fields.text(item, "encrypted_content") or None
     parts = (Thinking(words, data=sealed),) if words or sealed else ()
-    return Item(Role.ASSISTANT, parts)
+    return Role.ASSISTANT, parts, None
 
 
 def _joined(item: dict[str, Any], member: str) -> str:
@@ -191,14 +192,14 @@ def _function_call(item: dict[str, Any], at: Place) -> Item:
     if "namespace" in item:
         name = fields.text(item, "namespace") + name
     arguments = openai.read_arguments(item.get("arguments", ""))
-    return Item(Role.ASSISTANT, (ToolCall(_call_id(item), name, arguments),))
+    return Role.ASSISTANT, (ToolCall(_call_id(item), name, arguments),), None
 
 
 def _custom_call(item: dict[str, Any], at: Place) -> Item:
     """A call whose input is text by definition, also where the text happens to be JSON."""
     name = fields.require(item.get("name"), str, "the name of a tool", (*at, "name"))
     call = ToolCall(_call_id(item), name, item.get("input", ""))
-    return Item(Role.ASSISTANT, (call,))
+    return Role.ASSISTANT, (call,), None
 
 
 def _call(item: dict[str, Any], _at: Place) -> Item:
@@ -209,14 +210,14 @@ def _call(item: dict[str, Any], _at: Place) -> Item:
         arguments: JSON = {k: v for k, v in item.items() if k not in _ENVELOPE}
     else:
         arguments = item[member]
-    return Item(Role.ASSISTANT, (ToolCall(_call_id(item), name, arguments),))
+    return Role.ASSISTANT, (ToolCall(_call_id(item), name, arguments),), None
 
 
 def _output(item: dict[str, Any], at: Place) -> Item:
     """What a tool answered: text, blocks, or (older Codex) content and whether it went well."""
     output, is_error = item.get("output"), False
     if output and isinstance(output, str):
-        return Item(Role.TOOL, (ToolResult(_call_id(item), (Text(output),)),))
+        return Role.TOOL, (ToolResult(_call_id(item), (Text(output),)),), None
     if isinstance(output, dict) and not {"content", "type"} & output.keys():
         output = json_text.decode(json_text.dump(output))
     if isinstance(output, dict):
@@ -227,7 +228,7 @@ def _output(item: dict[str, Any], at: Place) -> Item:
     result = blocks.read_result(
         {"content": output, "is_error": is_error}, _call_id(item), (*at, "output")
     )
-    return Item(Role.TOOL, (result,))
+    return Role.TOOL, (result,), None
 
 
 def _screenshot(output: dict[str, Any]) -> dict[str, Any]:
@@ -246,21 +247,21 @@ def _search_output(item: dict[str, Any], _at: Place) -> Item:
         return _hosted(item, _at)
     found = {k: v for k, v in item.items() if k not in ("id", "call_id")}
     content = (Opaque(f"{SEARCH}_output", found),)
-    return Item(Role.TOOL, (ToolResult(_call_id(item), content),))
+    return Role.TOOL, (ToolResult(_call_id(item), content),), None
 
 
 def _agent_message(item: dict[str, Any], at: Place) -> Item:
     """What another agent said to this one."""
     content = blocks.read_content(item.get("content"), (*at, "content"))
-    return Item(Role.USER, content, fields.text(item, "author") or None)
+    return Role.USER, content, fields.text(item, "author") or None
 
 
 def _approval(item: dict[str, Any], _at: Place) -> Item:
-    return Item(Role.USER, (Opaque(item["type"], item),))
+    return Role.USER, (Opaque(item["type"], item),), None
 
 
 def _hosted(item: dict[str, Any], _at: Place) -> Item:
-    return Item(Role.ASSISTANT, (Opaque(item["type"], item),))
+    return Role.ASSISTANT, (Opaque(item["type"], item),), None
 
 
 def _picture(item: dict[str, Any], at: Place) -> Item:
@@ -269,7 +270,7 @@ def _picture(item: dict[str, Any], at: Place) -> Item:
     if not data:
         return _hosted(item, at)
     found = (kind for magic, kind in _PICTURES.items() if data.startswith(magic))
-    return Item(Role.ASSISTANT, (Image(next(found, "image/png"), data=data),))
+    return Role.ASSISTANT, (Image(next(found, "image/png"), data=data),), None
 
 
 def _call_id(item: dict[str, Any]) -> str:

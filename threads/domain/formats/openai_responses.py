@@ -21,7 +21,7 @@ from ..transcript import Event, Transcript, Warning
 from . import chat, conversation, document, fields, json_text, source
 from .document import Members, Piece
 from .format import Format, Heading, Writer
-from .openai_items import Answer, Item, is_item, read_item, read_usage
+from .openai_items import Answer, Item, is_item, message_of, read_item, read_usage
 from .openai_items_writing import API, ItemWriter, in_turns, instructions_of
 from .sample import Sample
 from .source import BROKEN, Span
@@ -107,12 +107,12 @@ class Items:
             item = self._item(piece)
             if isinstance(item, Event):
                 aside.append(item)
-            elif item.role is Role.ASSISTANT:
-                answer.add(item.parts, piece.value, piece.span.record)
+            elif item[0] is Role.ASSISTANT:
+                answer.add(item[1], piece.value, piece.span.record)
             else:
                 yield from _ended(answer)
                 yield from aside
-                yield item.message(piece.value, (piece.span.record,))
+                yield message_of(item, piece.value, (piece.span.record,))
                 answer, aside = Answer(), []
         yield from _ended(answer)
         yield from aside

@@ -275,7 +275,7 @@ def _item(item: dict[str, Any]) -> Message | None:
         found = openai_items.read_item(item)
     except Invalid:
         return None
-    return found.message(item, ()) if found else None
+    return openai_items.message_of(found, item, ()) if found else None
 
 
 def _all(parts: tuple[Part, ...], kind: type[ToolCall] | type[ToolResult]) -> bool:
