@@ -150,15 +150,13 @@ def _insert(
 ) -> None:
     """Write rows under short ids that the session doesn't have: drawn again where it has one."""
     source_id = source.pk if source is not None else None
-    for draw in range(_MOST_DRAWS):
+    for _ in range(_MOST_DRAWS):
         short_ids = _draw_short_ids(len(columns[0]))
-        try:
-            with transaction.atomic():
-                rows.insert_messages(session, source_id, [*columns, short_ids])
+        left = rows.insert_messages(session, source_id, [*columns, short_ids])
+        if not left:
             return
-        except IntegrityError as error:
-            if "short_id" not in str(error) or draw == _MOST_DRAWS - 1:
-                raise
+        columns = [[values[place] for place in left] for values in columns]
+    raise IntegrityError(f"No free short_id was drawn in {_MOST_DRAWS} draws.")
 
 
 def _bodies(session: Session, batch: Batch) -> dict[bytes, tuple[int, int]]:
@@ -228,7 +226,7 @@ def _count_again(
 
 def _save_counters(session: Session) -> None:
     session.updated_at = timezone.now()
-    session.save(update_fields=["message_count", "original_tokens", "updated_at"])
+    rows.update_counters(session)
 
 
 def _last_group(session: Session) -> int:
@@ -243,8 +241,7 @@ def _draw_uuids(count: int) -> list[str]:
     drawn = bytearray(os.urandom(16 * count))
     drawn[6::16] = drawn[6::16].translate(_VERSION)
     drawn[8::16] = drawn[8::16].translate(_VARIANT)
-    digits = drawn.hex()
-    return [digits[at : at + 32] for at in range(0, 32 * count, 32)]
+    return drawn.hex(",", 16).split(",")
 
 
 def _draw_short_ids(count: int) -> list[str]:

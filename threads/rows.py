@@ -47,13 +47,16 @@ BODY_COLUMNS = ("digest", "content", "token_counts")
 _A_STATEMENT = 300
 """Rows of one INSERT in SQLite, which takes 32,766 values in a statement."""
 _LOOK_UP = (
-    "WITH RECURSIVE place(at) AS"
-    " (SELECT 1 UNION ALL SELECT at + 32 FROM place WHERE at + 32 <= length(?1))"
-    " SELECT body.digest, body.id, body.token_counts FROM place"
+    "WITH RECURSIVE run(at) AS"
+    " (SELECT 1 UNION ALL SELECT at + 2048 FROM run WHERE at + 2048 <= length(?1)),"
+    " step(further) AS"
+    " (SELECT 0 UNION ALL SELECT further + 32 FROM step WHERE further < 2016)"
+    " SELECT body.digest, body.id, body.token_counts FROM run CROSS JOIN step"
     " CROSS JOIN threads_body AS body"
-    " ON body.project_id = ?2 AND body.digest = substr(?1, place.at, 32)"
+    " ON body.project_id = ?2 AND body.digest = substr(?1, run.at + step.further, 32)"
 )
-"""Bodies by digests that lie one behind the other in one value."""
+"""Bodies by digests that lie one behind the other in one value. It is cut in runs of 64, for a
+step of a recursion takes as long as to look one up."""
 _STAGE = (
     "CREATE TEMPORARY TABLE IF NOT EXISTS staged_body"
     " (digest bytea, content bytea, token_counts jsonb) ON COMMIT DELETE ROWS"

@@ -212,6 +212,21 @@ def test_short_ids_of_a_batch_are_unlike_each_other(
     ]
 
 
+@pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 130])
+def test_bodies_are_found_by_any_number_of_digests(
+    project: Project, count: int
+) -> None:
+    digests = [number.to_bytes(32) for number in range(131)]
+    columns = [digests, [b"[]"] * 131, ['{"o200k_base": [1]}'] * 131]
+    ids = rows.insert_bodies(project.pk, columns)
+    wanted = digests[:count]
+    found = rows.find_bodies(project.pk, wanted)
+    assert {digest: one.id for digest, one in found.items()} == {
+        digest: ids[digest] for digest in wanted
+    }
+    assert not rows.find_bodies(project.pk, [b"\xff" + one[1:] for one in wanted])
+
+
 def test_a_body_that_another_stored_a_moment_ago_is_taken(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
