@@ -150,13 +150,15 @@ def _insert(
 ) -> None:
     """Write rows under short ids that the session doesn't have: drawn again where it has one."""
     source_id = source.pk if source is not None else None
-    for _ in range(_MOST_DRAWS):
+    for draw in range(_MOST_DRAWS):
         short_ids = _draw_short_ids(len(columns[0]))
-        left = rows.insert_messages(session, source_id, [*columns, short_ids])
-        if not left:
+        try:
+            with transaction.atomic():
+                rows.insert_messages(session, source_id, [*columns, short_ids])
             return
-        columns = [[values[place] for place in left] for values in columns]
-    raise IntegrityError(f"No free short_id was drawn in {_MOST_DRAWS} draws.")
+        except IntegrityError as error:
+            if "short_id" not in str(error) or draw == _MOST_DRAWS - 1:
+                raise
 
 
 def _bodies(session: Session, batch: Batch) -> dict[bytes, tuple[int, int]]:
@@ -226,7 +228,7 @@ def _count_again(
 
 def _save_counters(session: Session) -> None:
     session.updated_at = timezone.now()
-    rows.update_counters(session)
+    session.save(update_fields=["message_count", "original_tokens", "updated_at"])
 
 
 def _last_group(session: Session) -> int:
