@@ -228,7 +228,7 @@ def _count_again(
 
 def _save_counters(session: Session) -> None:
     session.updated_at = timezone.now()
-    session.save(update_fields=["message_count", "original_tokens", "updated_at"])
+    rows.update_counters(session)
 
 
 def _last_group(session: Session) -> int:

@@ -12,9 +12,9 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
-from django.db import connection
+from django.db import DatabaseError, connection
 
-from .domain.batch import Events
+from .domain.batch import Events, times
 from .models import Session
 
 Row = tuple[Any, ...]
@@ -57,6 +57,10 @@ _LOOK_UP = (
 )
 """Bodies by digests that lie one behind the other in one value. It is cut in runs of 64, for a
 step of a recursion takes as long as to look one up."""
+_COUNTERS = (
+    "UPDATE threads_session SET message_count = %s, original_tokens = %s, updated_at = %s"
+    " WHERE id = %s"
+)
 _STAGE = (
     "CREATE TEMPORARY TABLE IF NOT EXISTS staged_body"
     " (digest bytea, content bytea, token_counts jsonb) ON COMMIT DELETE ROWS"
@@ -138,6 +142,16 @@ def find_bodies(project_id: int, digests: Iterable[bytes]) -> dict[bytes, Found]
             )
             rows = cursor.fetchall()
     return {bytes(digest): Found(id_, counts) for digest, id_, counts in rows}
+
+
+def update_counters(session: Session) -> None:
+    """Save how many messages a session has, their tokens and when it was changed."""
+    counters = session.message_count, session.original_tokens
+    [updated_at] = moments(times([session.updated_at]), 1)
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTERS, [*counters, updated_at, session.pk.hex])
+        if not cursor.rowcount:
+            raise DatabaseError("The session is gone.")
 
 
 def moments(times: bytes | None, count: int) -> list[str | None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
@@ -225,6 +225,17 @@ def test_bodies_are_found_by_any_number_of_digests(
         digest: ids[digest] for digest in wanted
     }
     assert not rows.find_bodies(project.pk, [b"\xff" + one[1:] for one in wanted])
+
+
+def test_what_is_recorded_in_a_session_that_is_gone_is_refused(
+    session: Session,
+) -> None:
+    Session.objects.filter(pk=session.pk).delete()
+    with pytest.raises(DatabaseError), transaction.atomic():
+        record_messages(session, said("a"))
+    with pytest.raises(DatabaseError), transaction.atomic():
+        record_messages(session, [])
+    assert not Message.objects.exists()
 
 
 def test_a_body_that_another_stored_a_moment_ago_is_taken(
