@@ -150,15 +150,13 @@ def _insert(
 ) -> None:
     """Write rows under short ids that the session doesn't have: drawn again where it has one."""
     source_id = source.pk if source is not None else None
-    for draw in range(_MOST_DRAWS):
+    for _ in range(_MOST_DRAWS):
         short_ids = _draw_short_ids(len(columns[0]))
-        try:
-            with transaction.atomic():
-                rows.insert_messages(session, source_id, [*columns, short_ids])
+        left = rows.insert_messages(session, source_id, [*columns, short_ids])
+        if not left:
             return
-        except IntegrityError as error:
-            if "short_id" not in str(error) or draw == _MOST_DRAWS - 1:
-                raise
+        columns = [[values[place] for place in left] for values in columns]
+    raise IntegrityError(f"No free short_id was drawn in {_MOST_DRAWS} draws.")
 
 
 def _bodies(session: Session, batch: Batch) -> dict[bytes, tuple[int, int]]:

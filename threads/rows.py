@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from .domain.batch import Events, times
 from .models import Session
@@ -46,6 +46,9 @@ BODY_COLUMNS = ("digest", "content", "token_counts")
 
 _A_STATEMENT = 300
 """Rows of one INSERT in SQLite, which takes 32,766 values in a statement."""
+_UNLESS_SHORT_ID_IS_TAKEN = (
+    ' WHERE true ON CONFLICT ("session_id", "short_id") DO NOTHING'
+)
 _LOOK_UP = (
     "WITH RECURSIVE run(at) AS"
     " (SELECT 1 UNION ALL SELECT at + 2048 FROM run WHERE at + 2048 <= length(?1)),"
@@ -81,19 +84,35 @@ class Found(NamedTuple):
 
 def insert_messages(
     session: Session, source_id: int | None, columns: Sequence[Column]
-) -> None:
-    """Write messages of one session; `columns` are those of `MESSAGE_COLUMNS`."""
+) -> Sequence[int]:
+    """Write messages of one session; `columns` are those of `MESSAGE_COLUMNS`.
+
+    The answer is the places of those that are not written, because the session has their short
+    id. PostgreSQL then writes none: COPY passes over nothing.
+    """
     same = {
         "session_id": session.pk.hex,
         "source_id": source_id,
         "parsing_strategy": session.parsing_strategy,
     }
     if connection.vendor != "postgresql":
-        _insert("threads_message", same, MESSAGE_COLUMNS, columns)
-        return
+        # Without a savepoint, for which every page that is changed would be kept as it was.
+        done = _insert(
+            "threads_message", same, MESSAGE_COLUMNS, columns, _UNLESS_SHORT_ID_IS_TAKEN
+        )
+        if sum(one.rowcount for one in done) == len(columns[0]):
+            return ()
+        return _unwritten(session, columns)
     fixed = tuple(same.values())
     rows = (fixed + row for row in zip(*columns, strict=True))
-    _copy("threads_message", (*same, *MESSAGE_COLUMNS), rows)
+    try:
+        with transaction.atomic():
+            _copy("threads_message", (*same, *MESSAGE_COLUMNS), rows)
+    except IntegrityError as error:
+        if "short_id" not in str(error):
+            raise
+        return range(len(columns[0]))
+    return ()
 
 
 def insert_events(session: Session, source_id: int, events: Events) -> None:
@@ -118,7 +137,13 @@ def insert_bodies(
     A body that another transaction has stored in the meantime is not in the answer.
     """
     if connection.vendor != "postgresql":
-        ids = _insert("threads_body", {"project_id": project_id}, BODY_COLUMNS, columns)
+        done = _insert(
+            "threads_body", {"project_id": project_id}, BODY_COLUMNS, columns
+        )
+        # SQLite counts them up within a statement.
+        ids = chain.from_iterable(
+            range(one.lastrowid - one.rowcount + 1, one.lastrowid + 1) for one in done
+        )
         return dict(zip(columns[0], ids, strict=True))
     with connection.cursor() as cursor:
         cursor.execute(_STAGE)
@@ -176,33 +201,49 @@ def _copy(table: str, columns: Iterable[str], rows: Iterable[Row]) -> None:
             copy.write_row(row)
 
 
+def _unwritten(session: Session, columns: Sequence[Column]) -> list[int]:
+    """The places of messages that are not in the session; their indexes ascend."""
+    indexes, uuids, *_ = columns
+    found = _execute(
+        'SELECT uuid FROM threads_message WHERE session_id = ? AND "index" >= ?',
+        (session.pk.hex, indexes[0]),
+    )
+    written = {uuid for (uuid,) in found}
+    return [place for place, uuid in enumerate(uuids) if uuid not in written]
+
+
 def _insert(
     table: str,
     same: Mapping[str, Any],
     names: Sequence[str],
     columns: Sequence[Column],
-) -> list[int]:
-    """Write rows; the answer is their row ids, which SQLite counts up within a statement."""
+    unless: str = "",
+) -> list[Any]:
+    """Write rows; the answer is the driver's of each statement: its `lastrowid`, `rowcount`."""
     fixed, varying = dict(same), {names[0]: columns[0]}
     for name, values in zip(names[1:], columns[1:], strict=True):
         if values[0] == values[-1] and values.count(values[0]) == len(values):
             fixed[name] = values[0]
         else:
             varying[name] = values
-    ids: list[int] = []
+    done = []
     for start in range(0, len(columns[0]), _A_STATEMENT):
-        chunk = [one[start : start + _A_STATEMENT] for one in varying.values()]
-        count = len(chunk[0])
-        statement = _insertion(table, tuple(fixed), tuple(varying), count)
-        bound = (*fixed.values(), *chain.from_iterable(zip(*chunk, strict=True)))
-        last = _execute(statement, bound).lastrowid
-        ids.extend(range(last - count + 1, last + 1))
-    return ids
+        count = min(_A_STATEMENT, len(columns[0]) - start)
+        bound = [*fixed.values(), *[None] * (count * len(varying))]
+        for place, values in enumerate(varying.values(), len(fixed)):
+            bound[place :: len(varying)] = values[start : start + count]
+        statement = _insertion(table, tuple(fixed), tuple(varying), count, unless)
+        done.append(_execute(statement, bound))
+    return done
 
 
 @lru_cache(maxsize=64)
 def _insertion(
-    table: str, fixed: tuple[str, ...], varying: tuple[str, ...], count: int
+    table: str,
+    fixed: tuple[str, ...],
+    varying: tuple[str, ...],
+    count: int,
+    unless: str,
 ) -> str:
     """An INSERT whose fixed columns are bound once; all names are this module's own."""
     names = ", ".join(f'"{column}"' for column in (*fixed, *varying))
@@ -210,11 +251,11 @@ def _insertion(
     given = [*"?" * len(fixed), *(f"column{n + 1}" for n in range(len(varying)))]
     return (
         f"INSERT INTO {table} ({names}) SELECT {', '.join(given)}"  # noqa: S608
-        f" FROM (VALUES {', '.join([row] * count)})"
+        f" FROM (VALUES {', '.join([row] * count)}){unless}"
     )
 
 
-def _execute(statement: str, values: Row) -> Any:
+def _execute(statement: str, values: Column) -> Any:
     """Run a statement by the driver: Django's cursor would search it for placeholders."""
     connection.ensure_connection()
     with connection.wrap_database_errors:

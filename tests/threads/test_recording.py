@@ -191,6 +191,42 @@ def test_a_short_id_that_is_taken_is_drawn_again(
     ]
 
 
+def test_of_many_messages_those_with_a_short_id_that_is_taken_get_another(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[int] = [7, 350, 1, *range(2, 701), *range(6_000, 7_000)]
+    monkeypatch.setattr(
+        recording,
+        "_draw_short_ids",
+        lambda count: [f"msg-{drawn.pop(0):08x}" for _ in range(count)],
+    )
+    record_messages(session, said("a", "b"))
+    texts = [str(number) for number in range(700)]
+    record_messages(session, said(*texts))
+    kept = Message.objects.filter(session=session).order_by("index")
+    assert [one.index for one in kept] == list(range(702))
+    assert len({one.short_id for one in kept}) == 702
+    assert len({one.uuid for one in kept}) == 702
+    recorded = load_messages(session)
+    assert [one.parts for one in recorded[2:]] == [(Text(one),) for one in texts]
+
+
+def test_an_index_and_a_short_id_that_are_taken_are_refused(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short_ids = ["msg-00000000", "msg-00000001", "msg-00000001", "msg-00000002"]
+    monkeypatch.setattr(
+        recording, "_draw_short_ids", lambda count: [short_ids.pop(0)] * count
+    )
+    record_messages(session, said("a"))
+    record_messages(session, said("b"))
+    session.message_count = 1
+    with pytest.raises(IntegrityError), transaction.atomic():
+        record_messages(session, said("c"))
+    kept = Message.objects.filter(session=session).order_by("index")
+    assert [one.index for one in kept] == [0, 1]
+
+
 def test_where_no_short_id_is_free_it_is_refused(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
