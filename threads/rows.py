@@ -179,13 +179,13 @@ def update_counters(session: Session) -> None:
             raise DatabaseError("The session is gone.")
 
 
-def moments(times: bytes | None, count: int) -> list[str | None]:
+def moments(listed: bytes | None, count: int) -> list[str | None]:
     """So many times as a column takes them, of what `batch.times` gave."""
-    if times is None:
+    if listed is None:
         return [None] * count
     if connection.vendor != "postgresql":  # as Django writes them
-        times = times.replace(b"T", b" ").replace(b"+00:00", b"")
-    found: list[str | None] = orjson.loads(times)
+        listed = listed.replace(b"T", b" ").replace(b"+00:00", b"")
+    found: list[str | None] = orjson.loads(listed)
     return found
 
 
