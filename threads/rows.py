@@ -17,7 +17,6 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from .domain.batch import Events, times
 from .models import Session
 
-Row = tuple[Any, ...]
 Column = Sequence[Any]
 
 MESSAGE_COLUMNS = (
@@ -103,11 +102,9 @@ def insert_messages(
         if sum(one.rowcount for one in done) == len(columns[0]):
             return ()
         return _unwritten(session, columns)
-    fixed = tuple(same.values())
-    rows = (fixed + row for row in zip(*columns, strict=True))
     try:
         with transaction.atomic():
-            _copy("threads_message", (*same, *MESSAGE_COLUMNS), rows)
+            _copy("threads_message", same, MESSAGE_COLUMNS, columns)
     except IntegrityError as error:
         if "short_id" not in str(error):
             raise
@@ -121,12 +118,8 @@ def insert_events(session: Session, source_id: int, events: Events) -> None:
         return
     columns = [*events[:-1], moments(events.created, len(events.types))]
     same = {"session_id": session.pk.hex, "source_id": source_id}
-    if connection.vendor != "postgresql":
-        _insert("threads_event", same, EVENT_COLUMNS, columns)
-        return
-    fixed = tuple(same.values())
-    rows = (fixed + row for row in zip(*columns, strict=True))
-    _copy("threads_event", (*same, *EVENT_COLUMNS), rows)
+    write = _copy if connection.vendor == "postgresql" else _insert
+    write("threads_event", same, EVENT_COLUMNS, columns)
 
 
 def insert_bodies(
@@ -148,7 +141,7 @@ def insert_bodies(
     with connection.cursor() as cursor:
         cursor.execute(_STAGE)
         cursor.execute("DELETE FROM staged_body")
-        _copy("staged_body", BODY_COLUMNS, zip(*columns, strict=True))
+        _copy("staged_body", {}, BODY_COLUMNS, columns)
         cursor.execute(_FROM_STAGE, [project_id])
         return {bytes(digest): id_ for digest, id_ in cursor.fetchall()}
 
@@ -189,16 +182,21 @@ def moments(listed: bytes | None, count: int) -> list[str | None]:
     return found
 
 
-def _copy(table: str, columns: Iterable[str], rows: Iterable[Row]) -> None:
-    names = ", ".join(f'"{column}"' for column in columns)
-    statement = f"COPY {table} ({names}) FROM STDIN"
+def _copy(
+    table: str,
+    same: Mapping[str, Any],
+    names: Sequence[str],
+    columns: Sequence[Column],
+) -> None:
+    listed = ", ".join(f'"{name}"' for name in (*same, *names))
+    fixed = tuple(same.values())
     with (
         connection.cursor() as cursor,
         connection.wrap_database_errors,
-        cursor.cursor.copy(statement) as copy,
+        cursor.cursor.copy(f"COPY {table} ({listed}) FROM STDIN") as copy,
     ):
-        for row in rows:
-            copy.write_row(row)
+        for row in zip(*columns, strict=True):
+            copy.write_row(fixed + row)
 
 
 def _unwritten(session: Session, columns: Sequence[Column]) -> list[int]:
