@@ -24,6 +24,10 @@ class Role(StrEnum):
     __hash__ = str.__hash__  # an Enum's is Python, and roles are looked up all the time
 
 
+USER, ASSISTANT, TOOL = Role.USER, Role.ASSISTANT, Role.TOOL
+"""For where they are asked for at every message: the Enum takes three times as long."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class Usage:
     """Tokens as the provider counted them for the request that made a message."""

@@ -72,12 +72,12 @@ def read_usage(usage: JSON) -> Usage | None:
     """The `usage` of a response; what was cached or written to the cache is input too."""
     if not isinstance(usage, dict):
         return None
-    count = fields.count
-    cached = count(usage, "cache_read_input_tokens")
-    written = count(usage, "cache_creation_input_tokens")
+    get, count = usage.get, fields.as_count
+    cached = count(get("cache_read_input_tokens"))
+    written = count(get("cache_creation_input_tokens"))
     return Usage(
-        input_tokens=count(usage, "input_tokens") + cached + written,
-        output_tokens=count(usage, "output_tokens"),
+        input_tokens=count(get("input_tokens")) + cached + written,
+        output_tokens=count(get("output_tokens")),
         cached_tokens=cached,
     )
 

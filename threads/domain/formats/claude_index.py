@@ -17,6 +17,8 @@ HELD = 24 << 20
 """Bytes at the beginning of a file of which the messages are held until they are told."""
 MOST_KEPT = 2000
 """Lines that a compaction left in the context, counted from the last up to the first."""
+_NAMING = frozenset(TITLES[:3])
+"""Types of records that name the session."""
 MOST_AGENTS = 1000
 """Sub-agents of one file that are told apart; lines of further ones are events."""
 
@@ -43,7 +45,7 @@ class Index:
         """The call that each sub-agent answered, by the agent's id."""
         self._starts, self._ends = array("Q"), array("Q")
         self._lines = array("I")
-        self._held: dict[int, JSON] = {}
+        self._held: dict[int, tuple[JSON, JSON, JSON]] = {}
         """Messages near the beginning, so that a short file is parsed once."""
         self._stamps = array("d")
         self._types = array("I")
@@ -130,9 +132,9 @@ class Index:
 
         It was not looked at for what `json_text.is_exact` finds.
         """
-        held = self._held.pop(number, None)
-        if held is not None:
-            return held
+        if (held := self._held.pop(number, None)) is not None:
+            type_, id_, message = held
+            return {"type": type_, "uuid": id_, "message": message}
         return self.window.rough_value(Span(self._starts[number], self._ends[number]))
 
     def exact_value(self, number: int) -> JSON:
@@ -163,15 +165,14 @@ class Index:
         return Event(prefix + type_, self.place(number), self.stamp(number))
 
     def _add(self, line: int, start: int, end: int, record: JSON) -> None:
-        type_, flags = claude_record.classify(record)
-        known: dict[str, Any] = record if isinstance(record, dict) else {}
+        type_, flags, answers = claude_record.classify(record)
+        known: dict[str, Any] = record if type(record) is dict else {}
         id_, parent = known.get("uuid"), known.get("parentUuid")
         if not parent or type(parent) is not str or parent == self._repeated:
             parent = self._other_parent(known, type_)
         if not isinstance(id_, str):
             id_ = ""
-        turn = answers = ""
-        group = 0
+        turn, group = "", 0
         if id_ and self.graph.find(id_) != lineage.NOBODY:
             self._repeated, id_ = id_, ""
             type_, flags = f"duplicate/{type_}", lineage.LOOSE
@@ -184,39 +185,37 @@ class Index:
         if "isSynthetic" in known and self._is_summary(known, type_):
             type_, flags = SUMMARY, lineage.SPINE
         if flags & lineage.MESSAGE:
-            turn, answers = self._hear(known, type_, flags, group)
+            turn = self._hear(known, type_, flags, group, answers)
             self._hold(known, end)
-        elif not flags & lineage.LOOSE:
-            self._note_compaction(known, type_, group)
+        else:
+            answers = ""
+            if not flags & lineage.LOOSE:
+                self._note_compaction(known, type_, group)
         self._place(line, start, end, known, type_)
         self.graph.add(id_, parent, flags, turn, answers, group)
 
     def _hold(self, record: dict[str, Any], end: int) -> None:
         """Keep what a message says, near the beginning of the file."""
         if end <= HELD:
-            self._held[len(self.graph.flags)] = {
-                "type": record["type"],
-                "uuid": record.get("uuid"),
-                "message": record["message"],
-            }
+            held = record["type"], record.get("uuid"), record["message"]
+            self._held[len(self.graph.flags)] = held
 
     def _hear(
-        self, record: dict[str, Any], type_: str, flags: int, group: int
-    ) -> tuple[str, str]:
-        """Note what a message says of its conversation; gives its id and whom it answers."""
+        self, record: dict[str, Any], type_: str, flags: int, group: int, answers: str
+    ) -> str:
+        """Note what a message says of its conversation; gives the id of an answer."""
         message = record["message"]
         self.notes[group].hear(type_, flags, record)
         if flags & lineage.ANSWER:
             for spawn in claude_record.spawns(message):
                 self.spawned.setdefault(spawn.call_id, (group, spawn))
             turn = message.get("id")
-            return (turn if isinstance(turn, str) else ""), ""
-        if not flags & lineage.CARRIED:
-            return "", ""
-        answers = claude_record.answers(message)
-        if agent_id := claude_record.agent_of_result(record):
+            return turn if type(turn) is str else ""
+        if flags & lineage.CARRIED and (
+            agent_id := claude_record.agent_of_result(record)
+        ):
             self.results.setdefault(agent_id, answers)
-        return "", answers
+        return ""
 
     def _other_parent(self, record: dict[str, Any], type_: str) -> str:
         """The line that a line hangs on, where that isn't plain.
@@ -286,7 +285,7 @@ class Index:
             self._session_id = fields.word(record, "sessionId", "session_id")
             if self._session_id:
                 self.session_ids.setdefault(self._session_id)
-        if type_ in TITLES[:3]:
+        if type_ in _NAMING:
             self._name(type_, record)
 
     def _name(self, type_: str, record: dict[str, Any]) -> None:

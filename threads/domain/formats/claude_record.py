@@ -29,7 +29,8 @@ _MARKS = (
     ("isVirtual", "virtual"),
 )
 """What makes a user's or assistant's line no message: the tool didn't send it as one."""
-_MARKED = frozenset(name for name, _ in _MARKS)
+_ANSWER = lineage.MESSAGE | lineage.ANSWER | lineage.SPINE
+_CARRIED = lineage.MESSAGE | lineage.CARRIED | lineage.SPINE
 _MAX_TYPE = 64
 
 
@@ -54,28 +55,28 @@ class Kept(NamedTuple):
 NOTHING_KEPT = Kept((), "", "", "")
 
 
-def classify(record: JSON) -> tuple[str, int]:
-    """What a record is called as an event, and its flags in the lineage."""
-    if not isinstance(record, dict):
-        return ("unreadable" if record is BROKEN else "record"), lineage.LOOSE
+def classify(record: JSON) -> tuple[str, int, str]:
+    """What a record is called as an event, its flags in the lineage, and the call it answers."""
+    if type(record) is not dict:
+        return ("unreadable" if record is BROKEN else "record"), lineage.LOOSE, ""
     type_ = record.get("type")
-    if type_ == "assistant" and isinstance(record.get("message"), dict):
-        mark = _mark(record)
-        own = 0 if mark else lineage.MESSAGE | lineage.ANSWER
-        return f"assistant/{mark}" if mark else "assistant", own | lineage.SPINE
-    if type_ == "user" and isinstance(record.get("message"), dict):
-        mark = _mark(record)
-        own = 0 if mark else lineage.MESSAGE | _speech(record)
-        return f"user/{mark}" if mark else "user", own | lineage.SPINE
+    if type_ == "assistant" and type(record.get("message")) is dict:
+        if mark := _mark(record):
+            return f"assistant/{mark}", lineage.SPINE, ""
+        return "assistant", _ANSWER, ""
+    if type_ == "user" and type(record.get("message")) is dict:
+        if mark := _mark(record):
+            return f"user/{mark}", lineage.SPINE, ""
+        if answered := _answers(record["message"]):
+            return "user", _CARRIED, answered
+        return "user", lineage.MESSAGE | lineage.SPINE | _speech(record), ""
     name = _event_name(record)
     if not fields.text(record, "uuid"):
-        return name, lineage.LOOSE
-    return name, lineage.SPINE if type_ in ("system", "attachment") else 0
+        return name, lineage.LOOSE, ""
+    return name, lineage.SPINE if type_ in ("system", "attachment") else 0, ""
 
 
 def _mark(record: dict[str, Any]) -> str:
-    if _MARKED.isdisjoint(record):  # most of all lines
-        return ""
     for name, mark in _MARKS:
         if name in record and record[name] is True:
             return mark
@@ -83,9 +84,7 @@ def _mark(record: dict[str, Any]) -> str:
 
 
 def _speech(record: dict[str, Any]) -> int:
-    """Of a user's line: whether it carries a result, or what a person said."""
-    if answers(record["message"]):
-        return lineage.CARRIED
+    """Of a user's line that answers no call: whether it is what a person said."""
     if record.get("isMeta") is True or record.get("isSynthetic") is True:
         return lineage.CARRIED if record.get("sourceToolUseID") else 0
     return 0 if MACHINE_TEXT.match(words(record["message"])) else lineage.WORDS
@@ -103,12 +102,12 @@ def _event_name(record: dict[str, Any]) -> str:
     return f"{name}/{detail}"[:_MAX_TYPE] if detail else name[:_MAX_TYPE]
 
 
-def answers(message: dict[str, Any]) -> str:
+def _answers(message: dict[str, Any]) -> str:
     """The id of the first call that a message answers, if any."""
     content = message.get("content")
     if isinstance(content, list):
         for block in content:
-            if isinstance(block, dict) and block.get("type") == "tool_result":
+            if type(block) is dict and block.get("type") == "tool_result":
                 return fields.text(block, "tool_use_id")
     return ""
 
@@ -127,9 +126,8 @@ def spawns(message: dict[str, Any]) -> list[Spawn]:
     content = message.get("content")
     found = []
     for block in content if isinstance(content, list) else ():
-        if not isinstance(block, dict) or "name" not in block:
-            continue
-        if str(block["name"]) in SPAWNS:
+        name = block.get("name") if type(block) is dict else None
+        if type(name) is str and name in SPAWNS:
             asked = fields.mapping(block, "input")
             description = fields.one_line(fields.text(asked, "description"))
             call_id = fields.word(block, "id")

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 
-from ..message import Message, Role, Usage
+from ..message import ASSISTANT, USER, Message, Role, Usage
 from ..part import Part, Text, ToolResult
 from ..transcript import Compaction, Event, Warning
 from . import anthropic, blocks, fields
@@ -179,10 +179,12 @@ class _Telling:
             self._model = fields.word(message, "model") or None
         return Message.__new__(  # calling the class takes twice as long
             Message,
-            role=Role.ASSISTANT if is_answer else Role.USER,
+            role=ASSISTANT if is_answer else USER,
             parts=parts,
             model=self._model if is_answer else None,
-            source_id=fields.word(message, "id") or fields.word(record, "uuid") or None,
+            source_id=fields.as_word(message.get("id"))
+            or fields.as_word(record.get("uuid"))
+            or None,
             created_at=self._index.stamp(first),
             usage=_usage(read) if is_answer else None,
             records=tuple([self._index.place(number) for number, _ in read]),

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 
-from ..message import Message, Role, Usage
+from ..message import ASSISTANT, TOOL, Message, Role, Usage
 from ..part import JSON, Opaque, Text
 from ..transcript import Compaction, Event, Warning
 from . import fields, source, windows
@@ -130,12 +130,12 @@ class Reading:
             return
         if item is None:
             self.held.append(Event(name_of("response_item", type_), place, at))
-        elif item[0] is Role.ASSISTANT:
+        elif item[0] is ASSISTANT:
             if not self.is_open or self.answer is None or self.answer.size > MAX_HELD:
                 self._release()
                 self.answer, self.is_open = Answer(), True
             self.answer.add(item[1], payload, place, at)
-        elif item[0] is Role.TOOL:
+        elif item[0] is TOOL:
             self.is_open = False
             self.held.append(message_of(item, payload, (place,), at))
         else:
@@ -245,7 +245,7 @@ class Reading:
         answer = Answer()
         for number, payload in enumerate(history):
             item = self._read(payload, line, ("replacement_history", number))
-            if item is not None and item[0] is Role.ASSISTANT:
+            if item is not None and item[0] is ASSISTANT:
                 answer.add(item[1], payload, records[0])
                 continue
             if message := answer.message(self.model):

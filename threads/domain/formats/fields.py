@@ -12,6 +12,9 @@ MILLISECONDS_FROM = 1e11
 """A number above it is milliseconds since 1970: as seconds it would be the year 5138."""
 
 
+_MOST_COUNTED = 1 << 53
+
+
 def text(record: JSON, *names: str) -> str:
     """The first of these members that is a non-empty string, else an empty one."""
     if isinstance(record, dict):
@@ -29,13 +32,15 @@ def word(record: JSON, *names: str, limit: int = 128) -> str:
     """
     if isinstance(record, dict):
         for name in names:
-            value = record.get(name)
-            if (
-                isinstance(value, str)
-                and 0 < len(value) <= limit
-                and value.isprintable()
-            ):
-                return value
+            if found := as_word(record.get(name), limit):
+                return found
+    return ""
+
+
+def as_word(value: JSON, limit: int = 128) -> str:
+    """The value where it is a name as `word` has it, else an empty string."""
+    if type(value) is str and 0 < len(value) <= limit and value.isprintable():
+        return value
     return ""
 
 
@@ -57,9 +62,14 @@ def count(record: JSON, *names: str) -> int:
     if isinstance(record, dict):
         for name in names:
             value = record.get(name)
-            if type(value) is int and 0 <= value <= 1 << 53:
+            if type(value) is int and 0 <= value <= _MOST_COUNTED:
                 return value
     return 0
+
+
+def as_count(value: JSON) -> int:
+    """The value where it is a number as `count` has it, else 0."""
+    return value if type(value) is int and 0 <= value <= _MOST_COUNTED else 0
 
 
 def moment(value: JSON) -> datetime | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 
-from ..message import Message, Role, Usage
+from ..message import ASSISTANT, TOOL, Message, Role, Usage
 from ..part import JSON, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from . import blocks, fields, json_text, openai
 
@@ -139,7 +139,7 @@ class Answer:
             return None
         return Message.__new__(  # as above
             Message,
-            role=Role.ASSISTANT,
+            role=ASSISTANT,
             parts=tuple(self.parts),
             model=model or None,
             source_id=self.source_id,
@@ -174,7 +174,7 @@ def _reasoning(item: dict[str, Any], _at: Place) -> Item:
     if "encrypted_content" in item:
         sealed = fields.text(item, "encrypted_content") or None
     parts = (Thinking(words, data=sealed),) if words or sealed else ()
-    return Role.ASSISTANT, parts, None
+    return ASSISTANT, parts, None
 
 
 def _joined(item: dict[str, Any], member: str) -> str:
@@ -192,14 +192,14 @@ def _function_call(item: dict[str, Any], at: Place) -> Item:
     if "namespace" in item:
         name = fields.text(item, "namespace") + name
     arguments = openai.read_arguments(item.get("arguments", ""))
-    return Role.ASSISTANT, (ToolCall(_call_id(item), name, arguments),), None
+    return ASSISTANT, (ToolCall(_call_id(item), name, arguments),), None
 
 
 def _custom_call(item: dict[str, Any], at: Place) -> Item:
     """A call whose input is text by definition, also where the text happens to be JSON."""
     name = fields.require(item.get("name"), str, "the name of a tool", (*at, "name"))
     call = ToolCall(_call_id(item), name, item.get("input", ""))
-    return Role.ASSISTANT, (call,), None
+    return ASSISTANT, (call,), None
 
 
 def _call(item: dict[str, Any], _at: Place) -> Item:
@@ -210,14 +210,14 @@ def _call(item: dict[str, Any], _at: Place) -> Item:
         arguments: JSON = {k: v for k, v in item.items() if k not in _ENVELOPE}
     else:
         arguments = item[member]
-    return Role.ASSISTANT, (ToolCall(_call_id(item), name, arguments),), None
+    return ASSISTANT, (ToolCall(_call_id(item), name, arguments),), None
 
 
 def _output(item: dict[str, Any], at: Place) -> Item:
     """What a tool answered: text, blocks, or (older Codex) content and whether it went well."""
     output, is_error = item.get("output"), False
     if output and isinstance(output, str):
-        return Role.TOOL, (ToolResult(_call_id(item), (Text(output),)),), None
+        return TOOL, (ToolResult(_call_id(item), (Text(output),)),), None
     if isinstance(output, dict) and not {"content", "type"} & output.keys():
         output = json_text.decode(json_text.dump(output))
     if isinstance(output, dict):
@@ -228,7 +228,7 @@ def _output(item: dict[str, Any], at: Place) -> Item:
     result = blocks.read_result(
         {"content": output, "is_error": is_error}, _call_id(item), (*at, "output")
     )
-    return Role.TOOL, (result,), None
+    return TOOL, (result,), None
 
 
 def _screenshot(output: dict[str, Any]) -> dict[str, Any]:
@@ -247,7 +247,7 @@ def _search_output(item: dict[str, Any], _at: Place) -> Item:
         return _hosted(item, _at)
     found = {k: v for k, v in item.items() if k not in ("id", "call_id")}
     content = (Opaque(f"{SEARCH}_output", found),)
-    return Role.TOOL, (ToolResult(_call_id(item), content),), None
+    return TOOL, (ToolResult(_call_id(item), content),), None
 
 
 def _agent_message(item: dict[str, Any], at: Place) -> Item:
@@ -261,7 +261,7 @@ def _approval(item: dict[str, Any], _at: Place) -> Item:
 
 
 def _hosted(item: dict[str, Any], _at: Place) -> Item:
-    return Role.ASSISTANT, (Opaque(item["type"], item),), None
+    return ASSISTANT, (Opaque(item["type"], item),), None
 
 
 def _picture(item: dict[str, Any], at: Place) -> Item:
@@ -270,7 +270,7 @@ def _picture(item: dict[str, Any], at: Place) -> Item:
     if not data:
         return _hosted(item, at)
     found = (kind for magic, kind in _PICTURES.items() if data.startswith(magic))
-    return Role.ASSISTANT, (Image(next(found, "image/png"), data=data),), None
+    return ASSISTANT, (Image(next(found, "image/png"), data=data),), None
 
 
 def _call_id(item: dict[str, Any]) -> str:
