@@ -114,7 +114,7 @@ class _Telling:
     def _read(self, file: File) -> _Told:
         """The conversations of a file, each of which opens it when it is read."""
         with file.member.open() as stream:
-            index = Index(stream)
+            index = Index(stream, is_told=False)
             notes = index.notes[0]
             if not notes.message_count:
                 return _Told(file, [], notes)

@@ -122,7 +122,7 @@ def _lines_of_descent(group: list[File]) -> Iterator[tuple[str, Parent | None]]:
 def _message_ids(file: File) -> tuple[str, list[str], float]:
     """A session's id, the ids of its messages in order, and when it was last written."""
     with file.member.open() as stream:
-        index = Index(stream)
+        index = Index(stream, is_told=False)
         return (
             index.external_id(0, file.stem),
             claude_plans.message_ids(index),

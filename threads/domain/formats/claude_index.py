@@ -5,11 +5,14 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, BinaryIO
 
+from contextstudio.accounts.domain.errors import Invalid
+
 from ..part import JSON
 from ..transcript import Event, Warning
-from . import claude_record, fields, lineage, source, windows
+from . import blocks, claude_record, claude_said, fields, lineage, source, windows
 from .claude_notes import CONTINUED, TITLES, Notes, link_agents
 from .claude_record import BOUNDARY, CLEARING, SUMMARY, Kept, Spawn
+from .claude_said import Said
 from .source import BROKEN, Span
 from .ways import Ways
 
@@ -29,7 +32,8 @@ class Index:
     Arrays of numbers, for a session may have millions of lines.
     """
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, *, is_told: bool = True) -> None:
+        """`is_told` where the messages will be asked for, soon and in their order."""
         self.window = source.Window(file)
         self.graph = lineage.Lineage()
         self.warnings: list[Warning] = []
@@ -45,8 +49,9 @@ class Index:
         """The call that each sub-agent answered, by the agent's id."""
         self._starts, self._ends = array("Q"), array("Q")
         self._lines = array("I")
-        self._held: dict[int, tuple[JSON, JSON, JSON]] = {}
+        self._held: dict[int, Said] = {}
         """Messages near the beginning, so that a short file is parsed once."""
+        self._held_to = HELD if is_told else 0
         self._stamps = array("d")
         self._types = array("I")
         self._type_numbers: dict[str, int] = {}
@@ -127,14 +132,17 @@ class Index:
             return "" if group else session_id
         return f"{session_id}/agent-{name}"
 
-    def value(self, number: int) -> JSON:
-        """What a message's line says: its `type`, `uuid` and `message`, and maybe more.
-
-        It was not looked at for what `json_text.is_exact` finds.
-        """
+    def said(self, number: int) -> Said:
+        """What a message's line says. Raises Invalid where it is malformed or nested too deep."""
         if (held := self._held.pop(number, None)) is not None:
-            type_, id_, message = held
-            return {"type": type_, "uuid": id_, "message": message}
+            return held
+        said = claude_said.read(self.value(number))
+        if blocks.are_exact(said[0]):
+            return said
+        return claude_said.read(self.exact_value(number))
+
+    def value(self, number: int) -> JSON:
+        """A message's line, not looked at for what `json_text.is_exact` finds."""
         return self.window.rough_value(Span(self._starts[number], self._ends[number]))
 
     def exact_value(self, number: int) -> JSON:
@@ -196,9 +204,14 @@ class Index:
 
     def _hold(self, record: dict[str, Any], end: int) -> None:
         """Keep what a message says, near the beginning of the file."""
-        if end <= HELD:
-            held = record["type"], record.get("uuid"), record["message"]
-            self._held[len(self.graph.flags)] = held
+        if end > self._held_to:
+            return
+        try:
+            said = claude_said.read(record)
+        except Invalid:
+            return  # to be read again, and refused, in its turn
+        if blocks.are_exact(said[0]):
+            self._held[len(self.graph.flags)] = said
 
     def _hear(
         self, record: dict[str, Any], type_: str, flags: int, group: int, answers: str

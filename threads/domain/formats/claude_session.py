@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 
-from ..message import ASSISTANT, USER, Message, Role, Usage
-from ..part import Part, Text, ToolResult
+from ..message import ASSISTANT, USER, Message
+from ..part import Text, ToolResult
 from ..transcript import Compaction, Event, Warning
-from . import anthropic, blocks, fields
+from . import blocks, claude_said, fields
 from .claude_index import Index
 from .claude_plans import Plan
+from .claude_said import Said
 from .lineage import MESSAGE
 
 MOST_HIDDEN = 2_000_000
@@ -27,7 +28,6 @@ MOST_COMPACTIONS = 2000
 CLEARED = "[Old tool result content cleared]"
 """What the tool sends in place of a result that a micro-compaction took out."""
 
-CONTENT = ("message", "content")
 Item = Message | Event | Compaction
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
 
@@ -60,7 +60,6 @@ class _Telling:
         self._count = 0
         self._all: list[int] = []
         """All ordinals: compactions that nest name the same, so they hold the same objects."""
-        self._model: str | None = None
         self._live_from, self._live = 0, set[int]()
         lines = len(index.graph) if index.boundaries else 0
         self._ordinals = array("i", [-1]) * lines
@@ -116,10 +115,10 @@ class _Telling:
 
     def _single(self, number: int) -> Message | Event:
         """The message of one line; an event where it can't be read."""
-        line = self._parts(number)
+        line = self._said(number)
         if isinstance(line, Event):
             return line
-        message = self._join([(number, line[0])], line[1])
+        message = self._made([number], line)
         if self._is_noted:
             self._note([number], message)
         self._count += 1
@@ -131,34 +130,23 @@ class _Telling:
         following = self._ways.following
         while (number := following[numbers[-1]]) >= 0:
             numbers.append(number)
-        parts: list[Part] = []
-        read: list[tuple[int, dict[str, Any]]] = []
+        read: dict[int, Said] = {}
         for number in numbers:
-            line = self._parts(number)
+            line = self._said(number)
             if isinstance(line, Event):
                 yield line
             else:
-                read.append((number, line[0]))
-                parts.extend(line[1])
+                read[number] = line
         if read:
-            message = self._join(read, tuple(parts))
+            message = self._made(list(read), claude_said.joined(list(read.values())))
             self._note(numbers, message)
             self._count += 1
             yield message
 
-    def _parts(self, number: int) -> tuple[dict[str, Any], tuple[Part, ...]] | Event:
-        """A message's line with its parts; an event where they can't be read."""
+    def _said(self, number: int) -> Said | Event:
+        """What a message's line says; an event where it can't be read."""
         try:
-            record = self._index.value(number)
-            content = record["message"].get("content")
-            if type(content) is str and content:
-                return record, (Text(content),)
-            parts = blocks.read_content(content, CONTENT)
-            if not blocks.are_exact(parts):
-                record = self._index.exact_value(number)
-                content = record["message"].get("content")
-                parts = blocks.read_content(content, CONTENT)
-            return record, parts
+            return self._index.said(number)
         except Invalid as error:
             return self._unreadable(number, error)
 
@@ -168,26 +156,18 @@ class _Telling:
         self._warnings.append(Warning(error.code, words, line))
         return self._index.event(number, "unreadable/")
 
-    def _join(
-        self, read: list[tuple[int, dict[str, Any]]], parts: tuple[Part, ...]
-    ) -> Message:
-        """The message of the lines that were read; the last says the usage."""
-        first, record = read[0]
-        message = record["message"]
-        is_answer = record["type"] == "assistant"
-        if is_answer and message.get("model") != self._model:
-            self._model = fields.word(message, "model") or None
+    def _made(self, numbers: list[int], said: Said) -> Message:
+        """The message of lines that say this."""
+        parts, is_answer, source_id, model, usage = said
         return Message.__new__(  # calling the class takes twice as long
             Message,
             role=ASSISTANT if is_answer else USER,
             parts=parts,
-            model=self._model if is_answer else None,
-            source_id=fields.as_word(message.get("id"))
-            or fields.as_word(record.get("uuid"))
-            or None,
-            created_at=self._index.stamp(first),
-            usage=_usage(read) if is_answer else None,
-            records=tuple([self._index.place(number) for number, _ in read]),
+            model=model,
+            source_id=source_id,
+            created_at=self._index.stamp(numbers[0]),
+            usage=usage,
+            records=tuple([self._index.place(number) for number in numbers]),
         )
 
     def _note(self, numbers: list[int], message: Message) -> None:
@@ -246,7 +226,7 @@ class _Telling:
         if self._is_too_much():
             yield from map(self._index.event, dict.fromkeys((number, *summaries)))
             return
-        read = [item for one in summaries for item in self._read_summary(one)]
+        read = [self._read_summary(one) for one in summaries]
         messages = tuple(item for item in read if isinstance(item, Message))
         kept = self._index.kept_by(number)
         ordinals = {self._ordinals[line] for line in kept} - {-1}
@@ -279,13 +259,9 @@ class _Telling:
             self._warnings.append(Warning("compactions_left", words))
         return True
 
-    def _read_summary(self, number: int) -> Iterator[Message | Event]:
-        parts = self._parts(number)
-        if isinstance(parts, Event):
-            yield parts
-            return
-        record, content = parts
-        yield self._join([(number, record)], content)
+    def _read_summary(self, number: int) -> Message | Event:
+        said = self._said(number)
+        return said if isinstance(said, Event) else self._made([number], said)
 
     def _clearing(self, number: int) -> Iterator[Item]:
         """A shorter message for each whose results were cleared."""
@@ -315,13 +291,4 @@ class _Telling:
             else part
             for part in blocks.read_content(record["message"].get("content"), ())
         )
-        return Message(role=Role.USER, parts=parts)
-
-
-def _usage(lines: list[tuple[int, dict[str, Any]]]) -> Usage | None:
-    """What the last line of a message that says it says of its tokens."""
-    for _, record in reversed(lines):
-        usage = anthropic.read_usage(record["message"].get("usage"))
-        if usage and (usage.input_tokens or usage.output_tokens):
-            return usage
-    return None
+        return Message(role=USER, parts=parts)
