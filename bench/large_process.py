@@ -37,13 +37,26 @@ def main() -> None:
         caller_of_user(owner), project, upload, job_id=job_id, progress=lambda *_: None
     )
     peak, seconds = _resident("VmHWM"), time.monotonic() - begun
-    found = {"idle": idle, "peak": peak, "seconds": seconds, "messages": done.recorded}
+    reader = sum(_resident("VmHWM", child) for child in _children())
+    found = {
+        "idle": idle,
+        "peak": peak + reader,
+        "reader": reader,
+        "seconds": seconds,
+        "messages": done.recorded,
+    }
     print(json.dumps(found | {"stored": Message.objects.count()}))
 
 
-def _resident(name: str) -> int:
-    """Bytes of this process in memory, or the most there were."""
-    for line in Path("/proc/self/status").read_text().splitlines():
+def _children() -> list[str]:
+    """The processes that this one has begun: that which reads."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    return [child for task in tasks for child in task.read_text().split()]
+
+
+def _resident(name: str, process: str = "self") -> int:
+    """Bytes of a process in memory, or the most there were."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
     raise LookupError(name)

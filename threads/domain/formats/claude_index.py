@@ -1,5 +1,6 @@
 """What each line of a Claude Code session is, found in a first pass over the file."""
 
+import io
 from array import array
 from datetime import UTC, datetime
 from functools import cached_property
@@ -17,7 +18,8 @@ from .source import BROKEN, Span
 from .ways import Ways
 
 HELD = 24 << 20
-"""Bytes at the beginning of a file of which the messages are held until they are told."""
+"""Bytes of a file up to which its messages are held until they are told: a larger one is
+parsed once more, for what is held is several times as much."""
 MOST_KEPT = 2000
 """Lines that a compaction left in the context, counted from the last up to the first."""
 _NAMING = frozenset(TITLES[:3])
@@ -50,8 +52,8 @@ class Index:
         self._starts, self._ends = array("Q"), array("Q")
         self._lines = array("I")
         self._held: dict[int, Said] = {}
-        """Messages near the beginning, so that a short file is parsed once."""
-        self._held_to = HELD if is_told else 0
+        """Messages, so that a short file is parsed once."""
+        self._is_held = is_told and file.seek(0, io.SEEK_END) <= HELD
         self._stamps = array("d")
         self._types = array("I")
         self._type_numbers: dict[str, int] = {}
@@ -194,7 +196,7 @@ class Index:
             type_, flags = SUMMARY, lineage.SPINE
         if flags & lineage.MESSAGE:
             turn = self._hear(known, type_, flags, group, answers)
-            self._hold(known, end)
+            self._hold(known)
         else:
             answers = ""
             if not flags & lineage.LOOSE:
@@ -202,9 +204,9 @@ class Index:
         self._place(line, start, end, known, type_)
         self.graph.add(id_, parent, flags, turn, answers, group)
 
-    def _hold(self, record: dict[str, Any], end: int) -> None:
-        """Keep what a message says, near the beginning of the file."""
-        if end > self._held_to:
+    def _hold(self, record: dict[str, Any]) -> None:
+        """Keep what a message says, where the file is short."""
+        if not self._is_held:
             return
         try:
             said = claude_said.read(record)
