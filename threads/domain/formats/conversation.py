@@ -142,15 +142,21 @@ class Envelope:
                 yield from self._listed(name)
 
     def _listed(self, name: str) -> Iterator[Message | Event]:
+        roles = _PLAIN.get(self.family.format, {})
         try:
             begin = self.members[name].start
             for key, start, end, data in windows.elements(self.file, begin):
-                yield self._message((name, key), Span(start, end), data)
+                yield _plain(_roughly(data), start, end, roles) or self._message(
+                    (name, key), Span(start, end), data
+                )
         except Invalid as error:
             self.warnings.append(_warning(error, (), None))
 
     def _message(self, at: Place, span: Span, data: bytes | None) -> Message | Event:
-        """The message of a piece of the list; `data` is None where it isn't read yet."""
+        """What a piece of the list says that is more than a role and a text, or broken.
+
+        `data` is None where it isn't read yet.
+        """
         try:
             value = (
                 source.read_span(self.file, span)
@@ -160,8 +166,7 @@ class Envelope:
         except Invalid as error:
             self.warnings.append(_warning(error, at, None))
             value = BROKEN
-        found = _plain(value, *span, _PLAIN.get(self.family.format, {}))
-        return found or _item(Value(value, span, at), self.family, self.warnings)
+        return _item(Value(value, span, at), self.family, self.warnings)
 
     def _read(
         self, name: str, reader: Callable[[JSON], Message | None]
@@ -200,6 +205,14 @@ def members_of(
         yield from source.children(file, start)
     except Invalid as error:
         warnings.append(_warning(error, (), None))
+
+
+def _roughly(data: bytes | None) -> JSON:
+    """The value of a piece, if only `_plain` asks; None where it isn't easily read."""
+    try:
+        return json_text.parse_roughly(data) if data else None
+    except ValueError:
+        return None
 
 
 def _plain(
