@@ -173,7 +173,7 @@ def _reasoning(item: dict[str, Any], _at: Place) -> Item:
     words, sealed = _joined(item, "content") or _joined(item, "summary"), None
     if "encrypted_content" in item:
         sealed = fields.text(item, "encrypted_content") or None
-    parts = (Thinking(words, data=sealed),) if words or sealed else ()
+    parts = (Thinking(words, None, sealed),) if words or sealed else ()
     return ASSISTANT, parts, None
 
 
