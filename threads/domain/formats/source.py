@@ -63,13 +63,14 @@ class Child(NamedTuple):
 def lines(source: BinaryIO) -> Iterator[Line]:
     """The lines of a file from its start, blank ones left out; any line ending.
 
-    Read by the chunk, for whoever takes the lines may read elsewhere in between.
+    Read by the chunk, for whoever takes the lines may read elsewhere in between; the first is
+    short, for often no more than the first lines are taken.
     """
     number = start = offset = size = 0
     held: list[bytes] = []
     while True:
         source.seek(offset)
-        chunk = source.read(CHUNK)
+        chunk = source.read(CHUNK if offset else CHUNK // 16 or 1)
         offset += len(chunk)
         *ended, rest = chunk.split(b"\n") if chunk else [b""] * (1 + bool(size))
         for piece in ended:
