@@ -7,6 +7,7 @@ what each tool writes, in the order of `docs/formats.md`: content only, never th
 from collections.abc import Callable
 from typing import Any
 
+from . import fields
 from .claude_record import is_of_qwen
 from .format import Format
 from .sample import ZIP, Sample
@@ -45,7 +46,7 @@ def _cline_asks(sample: Sample) -> bool:
 
 def _of_grok(sample: Sample) -> bool:
     """Lines whose type is who speaks, with the content beside it."""
-    kinds = {row.get("type") for row in sample.records if "content" in row}
+    kinds = {fields.text(row, "type") for row in sample.records if "content" in row}
     return {"assistant"} < kinds and bool(kinds & {"system", "tool_result"})
 
 

@@ -165,3 +165,9 @@ def test_the_format_may_be_said() -> None:
     assert found.format == "anthropic"
     with pytest.raises(Invalid, match="no format 'tape'"):
         formats.read(io.BytesIO(b""), "tape")
+
+
+def test_a_type_that_is_no_word_is_nobody_s() -> None:
+    rows = [{"type": {"a": 1}, "content": "x"}, {"type": ["b"], "content": "y"}]
+
+    assert "grok" not in [one.format for one in formats.detect(lines(*rows))]
