@@ -1,7 +1,9 @@
 """The canonical form of a message, and its digest."""
 
+import copy
 import hashlib
 import json
+from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given, settings
@@ -69,3 +71,13 @@ def test_the_text_of_a_message_is_all_it_says() -> None:
 def test_a_part_of_another_kind_is_refused() -> None:
     with pytest.raises(ValueError, match="song"):
         decode_part({"type": "song"})
+
+
+@given(messages)
+def test_a_message_is_copied_and_not_changed(message: Message) -> None:
+    other = copy.deepcopy(message)
+
+    assert other == message
+    assert other is not message
+    with pytest.raises(FrozenInstanceError):
+        other.name = "other"  # type: ignore[misc]
