@@ -117,32 +117,26 @@ class Lineage:
     def tree(self) -> "Tree":
         """The lines as a tree: nothing is missing from it, and it has no cycle."""
         parents = array("i", self._parents)
+        for number in self._late:
+            parents[number] = self.parent(number)
         hung = []
         before: dict[int, int] = {}
         place = len(self)
-        for number, flags in enumerate(self.flags):
-            group = self.groups[number]
+        all_flags, groups = self.flags, self.groups
+        for number, flags in enumerate(all_flags):
             if flags & LOOSE:
                 parents[number] = place
                 continue
-            parent = self.parent(number)
-            if not self._may_hang(number, parent):
-                parent = before.get(group, len(self) + group)
+            group, parent = groups[number], parents[number]
+            is_there = parent != NOBODY and parent != number
+            if not is_there or all_flags[parent] & LOOSE or groups[parent] != group:
+                parents[number] = before.get(group, len(self) + group)
                 hung.append(number)
-            parents[number] = parent
             if flags & SPINE:
                 before[group] = number
             place = place if group else number
         self._cut_cycles(parents, hung)
         return Tree(parents, self.group_count)
-
-    def _may_hang(self, number: int, parent: int) -> bool:
-        """Whether a line may have this parent: there, of its group, and in the graph."""
-        return (
-            parent not in (NOBODY, number)
-            and not self.flags[parent] & LOOSE
-            and self.groups[parent] == self.groups[number]
-        )
 
     def _cut_cycles(self, parents: "array[int]", hung: list[int]) -> None:
         """Hang on the root what can't be reached from it: first what was only hung up here."""

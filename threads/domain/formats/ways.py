@@ -123,24 +123,25 @@ class _Walk:
 
     def run(self) -> None:
         """Order the lines of the way, and begin those that are left off it."""
-        only_child = self._tree.only_child
+        only_child, take = self._tree.only_child, self._take
         if self._way.first >= self._tree.size:
             self._beside(self._way.first, self._path[0] if self._path else NOBODY)
         for number, following in zip_longest(
             self._path, self._path[1:], fillvalue=NOBODY
         ):
-            self._take(number)
+            take(number)
             if following == NOBODY or only_child(number) == NOBODY:
                 self._beside(number, following)
 
     def _find_path(self) -> "array[int]":
         """From the first line (a root is none) to the last that was spoken."""
         path = array("i")
+        only_child, size = self._tree.only_child, self._tree.size
         number = self._way.first
         while True:
-            if number < self._tree.size:
+            if number < size:
                 path.append(number)
-            child = self._tree.only_child(number)
+            child = only_child(number)
             if child == NOBODY:
                 children = self._tree.children(number)
                 child = max(children, key=self._ranks.__getitem__, default=NOBODY)
@@ -181,7 +182,8 @@ class _Walk:
     def _take(self, number: int) -> None:
         way, flags = self._way, self._lineage.flags[number]
         way.order.append(number)
-        way.words += bool(flags & WORDS)
+        if flags & WORDS:
+            way.words += 1
         if flags & ANSWER:
             turn = self._lineage.turns[number]
             way.answers += turn == NOBODY or turn not in self._heard
