@@ -52,6 +52,21 @@ def waiting() -> int:
     return reader._process.pid
 
 
+def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LARGE", 1)
+    monkeypatch.setattr(reading, "WORTH", 1)
+
+
+def test_a_middling_file_is_given_to_a_process_that_waits_anyway(
+    none_waits: None, talk: Path
+) -> None:
+    sizes = (reading.WORTH - 1, reading.WORTH, reading.LARGE)
+    assert list(map(reading.pays, sizes)) == [False, False, True]
+    with opened(talk, "auto", "talk"):
+        pass
+    assert list(map(reading.pays, sizes)) == [False, True, True]
+
+
 @pytest.mark.parametrize("name", sorted(SPECIMENS))
 def test_a_file_reads_the_same_in_a_process_of_its_own(
     name: str, tmp_path: Path
@@ -195,7 +210,7 @@ def test_what_cannot_be_read_apart_is_named_and_stops_no_other(
     project: Project,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reading, "LARGE", 1_000)
+    all_is_large(monkeypatch)
     ask = reading._ask
 
     def broken(asked: Asked) -> object:
@@ -216,7 +231,7 @@ def test_what_cannot_be_read_apart_is_named_and_stops_no_other(
 def test_a_longer_version_of_a_large_file_is_appended(
     caller: Caller, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "LARGE", 1_000)
+    all_is_large(monkeypatch)
     for count in (100, 150, 150):
         document = {"session_id": "talk", "messages": SAID[:count]}
         upload = kept(json.dumps(document).encode())
