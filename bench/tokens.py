@@ -25,8 +25,8 @@ from bench.transcript import messages
 from threads import tokens
 from threads.domain.formats import openai
 from threads.domain.message import Message, Role, digest
-from threads.domain.part import Text
-from threads.domain.tokens import texts
+from threads.domain.part import Part, Text
+from threads.domain.tokens import total, words
 
 COUNT = 10_000
 FUZZ = 60_000
@@ -48,7 +48,7 @@ def _reference(found: list[Message]) -> list[int]:
     """The count of each message, by tiktoken alone."""
     encode = get_encoding(ENCODING).encode_ordinary
     return [
-        sum(len(encode(text)) for part in message.parts for text in texts(part))
+        sum(len(encode(text)) for part in message.parts for text in _texts_of(part))
         for message in found
     ]
 
@@ -159,9 +159,17 @@ def _first_count(way: str) -> float:
     return _timed(lambda: [count(text) for text in found])
 
 
+def _texts_of(part: Part) -> list[str]:
+    """The texts of a part that are counted."""
+    found: list[str] = []
+    for counted in words([part]):
+        total(counted, lambda text: found.append(text) or 0)  # type: ignore[func-returns-value]
+    return found
+
+
 def _texts(found: list[Message]) -> Iterator[str]:
     return chain.from_iterable(
-        texts(part) for message in found for part in message.parts
+        _texts_of(part) for message in found for part in message.parts
     )
 
 

@@ -1,13 +1,17 @@
 """Commits that need not be on the disk yet, for what nobody was told of."""
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from threading import Event, Thread
 
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 _NORMAL, _FULL = 1, 2
 """How SQLite calls waiting at checkpoints alone, and waiting at every commit too."""
+_PAUSE = 0.02
+"""Seconds between two checkpoints: in so long an import writes some 2 MB."""
 
 
 @contextmanager
@@ -15,18 +19,26 @@ def on_disk_later() -> Iterator[None]:
     """In SQLite, don't wait for the disk at the commits within; the next one behind them does.
 
     A machine that loses its power may lose the last of them, never one before another, for
-    they are written in a row. Within a transaction, and where SQLite writes no such row,
-    nothing is changed. PostgreSQL's connections are shared, so it is left as it is.
+    they are written in a row. Checkpoints, which bring that row into the database and wait
+    for the disk, are made by a thread meanwhile. Within a transaction, and where SQLite writes
+    no such row, nothing is changed. PostgreSQL's connections are shared, so it is left as it is.
     """
     with connection.cursor() as cursor:
         if not _can_lag(cursor):
             yield
             return
+        ended = Event()
+        checkpoints = Thread(
+            target=_checkpoint, args=(str(connection.settings_dict["NAME"]), ended)
+        )
         cursor.execute(f"PRAGMA synchronous={_NORMAL}")
+        checkpoints.start()
         try:
             yield
         finally:
+            ended.set()
             cursor.execute(f"PRAGMA synchronous={_FULL}")
+            checkpoints.join()
 
 
 def _can_lag(cursor: CursorWrapper) -> bool:
@@ -36,3 +48,11 @@ def _can_lag(cursor: CursorWrapper) -> bool:
     in_a_row = cursor.fetchone() == ("wal",)
     cursor.execute("PRAGMA synchronous")
     return in_a_row and bool(cursor.fetchone() == (_FULL,))
+
+
+def _checkpoint(path: str, ended: Event) -> None:
+    """Bring what is committed into the database, again and again, without keeping anyone."""
+    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as database:
+        while not ended.wait(_PAUSE):
+            with suppress(sqlite3.OperationalError):  # another is at it
+                database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()

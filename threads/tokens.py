@@ -87,11 +87,8 @@ def count_words(
     messages: Iterable[tokens.Words], encoding: str = DEFAULT
 ) -> list[list[int]]:
     """The same for what of each message is to be counted."""
-    count, spell = counter(encoding), tokens.spell
-    return [
-        [sum(map(count, map(spell, values))) + estimate for values, estimate in parts]
-        for parts in messages
-    ]
+    count = counter(encoding)
+    return [[tokens.total(part, count) for part in parts] for parts in messages]
 
 
 def count_many(texts: Iterable[str], encoding: str = DEFAULT) -> list[int]:

@@ -155,6 +155,8 @@ def batches(items: Iterable[Message | Event | Compaction]) -> Iterator[Batch]:
         if isinstance(item, Message):
             ordinal += 1
             filling.add(item)
+            if filling.size < MOST_BYTES and len(filling.given) < MOST:
+                continue  # most often, and asked quickly
         else:
             _take(filling, item, ordinal)
         if filling.is_full:

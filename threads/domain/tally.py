@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .message import Message
-from .part import ToolResult
+from .part import Text, ToolResult
 from .transcript import Warning
 
 MOST_WARNINGS = 200
@@ -48,10 +48,12 @@ class Tally:
             if len(one.records) > 1:
                 self.records[one.role] += len(one.records) - 1
         parts = [part for one in messages for part in one.parts]
-        self.parts.update([part.kind for part in parts])
-        results = [part for part in parts if isinstance(part, ToolResult)]
-        kinds = [item.kind for result in results for item in result.content]
-        self.parts.update(kind for kind in kinds if kind in _SHOWN)
+        self.parts.update(Counter([part.kind for part in parts]))
+        for part in parts:
+            if type(part) is ToolResult:
+                for item in part.content:
+                    if type(item) is not Text and item.kind in _SHOWN:
+                        self.parts[item.kind] += 1
 
     def count_event(self, type_: str) -> None:
         """A record that is no message was read."""

@@ -5,7 +5,8 @@ message is no part of it: it belongs to the request.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from .part import JSON, File, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
@@ -17,60 +18,55 @@ The true price depends on the size and on the provider (Anthropic: width x heigh
 FILE = 1_500
 """Tokens of a file: the lower of the 1,500 to 3,000 that Anthropic gives for a PDF's page."""
 
-Words = list[tuple[list[JSON], int]]
-"""What of a message is counted: of each part its texts, and what is estimated.
+Counted = str | tuple[list[JSON], int]
+"""What of a part is counted: its text; or its values, and what is estimated.
 
 A value that is no text is counted as its JSON, which is written when it is counted: of most
 messages that come again it never is.
 """
+Words = list[Counted]
+"""What of a message is counted, part by part."""
 
 
 def words(parts: Iterable[Part]) -> Words:
-    """What is counted of a message's parts."""
-    return [
-        # Most parts are texts, and a call of a function costs more than what it gives.
-        ([part.text], 0) if type(part) is Text else (_values(part), estimate(part))
-        for part in parts
-    ]
+    """What is counted of a message's parts.
 
-
-def spell(value: JSON) -> str:
-    """A value of `Words` as the text that is counted."""
-    return value if isinstance(value, str) else _json(value)
-
-
-def texts(part: Part) -> Iterator[str]:
-    """The strings of a part that the tokenizer counts, each on its own.
-
-    Of a call its name and its arguments as JSON; of a result the texts it holds. Reasoning
-    that only its provider can read counts nothing: its length says nothing of its tokens.
+    Of a call its name and its arguments; of a result the texts it holds. Reasoning that only
+    its provider can read counts nothing: its length says nothing of its tokens.
     """
-    return map(spell, _values(part))
+    return [_WORDS[type(part)](part) for part in parts]
 
 
-def _values(part: Part) -> list[JSON]:
-    match part:
-        case Text(text) | Thinking(text):
-            return [text]
-        case ToolCall(_, name, arguments):
-            return [name, arguments]
-        case ToolResult(_, content):
-            return [value for item in content for value in _values(item)]
-        case Opaque(_, data):
-            return [_json(data)]
-    return []
+def total(counted: Counted, count: Callable[[str], int]) -> int:
+    """The tokens of a part; each of its texts is counted on its own."""
+    if isinstance(counted, str):
+        return count(counted)
+    values, estimated = counted
+    return estimated + sum(
+        count(value if isinstance(value, str) else _json(value)) for value in values
+    )
 
 
-def estimate(part: Part) -> int:
-    """Tokens of what is not text in a part: its images and files."""
-    match part:
-        case Image():
-            return IMAGE
-        case File():
-            return FILE
-        case ToolResult(_, content):
-            return sum(map(estimate, content))
-    return 0
+def _of_result(part: ToolResult) -> Counted:
+    found = words(part.content)
+    if len(found) == 1:
+        return found[0]
+    texts: list[JSON] = [one for one in found if isinstance(one, str)]
+    others = [one for one in found if not isinstance(one, str)]
+    texts += [value for values, _ in others for value in values]
+    return texts, sum(estimated for _, estimated in others)
+
+
+_WORDS: dict[type, Callable[[Any], Counted]] = {
+    Text: lambda part: part.text,
+    Thinking: lambda part: part.text,
+    ToolCall: lambda part: ([part.name, part.arguments], 0),
+    ToolResult: _of_result,
+    Image: lambda _: ([], IMAGE),
+    File: lambda _: ([], FILE),
+    Opaque: lambda part: _json(part.data),
+}
+"""What is counted of each kind of part; a look-up, for a `match` takes as long as the rest."""
 
 
 def _json(value: JSON) -> str:

@@ -61,6 +61,10 @@ class Apart:
             yield told
         self._warnings[:] = told.warnings
 
+    def has_more(self) -> bool:
+        """Whether the next batch is there already, or the end."""
+        return self._reader.has_told()
+
 
 def pays(size: int) -> bool:
     """Whether a file of so many bytes is better read in a process of its own."""
@@ -125,6 +129,10 @@ class _Reader:
             return self._connection.recv()
         except (EOFError, OSError) as gone:
             raise _gone() from gone
+
+    def has_told(self) -> bool:
+        """Whether something was told that nobody has received yet."""
+        return self._connection.poll()
 
     def end(self) -> None:
         """Let it go, whatever it does."""
