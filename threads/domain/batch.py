@@ -148,20 +148,30 @@ class Filling:
         return sha256
 
 
-def batches(items: Iterable[Message | Event | Compaction]) -> Iterator[Batch]:
-    """The items of a transcript in batches, each of them counted in its batch's tally."""
+def batches(
+    items: Iterable[Message | Event | Compaction], *, growing: bool = False
+) -> Iterator[Batch]:
+    """The items of a transcript in batches, each of them counted in its batch's tally.
+
+    `growing`: the first are smaller, each twice the last, so that whoever writes them beside
+    this has to wait for none.
+    """
     ordinal, filling = 0, Filling()
+    share = 16 if growing else 1
+    most, most_bytes = MOST // share, MOST_BYTES // share
     for item in items:
         if isinstance(item, Message):
             ordinal += 1
             filling.add(item)
-            if filling.size < MOST_BYTES and len(filling.given) < MOST:
-                continue  # most often, and asked quickly
+            if filling.size < most_bytes and len(filling.given) < most:
+                continue
         else:
             _take(filling, item, ordinal)
-        if filling.is_full:
-            yield filling.done()
-            filling = Filling()
+            if len(filling.events) < most:
+                continue
+        yield filling.done()
+        filling = Filling()
+        most, most_bytes = min(2 * most, MOST), min(2 * most_bytes, MOST_BYTES)
     if filling.given or filling.events:
         yield filling.done()
 

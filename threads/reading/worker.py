@@ -60,7 +60,7 @@ def _tell(connection: "Connection[Any, Any]", transcript: Transcript) -> None:
     sender = Thread(target=_send, args=(connection, made), daemon=True)
     sender.start()
     try:
-        for batch in batches(transcript.items):
+        for batch in batches(transcript.items, growing=True):
             made.put(pickle.dumps(batch, pickle.HIGHEST_PROTOCOL))
     finally:
         made.put(None)
