@@ -6,8 +6,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, BinaryIO
 
-from contextstudio.accounts.domain.errors import Invalid
-
 from ..part import JSON
 from ..transcript import Event, Warning
 from . import blocks, claude_record, claude_said, fields, lineage, source, windows
@@ -51,7 +49,7 @@ class Index:
         """The call that each sub-agent answered, by the agent's id."""
         self._starts, self._ends = array("Q"), array("Q")
         self._lines = array("I")
-        self._held: dict[int, Said] = {}
+        self._held: dict[int, JSON] = {}
         """Messages, so that a short file is parsed once."""
         self._is_held = is_told and file.seek(0, io.SEEK_END) <= HELD
         self._stamps = array("d")
@@ -136,15 +134,18 @@ class Index:
 
     def said(self, number: int) -> Said:
         """What a message's line says. Raises Invalid where it is malformed or nested too deep."""
-        if (held := self._held.pop(number, None)) is not None:
-            return held
         said = claude_said.read(self.value(number))
         if blocks.are_exact(said[0]):
             return said
         return claude_said.read(self.exact_value(number))
 
     def value(self, number: int) -> JSON:
-        """A message's line, not looked at for what `json_text.is_exact` finds."""
+        """A message's line: its `type`, `uuid` and `message`, and maybe more.
+
+        It was not looked at for what `json_text.is_exact` finds.
+        """
+        if (held := self._held.pop(number, None)) is not None:
+            return held
         return self.window.rough_value(Span(self._starts[number], self._ends[number]))
 
     def exact_value(self, number: int) -> JSON:
@@ -205,15 +206,16 @@ class Index:
         self.graph.add(id_, parent, flags, turn, answers, group)
 
     def _hold(self, record: dict[str, Any]) -> None:
-        """Keep what a message says, where the file is short."""
-        if not self._is_held:
-            return
-        try:
-            said = claude_said.read(record)
-        except Invalid:
-            return  # to be read again, and refused, in its turn
-        if blocks.are_exact(said[0]):
-            self._held[len(self.graph.flags)] = said
+        """Keep what a message says, where the file is short.
+
+        It is read when it is told: somebody may write the ones before it meanwhile.
+        """
+        if self._is_held:
+            self._held[len(self.graph.flags)] = {
+                "type": record["type"],
+                "uuid": record.get("uuid"),
+                "message": record["message"],
+            }
 
     def _hear(
         self, record: dict[str, Any], type_: str, flags: int, group: int, answers: str
