@@ -4,9 +4,9 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from threading import Event, Thread
+from typing import Any
 
 from django.db import connection
-from django.db.backends.utils import CursorWrapper
 
 _NORMAL, _FULL = 1, 2
 """How SQLite calls waiting at checkpoints alone, and waiting at every commit too."""
@@ -23,31 +23,32 @@ def on_disk_later() -> Iterator[None]:
     for the disk, are made by a thread meanwhile. Within a transaction, and where SQLite writes
     no such row, nothing is changed. PostgreSQL's connections are shared, so it is left as it is.
     """
-    with connection.cursor() as cursor:
-        if not _can_lag(cursor):
-            yield
-            return
-        ended = Event()
-        checkpoints = Thread(
-            target=_checkpoint, args=(str(connection.settings_dict["NAME"]), ended)
-        )
-        cursor.execute(f"PRAGMA synchronous={_NORMAL}")
-        checkpoints.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            cursor.execute(f"PRAGMA synchronous={_FULL}")
-            checkpoints.join()
+    if not _can_lag():
+        yield
+        return
+    path, ended = str(connection.settings_dict["NAME"]), Event()
+    checkpoints = Thread(target=_checkpoint, args=(path, ended))
+    _ask(f"PRAGMA synchronous={_NORMAL}")
+    checkpoints.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        _ask(f"PRAGMA synchronous={_FULL}")
+        checkpoints.join()
 
 
-def _can_lag(cursor: CursorWrapper) -> bool:
+def _can_lag() -> bool:
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         return False
-    cursor.execute("PRAGMA journal_mode")
-    in_a_row = cursor.fetchone() == ("wal",)
-    cursor.execute("PRAGMA synchronous")
-    return in_a_row and bool(cursor.fetchone() == (_FULL,))
+    modes = _ask("PRAGMA journal_mode"), _ask("PRAGMA synchronous")
+    return modes == (("wal",), (_FULL,))
+
+
+def _ask(pragma: str) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(pragma)
+        return cursor.fetchone()
 
 
 def _checkpoint(path: str, ended: Event) -> None:

@@ -65,6 +65,9 @@ def test_a_middling_file_is_given_to_a_process_that_waits_anyway(
     with opened(talk, "auto", "talk"):
         pass
     assert list(map(reading.pays, sizes)) == [False, True, True]
+    reading._kept[0]._process.kill()
+    reading._kept[0]._process.wait()
+    assert list(map(reading.pays, sizes)) == [False, False, True]
 
 
 @pytest.mark.parametrize("name", sorted(SPECIMENS))

@@ -68,7 +68,8 @@ class Apart:
 
 def pays(size: int) -> bool:
     """Whether a file of so many bytes is better read in a process of its own."""
-    return size >= (WORTH if _kept else LARGE)
+    waits = any(one.is_there() for one in tuple(_kept))
+    return size >= (WORTH if waits else LARGE)
 
 
 @contextmanager
@@ -115,6 +116,10 @@ class _Reader:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # Ctrl+C is for the server, which ends it
             )
+
+    def is_there(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.poll() is None
 
     def send(self, question: Asked | int | None) -> None:
         """Ask. Raises Fault where the process has ended."""
