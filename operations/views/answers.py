@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from contextstudio.accounts.authentication import caller_of
 from operations.domain.key import Key
@@ -85,7 +85,7 @@ def surroundings(request: HttpRequest, look: Look, old: Look) -> SafeString:
         "may_propose": look.may_propose,
         "session": look.session,
     }
-    return mark_safe(render_to_string("operations/surroundings.html", context, request))  # noqa: S308
+    return render_to_string("operations/surroundings.html", context, request)
 
 
 def _toast(notice: Notice) -> str:

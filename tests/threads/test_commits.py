@@ -1,6 +1,7 @@
 """How soon commits are on the disk."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -8,47 +9,55 @@ from django.db import connection, transaction
 from threads.commits import on_disk_later
 
 NORMAL, FULL = 1, 2
+NAME = "synchronous" if connection.vendor == "sqlite" else "synchronous_commit"
 
 
-def synchronous(new: int | None = None) -> int:
-    """How SQLite waits for the disk; with `new`, how it waited before."""
+def asked(statement: str) -> Any:
     with connection.cursor() as cursor:
-        cursor.execute("PRAGMA synchronous")
-        found = int(cursor.fetchone()[0])
-        if new is not None:
-            cursor.execute(f"PRAGMA synchronous={new}")
-    return found
+        cursor.execute(statement)
+        return cursor.fetchone()[0]
+
+
+def synchronous() -> Any:
+    """How the database waits for the disk."""
+    return asked(f"{'PRAGMA' if connection.vendor == 'sqlite' else 'SHOW'} {NAME}")
+
+
+def wait(how: Any) -> None:
+    """Let it wait so."""
+    verb = "PRAGMA" if connection.vendor == "sqlite" else "SET"
+    with connection.cursor() as cursor:
+        cursor.execute(f"{verb} {NAME}={how}")
 
 
 @pytest.fixture
-def waiting(transactional_db: None) -> Iterator[None]:
-    """Commits wait for the disk, as they do outside of tests."""
-    if connection.vendor != "sqlite":
-        pytest.skip("it is SQLite alone that is told")
-    before = synchronous(FULL)
-    yield
-    synchronous(before)
+def waits(transactional_db: None) -> Iterator[Any]:
+    """Commits wait for the disk, as they do outside of tests: how that is called."""
+    before, full = synchronous(), FULL if connection.vendor == "sqlite" else "on"
+    wait(full)
+    yield full
+    wait(before)
 
 
 def test_commits_within_do_not_wait_for_the_disk_and_those_behind_do(
-    waiting: None,
+    waits: Any,
 ) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("PRAGMA journal_mode")
-        in_a_row = cursor.fetchone()[0] == "wal"
+    is_sqlite = connection.vendor == "sqlite"
+    in_a_row = is_sqlite and asked("PRAGMA journal_mode") == "wal"
     with pytest.raises(KeyError), on_disk_later():
-        assert synchronous() == (NORMAL if in_a_row else FULL)
+        assert synchronous() == (NORMAL if in_a_row else waits)
         raise KeyError
-    assert synchronous() == FULL
+    assert synchronous() == waits
 
 
-def test_within_a_transaction_nothing_changes(waiting: None) -> None:
+def test_within_a_transaction_nothing_changes(waits: Any) -> None:
     with transaction.atomic(), on_disk_later():
-        assert synchronous() == FULL
+        assert synchronous() == waits
 
 
-def test_where_commits_do_not_wait_they_do_not_begin_to(waiting: None) -> None:
-    synchronous(0)
+def test_where_commits_do_not_wait_they_do_not_begin_to(waits: Any) -> None:
+    none = 0 if connection.vendor == "sqlite" else "off"
+    wait(none)
     with on_disk_later():
-        assert synchronous() == 0
-    assert synchronous() == 0
+        assert synchronous() == none
+    assert synchronous() == none
