@@ -24,6 +24,8 @@ MOST = 2000
 """Messages of a batch, or events."""
 MOST_BYTES = 1 << 20
 """Bytes of bodies, images and files at which a batch is full."""
+RECORD = 1024
+"""Characters of the name of an event's record."""
 COMPACTION = "compaction"
 """The type of the event that a compaction's record is kept as."""
 
@@ -89,6 +91,8 @@ class Filling:
     contents: list[bytes] = field(default_factory=list)
     digests: list[bytes] = field(default_factory=list)
     events: list[tuple[int, str, str, datetime | None]] = field(default_factory=list)
+    types: list[str] = field(default_factory=list)
+    """Of the events that are counted."""
     compactions: list[Compaction] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     size: int = 0
@@ -116,12 +120,13 @@ class Filling:
         self, before: int, type_: str, record: str, created_at: datetime | None
     ) -> None:
         """Take in an event that stands behind so many messages of its transcript."""
-        self.events.append((before, type_, storable(record)[:1024], created_at))
+        self.events.append((before, type_, record, created_at))
 
     def done(self) -> Batch:
-        """All of it, with the messages counted in the tally."""
+        """All of it, with messages and events counted in the tally."""
         given = self.given
         self.tally.count(given)
+        self.tally.count_events(self.types)
         before, types, records, created = (
             zip(*self.events, strict=True) if self.events else ((),) * 4
         )
@@ -135,7 +140,7 @@ class Filling:
             ],
             columns=_columns(given),
             files=self._files,
-            events=Events(before, types, records, times(created)),
+            events=Events(before, types, _names(records), times(created)),
             compactions=self.compactions,
             tally=self.tally,
         )
@@ -193,7 +198,7 @@ def times(values: Sequence[datetime | None]) -> bytes | None:
 
 def _take(filling: Filling, item: Event | Compaction, ordinal: int) -> None:
     if isinstance(item, Event):
-        filling.tally.count_event(item.type)
+        filling.types.append(item.type)
         filling.note(ordinal, item.type, item.record, item.created_at)
     else:
         filling.tally.records[COMPACTION] += 1
@@ -214,6 +219,18 @@ def _columns(given: Sequence[Message]) -> Columns:
         times([one.created_at for one in given]),
         [_json(one.records) for one in given],
     )
+
+
+def _names(records: Sequence[str]) -> Sequence[str]:
+    """Names of records as a column takes them; together, for nearly all are as they should be."""
+    together = "".join(records)
+    if (
+        together.isascii()
+        and "\0" not in together
+        and max(map(len, records), default=0) <= RECORD
+    ):
+        return records
+    return [storable(record)[:RECORD] for record in records]
 
 
 def _words(values: list[str | None]) -> list[str]:
@@ -237,10 +254,11 @@ def _usage(usage: Usage) -> str:
 
 
 def _json(records: tuple[str, ...]) -> str:
-    if len(records) == 1 and records[0].startswith("bytes:"):
-        return f'["{records[0]}"]'
-    if records and all(record.startswith("bytes:") for record in records):
-        return '["' + '", "'.join(records) + '"]'
+    """Names of records as JSON: put together by hand where no character needs an escape."""
+    joined = '", "'.join(records)
+    quotes = 2 * len(records) - 2
+    if joined.count('"') == quotes and "\\" not in joined and joined.isprintable():
+        return f'["{joined}"]'
     return json.dumps(records)
 
 

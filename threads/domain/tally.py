@@ -55,11 +55,12 @@ class Tally:
                     if type(item) is not Text and item.kind in _SHOWN:
                         self.parts[item.kind] += 1
 
-    def count_event(self, type_: str) -> None:
-        """A record that is no message was read."""
-        known = self._known(storable(type_)[:64])
-        self.records[known] += 1
-        self.events[known] += 1
+    def count_events(self, types: Iterable[str]) -> None:
+        """Records of these types were read that are no messages."""
+        for type_, count in Counter(types).items():
+            known = self._known(storable(type_)[:64])
+            self.records[known] += count
+            self.events[known] += count
 
     def _known(self, type_: str) -> str:
         """The type under which one of events is counted."""

@@ -150,7 +150,7 @@ class Taking:
                 if new is not None:
                     self._filling.add(new)
             case GivenEvent():
-                self.tally.count_event(item.type)
+                self.tally.count_events([item.type])
                 self._take_event(item, alignment)
             case Compaction():
                 self.tally.records[COMPACTION] += 1
