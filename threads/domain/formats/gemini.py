@@ -33,6 +33,8 @@ ROLES = {
     "system": Role.SYSTEM,
 }
 LISTS = ("contents", "history")
+_TELLING = {*LISTS, "parts", "request", "response", "candidates"}
+"""Of these members a row has one that Gemini wrote, or took."""
 SYSTEMS = ("systemInstruction", "system_instruction")
 MODELS = ("modelVersion", "model_version", "model")
 IDS = ("external_id", "session_id", "conversation_id", "key")
@@ -253,6 +255,8 @@ def _is_content(row: JSON) -> bool:
 def _score(sample: Sample) -> float:
     """0.9 where contents or a response are Gemini's."""
     for row in sample.rows:
+        if _TELLING.isdisjoint(row):
+            continue
         request = fields.mapping(row, "request")
         lists = [
             fields.items(holder, name) for holder in (row, request) for name in LISTS
