@@ -10,8 +10,8 @@ from django.db import connection
 
 _NORMAL, _FULL = 1, 2
 """How SQLite calls waiting at checkpoints alone, and waiting at every commit too."""
-_PAUSE = 0.05
-"""Seconds between two checkpoints: in so long an import writes some 5 MB."""
+_PAUSE = 0.01
+"""Seconds between two checkpoints: in so long an import writes some 1 MB."""
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from multiprocessing import Pipe
 from pathlib import Path
@@ -21,6 +22,7 @@ from threads.domain.batch import batches
 from threads.models import Message, Session
 from threads.reading import Fault, opened, worker
 from threads.reading.asked import Asked
+from threads.reading.slots import COUNT, SIZE, Slots, TooLarge, share
 
 SAID = [{"role": ("user", "assistant")[n % 2], "content": f"{n}"} for n in range(9_000)]
 
@@ -139,6 +141,36 @@ def test_whoever_leaves_a_file_in_its_midst_ends_its_process(
     assert not reading._kept
 
 
+def test_what_fits_in_no_slot_is_told_all_the_same(
+    none_waits: None, tmp_path: Path
+) -> None:
+    path = tmp_path / "long.jsonl"
+    said = [SAID[0] | {"content": "x" * length} for length in (3, SIZE, 5, SIZE, 7)]
+    path.write_bytes(lines(*said))
+    for _ in range(2):
+        with opened(path, "auto", "long") as [transcript]:
+            told = list(transcript.items.batches())  # type: ignore[attr-defined]
+            assert told == list(batches(transcript.items, growing=True))
+            sizes = [len(content) for one in told for content in one.contents]
+            assert [size // SIZE for size in sizes] == [0, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_slots_keep_what_was_laid_into_them_apart(
+    platform: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    slots = slots_of_our_own()
+    laid = [b"%d" % slot * (SIZE // 2) for slot in range(COUNT)]
+    written = [slots.write(slot, laid[slot]) for slot in range(COUNT)]
+    with pytest.raises(TooLarge):
+        slots.write(1, b"x" * SIZE)
+    assert [slots.load(one) for one in written[2:]] == laid[2:]
+    assert slots.load(slots.write(1, "again")) == "again"
+    assert slots.load(written[0]) == laid[0]
+    slots.close()
+
+
 def test_a_process_that_is_killed_is_a_fault(none_waits: None, talk: Path) -> None:
     with opened(talk, "auto", "talk"):
         pass
@@ -172,16 +204,26 @@ def test_a_file_that_is_gone_is_a_fault(none_waits: None, tmp_path: Path) -> Non
 def asked(*questions: object) -> list[object]:
     """What the worker tells to these questions, asked in this process."""
     ours, theirs = Pipe()
+    slots = slots_of_our_own()
     for question in questions:
         ours.send(question)
     told = []
     with ours:
         if questions:
-            worker._answer(theirs, theirs.recv())
+            worker._answer(theirs, slots, theirs.recv())
             while ours.poll():
                 told.append(ours.recv())
     theirs.close()
+    slots.close()
     return told
+
+
+def slots_of_our_own() -> Slots:
+    shared = share()
+    try:
+        return Slots(shared)
+    finally:
+        os.close(shared)
 
 
 def test_a_parser_that_stumbles_is_told_with_its_kind(
@@ -200,11 +242,13 @@ def test_a_parser_that_stumbles_is_told_with_its_kind(
 def test_the_process_ends_when_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "PATIENCE", 0.0)
     ours, theirs = Pipe()
+    shared = share()
     with ours:
-        worker.main(os.dup(theirs.fileno()))
+        worker.main(os.dup(theirs.fileno()), shared)
     monkeypatch.setattr(worker, "PATIENCE", 60.0)
-    worker.main(os.dup(theirs.fileno()))  # nobody is there any more
+    worker.main(os.dup(theirs.fileno()), shared)  # nobody is there any more
     theirs.close()
+    os.close(shared)
 
 
 def test_what_cannot_be_read_apart_is_named_and_stops_no_other(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
@@ -75,10 +75,9 @@ class Placing:
     def _sessions(self) -> QuerySet[Session]:
         """The sessions that a transcript may continue: those that stand, and this import's own."""
         here = Session.objects.filter(project=self.project, deleted_at=None)
-        standing = here.filter(staged_by=None)
         if self.job_id is None:
-            return standing
-        return standing | here.filter(staged_by=self.job_id)
+            return here.filter(staged_by=None)
+        return here.filter(Q(staged_by=None) | Q(staged_by=self.job_id))
 
     def take(self, transcript: Transcript, one: Kept) -> None:
         """Add a transcript to the session it continues, or make one of it."""

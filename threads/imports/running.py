@@ -57,7 +57,7 @@ class Running:
         """Import every file. Raises Invalid where none of them holds a message."""
         brought = bring(self.upload, tick=self.progress.unpacked)
         self.files = {one.name: one for one in brought.members}
-        self.row = self._begin()
+        done = self._begin()
         self.imported = Imported(row=self.row)
         self.placing = Placing(
             caller=self.caller,
@@ -67,7 +67,6 @@ class Running:
             job_id=self.job_id,
             step=self.progress.messages,
         )
-        done = self._done_before()
         if brought.is_folder:
             self._take_folder(brought, done)
         elif not done:
@@ -76,16 +75,18 @@ class Running:
         self._finish(brought)
         return self.imported
 
-    def _begin(self) -> Import:
-        """The row of the import: of an attempt that was broken off, the same again."""
+    def _begin(self) -> set[str]:
+        """Make the row of the import, or take it up; the files that are done by then."""
         if self.into is not None:
-            return self.into
+            self.row = self.into
+            return set()
         if self.job_id is not None:
             known = Import.objects.filter(staged_by=self.job_id).first()
             if known is not None:
-                return known
+                self.row = known
+                return self._done_before()
         upload = self.upload
-        return begin_row(
+        self.row = begin_row(
             self.caller,
             self.project,
             upload.name,
@@ -93,11 +94,10 @@ class Running:
             size=upload.size,
             staged_by=self.job_id,
         )
+        return set()
 
     def _done_before(self) -> set[str]:
         """The files that an earlier attempt has finished; what it left unfinished is removed."""
-        if self.job_id is None:
-            return set()
         begun = self.row.sources.filter(outcome="")
         Session.objects.filter(staged_by=self.job_id, sources__in=begun).delete()
         # What was added to sessions that stand is theirs; its files are read once more.

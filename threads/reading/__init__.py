@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from multiprocessing import Pipe
 from pathlib import Path
@@ -24,6 +24,7 @@ from ..domain.batch import Batch
 from ..domain.message import Message
 from ..domain.transcript import Compaction, Event, Transcript, Warning
 from .asked import Asked, Ended, Fault, Refused
+from .slots import Slots, Written, share
 
 LARGE = 2_000_000
 """Bytes from which a file is read in a process of its own, which takes 0.2 s to begin."""
@@ -58,7 +59,7 @@ class Apart:
         """As `batch.batches` gives them: the next is made while one is written."""
         self._reader.send(self._number)
         while not isinstance(told := _plain(self._reader.receive()), Ended):
-            yield told
+            yield self._reader.take(told) if isinstance(told, Written) else told
         self._warnings[:] = told.warnings
 
     def has_more(self) -> bool:
@@ -108,12 +109,15 @@ class _Reader:
 
     def __init__(self) -> None:
         self._connection, theirs = Pipe()
-        with theirs:
+        shared = share()
+        self._slots = Slots(shared)
+        with theirs, closing(os.fdopen(shared)):
+            descriptors = theirs.fileno(), shared
             self._process = subprocess.Popen(  # noqa: S603  # this Python, a module of ours
-                [sys.executable, "-m", _WORKER, str(theirs.fileno())],
+                [sys.executable, "-m", _WORKER, *map(str, descriptors)],
                 cwd=_ROOT,
                 stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
+                pass_fds=descriptors,
                 start_new_session=True,  # Ctrl+C is for the server, which ends it
             )
 
@@ -135,6 +139,12 @@ class _Reader:
         except (EOFError, OSError) as gone:
             raise _gone() from gone
 
+    def take(self, written: Written) -> Batch:
+        """The batch that lies in a slot, which is free from then on."""
+        batch: Batch = self._slots.load(written)
+        self.send(written.slot)
+        return batch
+
     def has_told(self) -> bool:
         """Whether something was told that nobody has received yet."""
         return self._connection.poll()
@@ -144,6 +154,7 @@ class _Reader:
         self._process.kill()
         self._process.wait()
         self._connection.close()
+        self._slots.close()
 
 
 _kept: list[_Reader] = []
