@@ -1,5 +1,6 @@
 """An import as its page shows it: see `templates/threads/import.html`."""
 
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ COMPACTIONS = {
 }
 MOST_EVENTS = 15
 """Types of events that are listed by name."""
+_ARTICLE = re.compile(r"^(an?|the) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def label_of(format_: str) -> str:
     """A format's name for people."""
     for known in formats.KNOWN:
         if known.name == format_:
-            return known.label.removeprefix("a ").removeprefix("an ")
+            return _ARTICLE.sub("", known.label)
     return format_
 
 

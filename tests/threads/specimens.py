@@ -76,6 +76,11 @@ def _claude_said(number: int, *content: Any) -> dict[str, Any]:
     return _claude(number, type="assistant", message=message)
 
 
+def _codex_item(stage: str, number: int, **members: Any) -> dict[str, Any]:
+    """An event of one of the items that `codex exec` prints."""
+    return {"type": f"item.{stage}", "item": {"id": f"item_{number}", **members}}
+
+
 _USE = {"type": "tool_use", "id": "t1", "name": "Look", "input": {"lamp": 1}}
 _RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "It glows."}
 _CALL = {
@@ -272,6 +277,53 @@ SPECIMENS: dict[str, bytes] = {
                 ),
             ]
         )
+    ),
+    "codex_exec": lines(
+        [
+            {"type": "thread.started", "thread_id": "5e55-61"},
+            {"type": "turn.started"},
+            _codex_item("completed", 0, type="reasoning", text="I shall look."),
+            _codex_item(
+                "started",
+                1,
+                type="command_execution",
+                command="look",
+                aggregated_output="",
+                exit_code=None,
+                status="in_progress",
+            ),
+            _codex_item(
+                "completed",
+                1,
+                type="command_execution",
+                command="look",
+                aggregated_output="Dark.",
+                exit_code=0,
+                status="completed",
+            ),
+            _codex_item("completed", 2, type="agent_message", text="It is dark."),
+            {
+                "type": "turn.completed",
+                "usage": {
+                    "input_tokens": 9,
+                    "cached_input_tokens": 1,
+                    "output_tokens": 2,
+                },
+            },
+        ]
+    ),
+    "gemini_cli_stream": lines(
+        {"type": type_, "timestamp": TIME, **members}
+        for type_, members in [
+            ("init", {"session_id": "5e55-62", "model": "m-1"}),
+            ("message", {"role": "user", "content": "Look."}),
+            ("message", {"role": "assistant", "content": "I ", "delta": True}),
+            ("message", {"role": "assistant", "content": "look.", "delta": True}),
+            ("tool_use", {"tool_name": "look", "tool_id": "t", "parameters": {}}),
+            ("tool_result", {"tool_id": "t", "status": "success", "output": "Dark."}),
+            ("message", {"role": "assistant", "content": "Dark.", "delta": True}),
+            ("result", {"status": "success", "stats": {"output_tokens": 2}}),
+        ]
     ),
     "cline": document(
         {

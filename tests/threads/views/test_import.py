@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from contextstudio.accounts.models import Job, User
+from tests.threads.specimens import SPECIMENS
 from threads import imports
 from threads.models import Import, Session
 
@@ -63,6 +64,14 @@ def test_a_file_that_is_no_transcript_stops_no_other_and_is_named(
     assert Session.objects.count() == 1
     assert "notes.txt" in page
     assert "No transcript" in page
+
+
+def test_the_report_names_the_format_of_each_file(browser: Client) -> None:
+    names = ("codex_exec", "gemini_cli_stream")
+    given = [file(SPECIMENS[name].decode(), f"{name}.jsonl") for name in names]
+    page = browser.get(send(browser, file=given)["HX-Redirect"]).content.decode()
+    assert ">JSON output of codex exec<" in page
+    assert ">stream-json output of Gemini CLI<" in page
 
 
 def test_a_folder_keeps_the_paths_of_its_files(browser: Client) -> None:

@@ -60,17 +60,21 @@ class Child(NamedTuple):
     span: Span
 
 
-def lines(source: BinaryIO) -> Iterator[Line]:
-    """The lines of a file from its start, blank ones left out; any line ending.
+def lines(
+    source: BinaryIO, span: Span | None = None, number: int = 0
+) -> Iterator[Line]:
+    """The lines of a file, or of a part of it that `number` lines come before.
 
-    Read by the chunk, for whoever takes the lines may read elsewhere in between; the first is
-    short, for often no more than the first lines are taken.
+    Blank ones are left out; any line ending. Read by the chunk, for whoever takes the lines may
+    read elsewhere in between; the first is short, for often no more than the first lines are
+    taken.
     """
-    number = start = offset = size = 0
-    held: list[bytes] = []
+    start = offset = span.start if span else 0
+    size, held = 0, list[bytes]()
     while True:
         source.seek(offset)
-        chunk = source.read(CHUNK if offset else CHUNK // 16 or 1)
+        most = CHUNK if offset else CHUNK // 16 or 1
+        chunk = source.read(min(most, span.end - offset) if span else most)
         offset += len(chunk)
         *ended, rest = chunk.split(b"\n") if chunk else [b""] * (1 + bool(size))
         for piece in ended:

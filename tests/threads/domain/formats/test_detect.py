@@ -22,6 +22,7 @@ def packed(*names: str, content: str = "{}") -> bytes:
 
 LINES = '\n{"uuid": "u", "parentUuid": null, "sessionId": "s"}\n' * 9
 HI = {"role": "user", "content": "Hi"}
+EVENT = {"timestamp": "2026-03-02T10:00:00.000Z", "session_id": "1"}
 USES = {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f"}]}
 READ: list[tuple[str, Any]] = [
     ("openai", [HI]),
@@ -76,6 +77,21 @@ READ: list[tuple[str, Any]] = [
     (
         "copilot_cli",
         lines({"type": "session.start", "data": {"producer": "copilot-agent"}}, {}),
+    ),
+    ("codex_exec", lines({"type": "thread.started", "thread_id": "1"}, {})),
+    ("codex_exec", lines({"type": "session.created", "session_id": "1"}, {})),
+    (
+        "codex_exec",
+        lines({"type": "item.completed", "item": {"id": "1", "type": "x"}}, {}),
+    ),
+    ("gemini_cli_stream", lines({**EVENT, "type": "init", "model": "m"}, {})),
+    (
+        "gemini_cli_stream",
+        lines({**EVENT, "type": "message", "content": "x", "delta": True}, {}),
+    ),
+    (
+        "gemini_cli_stream",
+        lines({**EVENT, "type": "tool_result", "tool_id": "1", "status": "x"}, {}),
     ),
     ("atif", {"schema_version": "ATIF-v1.8", "steps": []}),
     ("gemini_cli", {"sessionId": "1", "projectHash": "2", "messages": []}),

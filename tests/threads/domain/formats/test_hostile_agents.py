@@ -184,6 +184,54 @@ SEEDS: dict[str, list[Any]] = {
             ],
         }
     ],
+    "codex_exec": [
+        {"type": "thread.started", "thread_id": "s"},
+        {
+            "type": "item.started",
+            "item": {"id": "1", "type": "command_execution", "command": "a"},
+        },
+        {
+            "type": "item.completed",
+            "item": {
+                "id": "2",
+                "type": "mcp_tool_call",
+                "server": "s",
+                "tool": "t",
+                "arguments": {},
+                "result": {"content": TEXT, "structured_content": {}},
+                "error": {"message": "m"},
+                "status": "failed",
+            },
+        },
+        {
+            "type": "item.completed",
+            "item": {"id": "3", "type": "collab_tool_call", "tool": "wait"},
+        },
+        {
+            "type": "item.completed",
+            "item": {"id": "4", "type": "file_change", "changes": []},
+        },
+        {"type": "turn.completed", "usage": {"input_tokens": 1}},
+    ],
+    "gemini_cli_stream": [
+        {"type": "init", "timestamp": "t", "session_id": "s", "model": "m"},
+        {"type": "message", "role": "assistant", "content": "a", "delta": True},
+        {"type": "tool_use", "tool_name": "f", "tool_id": "c", "parameters": {}},
+        {
+            "type": "tool_result",
+            "tool_id": "c",
+            "status": "error",
+            "output": "o",
+            "error": {"message": "m"},
+        },
+        {"type": "message", "role": "user", "content": "b"},
+        {"type": "error", "severity": "warning", "message": "m"},
+        {
+            "type": "result",
+            "status": "x",
+            "stats": {"input_tokens": 1, "models": {"m": {}}},
+        },
+    ],
     "completions": [{"prompt": [ASKED], "completion": "x"}],
 }
 JUNK = st.sampled_from(
