@@ -23,14 +23,17 @@ NOBODY = ""
 
 def context_of_originals(session: Session, wish: Wish) -> Context:
     """The context that there would be without any operation."""
-    edits = load_history(session).log.edits
-    keys = [
-        entry_key(number)
-        for number, recorded in edits.items()
-        if not isinstance(recorded.edit, Redact)
-    ]
+    log = load_history(session).log
+    redactions = {
+        number: recorded
+        for number, recorded in log.edits.items()
+        if isinstance(recorded.edit, Redact)
+    }
+    keys = [entry_key(number) for number in log.edits if number not in redactions]
     thread = _thread_without(session, wish, keys)
-    return assemble_session(session, replace(wish, thread=thread))
+    masking = tuple((n, one.state, one.edit) for n, one in redactions.items())
+    basis = ("originals", thread.message_count, log.purged, masking, thread.active_tags)
+    return assemble_session(session, replace(wish, thread=thread, basis=basis))
 
 
 def context_without(session: Session, wish: Wish, operation: Key) -> Context:

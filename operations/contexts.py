@@ -1,7 +1,7 @@
 """The context of a session: what would be sent to a model now (DESIGN 4 and 6)."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,10 +14,11 @@ from contextstudio.accounts.domain.rights import Right
 from threads import blobs, tokens
 from threads.domain.formats.format import Heading
 from threads.domain.message import Role
-from threads.domain.part import Part, Text
+from threads.domain.part import File, Image, Part, Text, ToolResult
 from threads.models import Session
 from threads.selectors import get_session, load_messages
 
+from .cache import Cache
 from .domain.assembly import Assembly, Plan, outgoings
 from .domain.assembly import assemble as assembled
 from .domain.key import Key
@@ -42,6 +43,10 @@ MOST_UNASKED = 2_000
 next edit must not wait for one that nobody looks at."""
 HEAVIEST = 5
 """How many ranges are named where a context is over its budget."""
+MOST_KEPT = 40_000
+"""How many messages kept contexts may have together; one with more is not kept, nor one with
+images or files, whose bytes the request holds."""
+_MEDIA = (Image, File)
 _PROVIDERS_OF = {"gemini_gca": "gemini"}
 _STRATEGIES = {
     "anthropic": "anthropic",
@@ -64,6 +69,8 @@ class Wish:
     policy: Policy | None = None
     thread: Thread | None = None
     """Taken in place of the session's own thread, to compare."""
+    basis: Hashable = None
+    """All that `thread` follows from besides the session, where its context is worth keeping."""
 
 
 class Range(NamedTuple):
@@ -93,6 +100,8 @@ class Context:
     max_tokens: int | None
     encoding: str
     """In which everything is counted: the model's own where it is known."""
+    stamp: Hashable
+    """All that it depends on: of two with the same one only one is made. None: not told."""
 
     @property
     def sent(self) -> int:
@@ -134,47 +143,107 @@ def assemble_session(session: Session, wish: Wish) -> Context:
             at=["provider"],
         )
     thread = wish.thread or load_thread(session, wish.active_tags)
-    policy = wish.policy or policy_of(session)
-    preference = pending_slice(session)
+    basis = _basis(session, thread) if wish.thread is None else wish.basis
+    messages = load_outgoing(session, thread, basis)
     model = wish.model or session.model
     encoding = tokens.encoding_for(model) if model else session.encoding
-    count = counter_of(encoding)
-    messages = (
-        load_outgoing(session, thread)
-        if wish.thread is None
-        else _outgoing(session, thread)
+    plan = _plan(session, wish, thread, messages, provider, counter_of(encoding))
+    stamp = basis and (
+        *(session.pk, basis, provider, model),
+        *(session.title, session.parsing_strategy, session.encoding),
+        *(plan.policy, plan.preference, tuple(plan.layers)),
     )
-    total = None
-    if encoding != session.encoding:
-        messages = [replace(one, tokens=count(one.parts)) for one in messages]
-        total = _total(session, count)
-    surroundings = Surroundings(
-        session=session, thread=thread, policy=policy, question=_question(messages)
-    )
-    plan = Plan(
-        count=count,
-        strategy=_STRATEGIES.get(provider, "openai"),
-        policy=policy,
-        preference=preference,
-        layers=load_layers(surroundings, count),
-    )
-    assembly = assembled(thread, messages, plan, total=total)
-    missing = results_left_out(session, thread, assembly)
-    draft = draft_of(session, assembly, model, left_out=missing)
-    compiled = compile_request(provider, draft)
+    made = _kept.get(stamp) if stamp else None
+    if made is None:
+        made = _make(session, thread, messages, plan, provider, model)
+        if stamp and len(messages) <= MOST_KEPT and not _has_media(made.assembly):
+            _kept.keep(stamp, made)
     return Context(
         session=session,
         thread=thread,
         provider=provider,
         model=model,
-        policy=policy,
-        preference=preference,
-        assembly=assembly,
-        compiled=compiled,
-        steps=[*assembly.steps, compile_step(assembly, compiled)],
+        policy=plan.policy,
+        preference=plan.preference,
+        assembly=made.assembly,
+        compiled=made.compiled,
+        steps=made.steps,
         max_tokens=wish.max_tokens,
         encoding=encoding,
+        stamp=stamp,
     )
+
+
+def _plan(
+    session: Session,
+    wish: Wish,
+    thread: Thread,
+    messages: Sequence[Outgoing],
+    provider: str,
+    count: Count,
+) -> Plan:
+    """How a thread is assembled for a provider, with the layers as they read now."""
+    policy = wish.policy or policy_of(session)
+    surroundings = Surroundings(
+        session=session, thread=thread, policy=policy, question=_question(messages)
+    )
+    return Plan(
+        count=count,
+        strategy=_STRATEGIES.get(provider, "openai"),
+        policy=policy,
+        preference=pending_slice(session),
+        layers=load_layers(surroundings, count),
+    )
+
+
+class _Made(NamedTuple):
+    """What is made of a thread and a plan."""
+
+    assembly: Assembly
+    compiled: Compiled
+    steps: Sequence[Step]
+
+
+_kept: Cache[_Made] = Cache(lambda made: len(made.assembly.messages) + 1, MOST_KEPT)
+
+
+def _make(
+    session: Session,
+    thread: Thread,
+    messages: Sequence[Outgoing],
+    plan: Plan,
+    provider: str,
+    model: str,
+) -> _Made:
+    """A thread's messages assembled and compiled, counted in the encoding of the model."""
+    total = None
+    if model and tokens.encoding_for(model) != session.encoding:
+        messages = [replace(one, tokens=plan.count(one.parts)) for one in messages]
+        total = _total(session, plan.count)
+    assembly = assembled(thread, messages, plan, total=total)
+    missing = results_left_out(session, thread, assembly)
+    draft = draft_of(session, assembly, model, left_out=missing)
+    compiled = compile_request(provider, draft)
+    return _Made(
+        assembly, compiled, [*assembly.steps, compile_step(assembly, compiled)]
+    )
+
+
+def _has_media(assembly: Assembly) -> bool:
+    parts = (part for message in assembly.messages for part in message.parts)
+    return any(
+        isinstance(part, _MEDIA)
+        or (
+            isinstance(part, ToolResult)
+            and any(isinstance(item, _MEDIA) for item in part.content)
+        )
+        for part in parts
+    )
+
+
+def _basis(session: Session, thread: Thread) -> Hashable:
+    """What a session's own thread follows from."""
+    return (thread.head, thread.message_count, thread.active_tags, session.objective)
 
 
 class Effect(NamedTuple):
@@ -228,20 +297,20 @@ def _total(session: Session, count: Count) -> int:
     )
 
 
-def load_outgoing(session: Session, thread: Thread) -> Sequence[Outgoing]:
-    """What the model sees of a session's thread, counted as the session is."""
-    state = (thread.head, thread.message_count, thread.active_tags)
-    key = (session.pk, *state, session.objective)
-    messages = outgoing.get(key)
+def load_outgoing(
+    session: Session, thread: Thread, basis: Hashable
+) -> Sequence[Outgoing]:
+    """What the model sees of a thread, counted as the session is; kept where `basis` is told."""
+    key = (session.pk, basis)
+    messages = outgoing.get(key) if basis else None
     if messages is None:
-        messages = _outgoing(session, thread)
-        outgoing.keep(key, messages)
+        words = load_spoken(
+            session, thread, (shown.key for shown in thread.effective())
+        )
+        messages = outgoings(thread, words, counter_of(session.encoding))
+        if basis:
+            outgoing.keep(key, messages)
     return messages
-
-
-def _outgoing(session: Session, thread: Thread) -> list[Outgoing]:
-    words = load_spoken(session, thread, (shown.key for shown in thread.effective()))
-    return outgoings(thread, words, counter_of(session.encoding))
 
 
 def draft_of(

@@ -1,6 +1,6 @@
 """Where two contexts of a session differ first, and which seals the difference breaks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from .contexts import Context
 from .domain.key import Key
@@ -13,12 +13,12 @@ from .domain.touched import Touch
 
 def earliest(before: Context, after: Context) -> Change | None:
     """Where the requests differ first: in what is sent, or in how it had to be compiled."""
-    pieces = _pieces(after)
-    change = first_change(_pieces(before), pieces)
-    places = {piece.key: place for place, piece in enumerate(pieces)}
+    change = first_change(_pieces(before), _pieces(after))
     keys = _recompiled(before, after)
     if not keys or (change and change.key in keys):
         return change
+    pieces = list(_pieces(after))
+    places = {piece.key: place for place, piece in enumerate(pieces)}
     key = min(keys, key=lambda one: places.get(one, len(pieces)))
     tokens = sum(piece.tokens for piece in pieces[: places.get(key, len(pieces))])
     if change and change.tokens <= tokens:
@@ -64,14 +64,12 @@ def _recompiled(before: Context, after: Context) -> tuple[Key, ...]:
     return ()
 
 
-def _pieces(context: Context) -> list[Piece]:
+def _pieces(context: Context) -> Iterator[Piece]:
     """The layers, then the messages: in this order they are hashed for the cache."""
-    assembly = context.assembly
-    layers = [
-        Piece(layer.keys[0] if layer.keys else layer.name, layer.text, layer.tokens)
-        for layer in assembly.layers
-    ]
-    return [*layers, *map(_piece, assembly.messages)]
+    for layer in context.assembly.layers:
+        key = layer.keys[0] if layer.keys else layer.name
+        yield Piece(key, layer.text, layer.tokens)
+    yield from map(_piece, context.assembly.messages)
 
 
 def _piece(message: Outgoing) -> Piece:

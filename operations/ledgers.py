@@ -13,6 +13,7 @@ from threads.domain.part import ToolResult
 from threads.models import Session
 from threads.selectors import get_session
 
+from .cache import Cache
 from .comparing import (
     context_of_originals,
     context_with,
@@ -35,6 +36,8 @@ _CUTS = ("selection", "window")
 """Steps that leave whole messages out."""
 _SECONDS = 3600
 """How long the drawer's rows are kept: prices may change with the product."""
+MOST_ROWS = 20_000
+"""How many rows are kept in the process."""
 PAID_IN = 10
 """The turns within which what a provider clears itself is to pay (R18)."""
 
@@ -51,6 +54,9 @@ class Row:
     """Messages with sealed reasoning that would hold without it, and no longer does (R7)."""
     exact: bool
     """Whether contexts were compared; else it was read off the thread."""
+
+
+_rows_kept: Cache[Sequence[Row]] = Cache(lambda rows: len(rows) + 1, MOST_ROWS)
 
 
 class Reckoned(NamedTuple):
@@ -96,10 +102,11 @@ def ledger(
     session = get_session(caller, session_id)
     context = assemble_session(session, wish)
     prices = prices_of(context.provider, context.model)
-    if operation:
-        rows = [_exact(session, wish, context, operation)]
-    else:
-        rows = rows_of(session, wish, context)
+    rows = (
+        [_exact(session, wish, context, operation)]
+        if operation
+        else rows_of(session, wish, context)
+    )
     originals = context_of_originals(session, wish)
     total = compare(originals, context)
     return Ledger(context=context, prices=prices, total=total, rows=rows)
@@ -112,7 +119,7 @@ def reckon(session: Session, staged: Sequence[Key] = ()) -> Reckoned:
     if found is None:
         context = assemble_session(session, Wish())
         prices = prices_of(context.provider, context.model)
-        rows = tuple(rows_of(session, Wish(), context))
+        rows = rows_of(session, Wish(), context)
         together = _together(session, Wish(), context, staged) if staged else None
         found = Reckoned(context.provider, context.model, prices, rows, together)
         cache.set(name, found, _SECONDS)
@@ -146,8 +153,11 @@ def compare(before: Context, after: Context, operation: Key | None = None) -> Ro
     )
 
 
-def rows_of(session: Session, wish: Wish, context: Context) -> list[Row]:
+def rows_of(session: Session, wish: Wish, context: Context) -> Sequence[Row]:
     """A row for each operation that applies or waits, read off the thread."""
+    known = _rows_kept.get(context.stamp) if context.stamp else None
+    if known is not None:
+        return known
     thread = wish.thread or load_thread(session, wish.active_tags)
     edits = load_history(session).log.edits
     applied = [one.number for one in thread.operations if one.status is Status.APPLIED]
@@ -162,7 +172,12 @@ def rows_of(session: Session, wish: Wish, context: Context) -> list[Row]:
         tried = thread_with(session, wish, keys)
         layout = laid_out(tried, layers, messages, waiting=keys)
         rows += _rows(context, touched(tried, layout, waiting, cut=cut), waits=True)
-    return sorted(rows, key=lambda row: entry_number(row.operation or "") or 0)
+    sorted_rows = tuple(
+        sorted(rows, key=lambda row: entry_number(row.operation or "") or 0)
+    )
+    if context.stamp:
+        _rows_kept.keep(context.stamp, sorted_rows)
+    return sorted_rows
 
 
 def _notes(found: Ledger) -> Iterator[Note]:

@@ -11,6 +11,7 @@ from contextstudio.accounts.domain.rights import Right
 from threads.models import Session
 from threads.selectors import get_session
 
+from .cache import Cache
 from .domain.edit import Redact, Replace
 from .domain.pattern import Match
 from .domain.settlement import Fault, refusal
@@ -21,6 +22,12 @@ from .recording import Writing, refuse_stale
 from .selectors import load_thread
 from .services import Request, given, record_bundle
 from .texts import edit_of, find, readings_of, spans_of_matches
+
+MOST_SUGGESTED = 5_000
+"""How many suggestions are kept; a session without any counts as one."""
+_suggested: Cache[list[Suggestion]] = Cache(
+    lambda found: len(found) + 1, MOST_SUGGESTED
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +111,14 @@ def change_each(
 def suggestions(session: Session, *, include_folded: bool = False) -> list[Suggestion]:
     """Patterns that are worth replacing in a session, the largest first."""
     thread = load_thread(session)
-    return suggest(readings_of(session, thread, include_folded=include_folded))
+    state = (thread.head, thread.message_count, thread.active_tags)
+    key = (session.pk, *state, include_folded)
+    found = _suggested.get(key)
+    if found is None:
+        readings = readings_of(session, thread, include_folded=include_folded)
+        found = suggest(readings)
+        _suggested.keep(key, found)
+    return found
 
 
 def _record(

@@ -39,7 +39,9 @@ def load_spoken(
 ) -> dict[Key, Spoken]:
     """What messages read in the thread, by key: replacements and redactions applied."""
     wanted = {key: original_index(key) for key in keys}
-    originals = _load(session, {at for at in wanted.values() if at is not None})
+    originals = load_as_recorded(
+        session, {at for at in wanted.values() if at is not None}
+    )
     found: dict[Key, Spoken] = {}
     for key, index in wanted.items():
         if index is None:
@@ -55,8 +57,8 @@ def load_spoken(
     return found
 
 
-def _load(session: Session, indexes: set[int]) -> Mapping[int, Spoken]:
-    """The originals at these indexes as they were recorded."""
+def load_as_recorded(session: Session, indexes: set[int]) -> Mapping[int, Spoken]:
+    """The originals at these indexes as they were recorded; a few are only read, not kept."""
     purged = (
         frozenset(load_history(session).log.purged) if session.head else frozenset()
     )

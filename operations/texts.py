@@ -8,7 +8,6 @@ from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
 from threads import tokens
 from threads.domain.part import Part
 from threads.models import Session
-from threads.selectors import load_recorded_at
 
 from .domain.edit import Redact, Replace
 from .domain.key import Key, entry_key, original_index
@@ -18,6 +17,7 @@ from .domain.settlement import Readings, Settled, refusal, settle
 from .domain.span import MASK, Span, covered, fingerprint
 from .domain.thread import Thread
 from .domain.wanted import Wanted, held_text, keys_to_read
+from .spoken import load_as_recorded
 
 AT_ONCE = 200
 """Messages that are read at once."""
@@ -155,8 +155,9 @@ def recorded_parts(
     waiting = iter(keys)
     while batch := list(islice(waiting, AT_ONCE)):
         indexes = {key: original_index(key) for key in batch}
-        rows = (index for index in indexes.values() if index is not None)
-        originals = load_recorded_at(session, rows)
+        originals = load_as_recorded(
+            session, {index for index in indexes.values() if index is not None}
+        )
         for key, index in indexes.items():
             made = thread.made(key) if index is None else None
             if index is not None and index in originals:

@@ -6,7 +6,7 @@ fraction of the price; all that stands behind it is written into it anew, once. 
 the next turns read what is left. docs/ledger.md has the same sums in words, with their sources.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import zip_longest
@@ -107,7 +107,7 @@ class Bill:
         return None if self.per_turn < 0 or self.once > 0 else 0
 
 
-def first_change(before: Sequence[Piece], after: Sequence[Piece]) -> Change | None:
+def first_change(before: Iterable[Piece], after: Iterable[Piece]) -> Change | None:
     """Where one request begins to differ from another; None where they are the same."""
     tokens = 0
     for old, new in zip_longest(before, after):

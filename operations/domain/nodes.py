@@ -39,6 +39,13 @@ class Nodes:
             new = self._new(node)
             yield self._shown(self._draft.key(node), new.role, new.tokens, new)
 
+    def tokens_shown(self, node: int) -> int:
+        """The tokens of what the model sees of a node that stands at the top."""
+        if not self._tree.is_original(node):
+            return sum(shown.tokens for shown in self.shown(node))
+        tokens = self._leaves[node - 1].tokens
+        return tokens - self._saved(original_key(node - 1))
+
     def _shown(
         self,
         key: Key,

@@ -136,7 +136,7 @@ def find_matches(
 ) -> list[Hits]:
     """What each pattern matches, at most one more than it may."""
     hits = [Hits() for _ in patterns]
-    for reading in readings:
+    for reading in readings if hits else ():
         for place, (pattern, found) in enumerate(zip(patterns, hits, strict=True)):
             if len(found.matches) > MOST:
                 continue

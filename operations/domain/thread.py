@@ -96,6 +96,11 @@ class Thread:
         """The leaves of a fold in their order, or a leaf itself. Raises NotFound."""
         return [self._draft.key(leaf) for leaf in self._tree.leaves(self._find(key))]
 
+    def saved_by(self, key: Key) -> int:
+        """The tokens of what a fold holds, as it would be shown, less its own. Raises NotFound."""
+        fold, tokens = self._fold(key), self._made.tokens_shown
+        return sum(map(tokens, self._tree.nodes(fold))) - tokens(fold)
+
     def effective(self) -> Iterator[Shown]:
         """What the model sees, in order."""
         return chain.from_iterable(shown for _, shown in self.standing())

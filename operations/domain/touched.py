@@ -65,10 +65,12 @@ def laid_out(
             tokens = sum(layer.tokens for layer in layers)
         before.append(tokens)
         keys = _unfolded(thread, node) if node in waiting else _keys(shown)
-        if first is None and any(key in sent for key in keys):
-            first = position
-        tokens += sum(sent.get(key, 0) for key in keys)
-        tokens += sum(one.tokens for one in shown if one.key in rules)
+        for key in keys:
+            if key in sent:
+                first = position if first is None else first
+                tokens += sent[key]
+        for one in shown if rules else ():
+            tokens += one.tokens if one.key in rules else 0
     return Layout(before=[*before, tokens], left_out=range(behind, first or 0))
 
 
@@ -108,11 +110,8 @@ def _places(thread: Thread, number: int, edit: Edit) -> Iterator[tuple[int, int]
             changes = [one for one in thread.spans(key) if one.operation == number]
             if changes and thread.holds(key) and not thread.path(key):
                 yield thread.position(key), sum(one.saved for one in changes)
-    elif thread.holds(entry_key(number)):
-        fold = thread.node(entry_key(number))
-        if isinstance(fold, FoldNode) and not fold.depth:
-            inner = thread.children(fold.key, 0, fold.children)
-            yield thread.position(fold.key), sum(map(_tokens, inner)) - _tokens(fold)
+    elif thread.holds(fold := entry_key(number)) and not thread.path(fold):
+        yield thread.position(fold), thread.saved_by(fold)
 
 
 def _moved(

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from threads.domain.formats.openai_writing import write_request_messages
+from threads.domain.formats.openai_writing import (
+    write_spoken,
+    write_tool_message,
+)
 from threads.domain.message import Message, Role
 from threads.domain.part import File, Image, Part, Text, ToolResult
 
@@ -44,22 +47,19 @@ def compile_chat(draft: Draft, rules: Rules, finish: Finish | None = None) -> Co
 def _written(turn: Turn, draft: Draft) -> list[tuple[Form, tuple[Key, ...]]]:
     """The messages of a turn, each with the keys of what it is made of."""
     if turn.role is Role.TOOL:
-        return [(_form(piece, draft), keys_of([piece])) for piece in turn.pieces]
+        return [(_form(piece), keys_of([piece])) for piece in turn.pieces]
     first = turn.pieces[0].part
     if len(turn.pieces) == 1 and isinstance(first, Text) and not turn.name:
         return [({"role": str(turn.role), "content": first.text}, turn.keys)]
     message = Message(role=turn.role, parts=_one_text(turn.parts), name=turn.name)
-    [form] = write_request_messages(message, address=draft.heading.address)
+    form = write_spoken(message, message.parts, draft.heading.address)
     return [(form, turn.keys)]
 
 
-def _form(piece: Piece, draft: Draft) -> Form:
+def _form(piece: Piece) -> Form:
     part = piece.part
     assert isinstance(part, ToolResult)  # noqa: S101 - a tool's turn holds nothing else
-    result = ToolResult(part.call_id, part.content, is_error=part.is_error)
-    message = Message(role=Role.TOOL, parts=(result,))
-    [form] = write_request_messages(message, address=draft.heading.address)
-    return form
+    return write_tool_message(ToolResult(part.call_id, part.content))
 
 
 def _one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:

@@ -20,6 +20,9 @@ LEFT_OUT = "[This result was left out by {by}. recall({key}) brings it back.]"
 NEVER = "[No result of this call was recorded.]"
 
 
+_PAIRED = (ToolCall, ToolResult)
+
+
 class _Spot(NamedTuple):
     """A piece by its turn and its place in it."""
 
@@ -114,7 +117,7 @@ class _Pairing:
         """The calls and results, each with where it stands."""
         for number, turn in enumerate(self._turns):
             for place, piece in enumerate(turn.pieces):
-                if isinstance(piece.part, ToolCall | ToolResult):
+                if isinstance(piece.part, _PAIRED):
                     yield _Spot(number, place), piece
 
     # Writing out

@@ -38,6 +38,7 @@ _BEYOND_INTEGERS = float(1 << 63)
 BOM = b"\xef\xbb\xbf"
 STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _STRINGS = re.compile(STRING, re.DOTALL)
+_WRITER = json.JSONEncoder(ensure_ascii=False)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
@@ -140,7 +141,11 @@ def decode(data: bytes) -> str:
 
 def dump(value: JSON, **options: Any) -> bytes:
     """JSON in UTF-8, keys in their order; a lone surrogate is written as its escape."""
-    text = json.dumps(value, ensure_ascii=False, **options)
+    text = (
+        json.dumps(value, ensure_ascii=False, **options)
+        if options
+        else _WRITER.encode(value)
+    )
     return text.encode("utf-8", "backslashreplace")
 
 

@@ -136,7 +136,7 @@ def write_request_messages(
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     rest = [part for part in message.parts if not isinstance(part, ToolResult)]
     for result in results:
-        yield _tool_message(result)
+        yield write_tool_message(result)
     media = [
         item
         for result in results
@@ -149,10 +149,11 @@ def write_request_messages(
             "content": [b for item in media for b in write_blocks(item, address)],
         }
     if rest or not results:
-        yield _spoken(message, rest, address)
+        yield write_spoken(message, rest, address)
 
 
-def _tool_message(result: ToolResult) -> dict[str, Any]:
+def write_tool_message(result: ToolResult) -> dict[str, Any]:
+    """A result in words alone, as a request to OpenAI takes it."""
     words = write_content([item for item in result.content if isinstance(item, Text)])
     if not result.call_id:
         return {"role": "function", "name": result.name or "", "content": words}
@@ -160,9 +161,10 @@ def _tool_message(result: ToolResult) -> dict[str, Any]:
     return form | ({"name": result.name} if result.name else {})
 
 
-def _spoken(
+def write_spoken(
     message: Message, parts: Sequence[Part], address: Address
 ) -> dict[str, Any]:
+    """A message with these of its parts, among which are no results."""
     calls = [part for part in parts if isinstance(part, ToolCall)]
     spoken = [b for part in parts for b in write_blocks(part, address)]
     is_text = len(spoken) == 1 and spoken[0]["type"] == "text"
