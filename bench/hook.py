@@ -1,4 +1,4 @@
-"""What a context and `apply` cost through the API: `python -m bench.hook`.
+"""What a context, a ledger, suggestions and `apply` cost through the API: `python -m bench.hook`.
 
 A session of 10,000 messages under 1,000 operations of all kinds, in a server's process
 (`bench.hook_process`) with all its middleware; a request to `apply` is 8 MB. Each figure is the

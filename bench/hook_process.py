@@ -1,4 +1,4 @@
-"""The process of `bench.hook`: contexts and `apply` over a data folder of its own."""
+"""The process of `bench.hook`: what is read, and `apply`, over a data folder of its own."""
 
 import json
 import os
@@ -35,6 +35,7 @@ from threads.models import Session  # noqa: E402
 from threads.services import NewSession, create_session  # noqa: E402
 
 COUNT, OPERATIONS, ROUNDS = 10_000, 1_000, 3
+READ = ("context", "ledger", "suggestions")
 _AT_ONCE = 500
 
 
@@ -49,8 +50,8 @@ def measure() -> dict[str, float]:
     def body(end: int) -> bytes:
         return orjson.dumps({"messages": given[:end]})
 
-    def context() -> None:
-        _succeed(client.get(f"{path}/context"))
+    def read(place: str) -> None:
+        _succeed(client.get(f"{path}/{place}"))
 
     def apply(sent: bytes) -> None:
         _succeed(client.post(f"{path}/apply", sent, "application/json"))
@@ -60,11 +61,18 @@ def measure() -> dict[str, float]:
         _succeed(client.post(f"{path}/operations", edit, "application/json"))
 
     places, whole = iter(range(COUNT)), body(COUNT)
+    states = {
+        "first": forget_everything,
+        "after a change": change,
+        "unchanged": lambda: None,
+    }
     return {
         "orjson": _least(lambda _: orjson.dumps(orjson.loads(whole))),
-        "context, first": _least(lambda _: context(), forget_everything),
-        "context, after a change": _least(lambda _: context(), change),
-        "context, unchanged": _least(lambda _: context()),
+        **{
+            f"{place}, {when}": _least(lambda _, place=place: read(place), before)
+            for place in READ
+            for when, before in states.items()
+        },
         "apply, first": _least(lambda _: apply(whole), forget_everything),
         "apply, after a change": _least(lambda _: apply(whole), change),
         "apply, the same again": _least(lambda _: apply(whole)),
