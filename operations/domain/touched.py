@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from .edit import Edit, Insert, named_keys, spans_of
 from .key import Key, entry_key, entry_number, made_key
-from .node import FoldNode, Moved, Node, Shown
+from .node import FoldNode, Moved, Shown
 from .outgoing import Layer, Outgoing
 from .status import Status
 from .thread import Thread
@@ -103,8 +103,8 @@ def _places(thread: Thread, number: int, edit: Edit) -> Iterator[tuple[int, int]
     if isinstance(edit, Insert):
         for place in range(len(edit.messages)):
             made = thread.node(made_key(number, place))
-            if not made.depth:
-                yield thread.position(made.key), -_tokens(made)
+            if not (made.depth or isinstance(made, FoldNode)):
+                yield thread.position(made.key), made.saved - made.tokens
     elif spans_of(edit):
         for key in named_keys(edit):
             changes = [one for one in thread.spans(key) if one.operation == number]
@@ -138,12 +138,6 @@ def _behind(rules: AbstractSet[Key], standing: Iterable[_Standing]) -> int:
         if shown and shown[0].key in rules
     ]
     return places[-1] + 1 if places else 0
-
-
-def _tokens(node: Node) -> int:
-    if isinstance(node, FoldNode):
-        return node.tokens_after
-    return node.tokens - node.saved
 
 
 def _keys(shown: Iterable[Shown]) -> list[Key]:

@@ -9,7 +9,7 @@ from tests.threads.readings import events, messages, parts, read, told
 from tests.threads.transcripts import lines
 from threads.domain.formats import runs
 from threads.domain.message import Usage
-from threads.domain.part import Text, ToolCall, ToolResult
+from threads.domain.part import Part, Text, ToolCall, ToolResult
 from threads.domain.transcript import Transcript
 
 SESSION = "0b6e1d3c-0000-4000-8000-000000000003"
@@ -33,6 +33,12 @@ def used(id_: str) -> dict[str, Any]:
 
 def brought(id_: str, status: str = "success", **members: Any) -> dict[str, Any]:
     return event("tool_result", tool_id=id_, status=status, **members)
+
+
+def ids(said: tuple[Part, ...]) -> list[str]:
+    """The ids of calls, and of those that results answer."""
+    calls = [one.id for one in said if isinstance(one, ToolCall)]
+    return calls + [one.call_id for one in said if isinstance(one, ToolResult)]
 
 
 INIT = event("init", session_id=SESSION, model="gemini-test")
@@ -148,6 +154,30 @@ def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert "".join(one.text for one in messages(found)) == "012345678"
     assert [len(one.records) for one in messages(found)] == [3, 3, 3]
+
+
+def test_calls_behind_a_result_are_the_next_answer_s() -> None:
+    found = of(used("c1"), brought("c1"), used("c2"), brought("c2"))
+
+    assert [str(one.role) for one in messages(found)] == ["assistant", "tool"] * 2
+    assert [ids(one) for one in parts(found)] == [["c1"], ["c1"], ["c2"], ["c2"]]
+
+
+def test_a_result_behind_an_answer_that_was_cut_is_told_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runs, "MOST_HELD", 100)
+    found = of(used("c1"), brought("c1", output="It glows."), piece("Good."))
+
+    assert [ids(one) for one in parts(found)] == [["c1"], ["c1"], []]
+    assert parts(found)[1] == (ToolResult("c1", (Text("It glows."),), "look"),)
+
+
+@pytest.mark.parametrize("record", [used("c1"), brought("c1"), piece("Good.")])
+def test_output_is_known_without_its_beginning(record: dict[str, Any]) -> None:
+    [found] = read(lines(record, piece("It glows.")))
+
+    assert (found.format, found.external_id) == ("gemini_cli_stream", None)
 
 
 def test_a_run_of_another_session_is_another_session() -> None:
