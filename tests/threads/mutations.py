@@ -16,7 +16,8 @@ from typing import Any
 
 import zstandard
 
-from .specimens import SPECIMENS, document
+from .agent_specimens import document
+from .specimens import SPECIMENS
 
 Mutation = Callable[[Random, bytes], bytes]
 
