@@ -102,11 +102,11 @@ def ledger(
     session = get_session(caller, session_id)
     context = assemble_session(session, wish)
     prices = prices_of(context.provider, context.model)
-    rows = (
-        [_exact(session, wish, context, operation)]
-        if operation
-        else rows_of(session, wish, context)
-    )
+    rows: Sequence[Row]
+    if operation:
+        rows = [_exact(session, wish, context, operation)]
+    else:
+        rows = rows_of(session, wish, context)
     originals = context_of_originals(session, wish)
     total = compare(originals, context)
     return Ledger(context=context, prices=prices, total=total, rows=rows)
@@ -172,12 +172,10 @@ def rows_of(session: Session, wish: Wish, context: Context) -> Sequence[Row]:
         tried = thread_with(session, wish, keys)
         layout = laid_out(tried, layers, messages, waiting=keys)
         rows += _rows(context, touched(tried, layout, waiting, cut=cut), waits=True)
-    sorted_rows = tuple(
-        sorted(rows, key=lambda row: entry_number(row.operation or "") or 0)
-    )
+    rows.sort(key=lambda row: entry_number(row.operation or "") or 0)
     if context.stamp:
-        _rows_kept.keep(context.stamp, sorted_rows)
-    return sorted_rows
+        _rows_kept.keep(context.stamp, rows)
+    return rows
 
 
 def _notes(found: Ledger) -> Iterator[Note]:
