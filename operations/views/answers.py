@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from contextstudio.accounts.authentication import caller_of
@@ -88,10 +89,10 @@ def surroundings(request: HttpRequest, look: Look, old: Look) -> SafeString:
     return render_to_string("operations/surroundings.html", context, request)
 
 
-def _toast(notice: Notice) -> str:
+def _toast(notice: Notice) -> SafeString:
     if not notice.text:
-        return ""
+        return SafeString()
     toast = render_to_string(
         "parts/toast.html", {"text": notice.text, "undo": notice.undo}
     )
-    return f'<div hx-swap-oob="beforeend:#toasts">{toast}</div>'
+    return format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', toast)

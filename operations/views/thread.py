@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from contextstudio.accounts.authentication import caller_of
@@ -122,11 +123,11 @@ def export(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     )
 
 
-def _row(look: Look, key: str, *, brief: bool) -> list[str]:
+def _row(look: Look, key: str, *, brief: bool) -> list[SafeString]:
     """The article of one node, wherever it stands."""
     if look.view is View.ORIGINAL:
         nodes = look.nodes(look.place(key), 1)
-        return list(draw(look, articles_of(look, nodes[0], brief=brief)))
+        return draw(look, articles_of(look, nodes[0], brief=brief))
     node = look.thread.node(key)
     before = None
     if not node.depth:
@@ -135,7 +136,7 @@ def _row(look: Look, key: str, *, brief: bool) -> list[str]:
     first = not node.depth and before is None
     articles = articles_of(look, node, before=before, first=first, brief=brief)
     asked = [article for article in articles if article.shows == key]
-    return list(draw(look, asked or articles[:1]))
+    return draw(look, asked or articles[:1])
 
 
 def _anchor(request: HttpRequest, look: Look) -> int:

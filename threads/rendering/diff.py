@@ -120,9 +120,7 @@ def render_difference(old: str, new: str) -> SafeString:
             )
         else:
             html.append(_rows(_replaced(then, now, by_word=by_word)))
-    return SafeString(
-        finish(f'<div class="diff prose" dir="auto">{"".join(html)}</div>')
-    )
+    return finish(f'<div class="diff prose" dir="auto">{"".join(html)}</div>')
 
 
 def _lines(text: str) -> list[str]:

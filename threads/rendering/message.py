@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
 
+from django.utils.safestring import SafeString
+
 from threads.domain.message import Role
 from threads.domain.part import (
     File,
@@ -28,7 +30,9 @@ from .tools import render_call, render_opaque, render_result
 __all__ = ["render", "render_difference", "summary", "visible"]
 
 
-def render(role: Role, parts: tuple[Part, ...], *, counts: Sequence[int] | None) -> str:
+def render(
+    role: Role, parts: tuple[Part, ...], *, counts: Sequence[int] | None
+) -> SafeString:
     """The body of a message: safe HTML without a row around it, "" where there is nothing.
 
     `counts` are the tokens of each part, printed beside folded thinking. The same arguments give

@@ -9,6 +9,7 @@ import re
 from html import escape
 
 import nh3
+from django.utils.safestring import SafeString
 from pygments.token import STANDARD_TYPES
 
 from .hidden import mark, visible
@@ -52,9 +53,9 @@ _LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _BLOB = re.compile(r"/api/blobs/[0-9a-f]{64}")
 
 
-def finish(html: str) -> str:
+def finish(html: str) -> SafeString:
     """Rendered, escaped HTML made fit for the page: hidden characters marked, list applied."""
-    return _CLEANER.clean(mark(visible(html)))
+    return SafeString(_CLEANER.clean(mark(visible(html))))
 
 
 def _filter(tag: str, attribute: str, value: str) -> str | None:

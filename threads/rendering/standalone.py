@@ -26,8 +26,10 @@ def render_alone(message: Message, heading: Heading) -> str:
     """The body of a message as safe HTML; where it is too long to draw, its text follows whole."""
     pictures: dict[str, str] = {}
     parts = tuple(_with_hash(part, heading, pictures) for part in message.parts)
-    html = render(message.role, parts, counts=None)
-    html = _SOURCE.sub(lambda match: f'src="{pictures.get(match[1], "data:,")}"', html)
+    html = _SOURCE.sub(
+        lambda match: f'src="{pictures.get(match[1], "data:,")}"',
+        render(message.role, parts, counts=None),
+    )
     if _LEFT_OUT not in html:
         return html
     html = html.replace(_LEFT_OUT, "left out here. All of it follows.")
