@@ -5,8 +5,8 @@ class ArchiveConfig(AppConfig):
     name = "archive"
 
     def ready(self) -> None:
-        from operations.domain.layers import MEMOS
-        from operations.layers import register_layer
+        from operations.context.layers import register_layer
+        from operations.domain.context.layers import MEMOS
         from operations.tools import register
 
         from .memos import words_for_context

@@ -2,7 +2,7 @@
 
 from django import forms
 
-from operations.forms import Names, Words
+from operations.form_fields import Names, Words
 
 from .memos import LONGEST
 

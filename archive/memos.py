@@ -14,11 +14,11 @@ from contextstudio.accounts.selectors import (
     get_project,
     visible_projects,
 )
-from operations.domain.policy import Memos
-from operations.layers import Surroundings
-from operations.masks import mask_text
+from operations.context.layers import Surroundings
+from operations.domain.context.policy import Memos
+from operations.messages.masking import mask_text
 from threads.models import Session
-from threads.selectors import get_session
+from threads.store.selectors import get_session
 
 from .domain.memo import Note, keywords, layer_text, relevant, tagged
 from .models import Memo, MemoReader

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
-from operations.domain.key import Key, original_index, original_key
-from operations.domain.left_out import left_out
-from operations.selectors import load_thread, load_words
+from operations.domain.text.left_out import left_out
+from operations.domain.tree.key import Key, original_index, original_key
+from operations.log.selectors import load_thread, load_words
 from threads import tokens
 from threads.domain.part import Part
 from threads.models import Message, Session
-from threads.selectors import get_session, load_messages_at, visible_sessions
+from threads.store.selectors import get_session, load_messages_at, visible_sessions
 
 from .domain.content import content_type, summary_of, tools_of
 from .domain.excerpt import at_location, lines_of, matching, within

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
-from operations.arguments import Tag
-from operations.recording import refuse_stale
+from operations.edits.arguments import Tag
+from operations.log.writing import refuse_stale
 from operations.tools import Tool
-from threads.selectors import get_session
+from threads.store.selectors import get_session
 
 from . import memos
 from .domain.memo import Note

@@ -17,7 +17,7 @@ from contextstudio.accounts.domain.errors import (
 )
 from contextstudio.accounts.domain.rights import Right
 from threads.models import Session
-from threads.selectors import get_session
+from threads.store.selectors import get_session
 
 from .forms import MemoForm
 from .memos import MOST_ANSWERED, retrieve_memos, save_memo

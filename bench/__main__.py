@@ -1,7 +1,7 @@
 """All measurements as one table: `make bench`, or `make soak` for what takes long.
 
-Each module beside this one gives lines through `rows()` (or `soak()`): a name, a figure, the
-bar it is held to (or nothing) and whether it is met (or None).
+A folder holds the measurements of one subject. Each module gives lines through `rows()` (or
+`soak()`): a name, a figure, the bar it is held to (or nothing) and whether it is met (or None).
 """
 
 import importlib
@@ -29,13 +29,15 @@ class Row(Protocol):
 
 def measured(kind: str) -> Iterator[tuple[str, Row]]:
     """The lines of every module that measures this kind, with the module's name."""
-    for found in sorted(module.name for module in pkgutil.iter_modules(bench.__path__)):
-        if found == "__main__":
+    for found in sorted(
+        module.name for module in pkgutil.walk_packages(bench.__path__, "bench.")
+    ):
+        if found == "bench.__main__":
             continue
-        measure = getattr(importlib.import_module(f"bench.{found}"), kind, None)
+        measure = getattr(importlib.import_module(found), kind, None)
         if isfunction(measure):  # a process of a measurement may import a module `rows`
             for row in measure():
-                yield found, row
+                yield found.removeprefix("bench."), row
 
 
 def main() -> int:
@@ -54,7 +56,7 @@ def main() -> int:
     ):
         name, value, bar, ok = cells
         verdict = {True: "met", False: "MISSED"}.get(ok, "")  # type: ignore[call-overload]
-        print(f"{module:10} {name:44} {value:>14} {bar:>10} {verdict}", flush=True)
+        print(f"{module:26} {name:44} {value:>14} {bar:>10} {verdict}", flush=True)
         if ok is False:
             missed.append(name)
     return 1 if missed else 0

@@ -14,27 +14,19 @@ from ninja.parser import Parser
 from ninja.renderers import BaseRenderer
 from ninja.security import APIKeyCookie, HttpBearer
 
-from contextstudio.accounts.api import router as accounts_router
-from contextstudio.accounts.authentication import caller_of
-from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError, NotFound, Unauthenticated
-from contextstudio.accounts.responses import dump
-from contextstudio.accounts.shape import wrong_shape
-from operations.api import router as operations_router
-from operations.bundle_api import router as bundle_router
-from operations.context_api import router as context_router
-from operations.domain.operation import EDITS
-from operations.ledger_api import router as ledger_router
-from operations.lens_api import router as lens_router
-from operations.pattern_api import router as pattern_router
-from operations.sending_api import router as sending_router
-from operations.staging_api import router as staging_router
-from operations.tool_api import router as tool_router
-from threads.api import router as threads_router
+from operations.api import ROUTERS as OPERATIONS
+from operations.domain.log.operation import EDITS
+from threads.api import ROUTERS as THREADS
 
-from .json_text import read_json
-from .problems import problem_response
-from .repeats import answered_once
+from .accounts.api import router as accounts_router
+from .accounts.authentication import caller_of
+from .accounts.domain.caller import Caller
+from .accounts.domain.errors import DomainError, NotFound, Unauthenticated
+from .accounts.responses import dump
+from .accounts.shape import wrong_shape
+from .web.json_text import read_json
+from .web.problems import problem_response
+from .web.repeats import answered_once
 
 
 class Key(HttpBearer):
@@ -99,13 +91,8 @@ api = NinjaAPI(
     urls_namespace="api",
 )
 api.add_decorator(answered_once, mode="view")
-# A route's id in the description is its module and name. Routes that have moved to a module of
-# their own keep the id they had: version 1 promises it.
-for router in (
-    *(accounts_router, threads_router, operations_router, bundle_router, lens_router),
-    *(sending_router, tool_router, context_router, ledger_router, staging_router),
-    pattern_router,
-):
+# Routes name their `operation_id`: version 1 promises it, wherever the code of a route stands.
+for router in (accounts_router, *THREADS, *OPERATIONS):
     api.add_router("", router)
 
 

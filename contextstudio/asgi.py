@@ -12,10 +12,11 @@ _pages = get_asgi_application()
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 
-from contextstudio.guard import Guard
-from contextstudio.mcp import with_mcp
-from contextstudio.static_files import with_static_files
-from operations.routing import websocket_urlpatterns
+from operations.editor.routing import websocket_urlpatterns
+
+from .mcp.mount import with_mcp
+from .web.guard import Guard
+from .web.static_files import with_static_files
 
 application = Guard(
     ProtocolTypeRouter(

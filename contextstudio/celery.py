@@ -38,4 +38,4 @@ app.conf.update(
     result_backend_transport_options={"visibility_timeout": _VISIBILITY_SECONDS},
     visibility_timeout=_VISIBILITY_SECONDS,
 )
-app.autodiscover_tasks(["contextstudio.accounts"])
+app.autodiscover_tasks(["contextstudio.accounts.jobs"])

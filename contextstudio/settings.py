@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-from contextstudio import environment, secret, sqlite
+from . import environment, secret, sqlite
 
 sqlite.use_bundled_library()
 sqlite.take_values_as_they_are()
@@ -67,15 +67,15 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
-    "contextstudio.middleware.never_cached",
-    "contextstudio.middleware.counted",
+    "contextstudio.web.middleware.never_cached",
+    "contextstudio.web.middleware.counted",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "contextstudio.middleware.RefusalMiddleware",
+    "contextstudio.web.middleware.RefusalMiddleware",
 ]
 ROOT_URLCONF = "contextstudio.urls"
 ASGI_APPLICATION = "contextstudio.asgi.application"
@@ -148,14 +148,14 @@ if PRODUCTION:
         },
     }
 
-# Safety. What is strict here holds for pages; contextstudio.guard holds for every connection.
+# Safety. What is strict here holds for pages; contextstudio.web.guard holds for every connection.
 
 SESSION_COOKIE_NAME = "contextstudio_session"
 CSRF_COOKIE_NAME = "contextstudio_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
-CSRF_FAILURE_VIEW = "contextstudio.middleware.csrf_failure"
+CSRF_FAILURE_VIEW = "contextstudio.web.middleware.csrf_failure"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 if PRODUCTION:
@@ -169,7 +169,7 @@ AUTH_PASSWORD_VALIDATORS = [
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
 # A folder of transcripts comes in one request; its files are written as they come, and closed.
 DATA_UPLOAD_MAX_NUMBER_FILES = 50_000
-FILE_UPLOAD_HANDLERS = ["threads.receiving.Receiver"]
+FILE_UPLOAD_HANDLERS = ["threads.store.receiving.Receiver"]
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'none'"],

@@ -5,8 +5,8 @@ from django.urls import include, path
 from django.urls.resolvers import URLPattern, URLResolver
 from django.views.generic import RedirectView
 
-from . import health, reports
 from .api import api
+from .web import health, reports
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/", api.urls),
@@ -21,4 +21,4 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("operations.urls")),
     path("", include("archive.urls")),
 ]
-handler404 = "contextstudio.middleware.page_not_found"
+handler404 = "contextstudio.web.middleware.page_not_found"

@@ -6,12 +6,14 @@ class OperationsConfig(AppConfig):
 
     def ready(self) -> None:
         from contextstudio.accounts.jobs import register
-        from threads import compactions, erasing, masking
-        from threads.imports import afterwards
+        from threads.imports import post_import as afterwards
+        from threads.imports.running import compactions
+        from threads.sessions import erasing
+        from threads.store import masking
 
-        from . import jobs
-        from .compactions import record
-        from .selectors import load_payloads, mask_originals, masked_places
+        from .find_replace import jobs
+        from .log.compactions import record
+        from .log.selectors import load_payloads, mask_originals, masked_places
 
         masking.register(mask_originals, masked_places)
         compactions.register(record)

@@ -19,7 +19,7 @@ class LogEntry(models.Model):
     id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     kind = models.CharField(max_length=16)
     payload = models.BinaryField()
-    """JSON as `operations.codec` writes it; bytes, for it may quote any text."""
+    """JSON as `operations.log.codec` writes it; bytes, for it may quote any text."""
     proposed = models.BooleanField(default=False)
     staged = models.BooleanField(default=False, db_default=False)
     """A proposal that its author collects with others, to commit them as one bundle."""
@@ -100,7 +100,7 @@ class ContextPolicy(models.Model):
         Session, null=True, on_delete=models.CASCADE, related_name="+"
     )
     settings = models.JSONField()
-    """As `operations.domain.policy.encode_policy` writes it."""
+    """As `operations.domain.context.policy.encode_policy` writes it."""
     actor = models.CharField(max_length=64)
     actor_name = models.CharField(max_length=150)
     updated_at = models.DateTimeField()

@@ -2,23 +2,17 @@
 
 from django.urls import path, register_converter
 
-from .views import (
-    asides,
-    context,
-    counting,
-    dialogs,
-    edits,
-    events,
-    ledger,
-    lights,
-    notebook,
-    pointing,
-    policy,
-    raw,
-    sessions,
-    texts,
-    thread,
-)
+from .context.pages import check_views as lights
+from .context.pages import context_views as context
+from .context.pages import policy_views as policy
+from .editor.views import dialogs, edits, events, raw, thread
+from .editor.views import find_replace as texts
+from .editor.views import panels as asides
+from .editor.views import selection as pointing
+from .editor.views import token_counts as counting
+from .ledger import views as ledger
+from .notes import views as notebook
+from .sessions import views as sessions
 
 
 class KeyConverter:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.servers import Server
+from .servers import Server
 
 COMMANDS = ("chromium-headless-shell", "chromium")
 """The system's browsers; the first opens a window in a fifth of the time."""

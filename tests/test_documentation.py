@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.servers import ROOT, Server
+from .servers import ROOT, Server
 
 PAGE = ROOT / "docs" / "connect.md"
 SECONDS = 120

@@ -7,8 +7,9 @@ class ThreadsConfig(AppConfig):
     def ready(self) -> None:
         from contextstudio.accounts.jobs import housekeeping, register
 
-        from . import erasing, jobs
-        from .imports import afterwards
+        from .imports import jobs
+        from .imports import post_import as afterwards
+        from .sessions import erasing
 
         register(jobs.KIND, jobs.run_import)
         register(jobs.INDEX, jobs.run_index)

@@ -2,17 +2,18 @@
 
 from django.urls import path
 
-from . import views
+from .imports import views as imports
+from .sessions import views as sessions
 
 app_name = "threads"
 _SESSION = "sessions/<uuid:session_id>/"
 urlpatterns = [
-    path("sessions/import", views.import_transcripts, name="import"),
-    path("imports/", views.imports_made, name="imports"),
-    path("imports/<uuid:import_id>/", views.report, name="report"),
-    path("jobs/", views.job_rows, name="jobs"),
-    path("jobs/<uuid:job_id>/cancel", views.cancel_job, name="cancel_job"),
-    path("jobs/<uuid:job_id>/forget", views.forget_job, name="forget_job"),
-    path(f"{_SESSION}rename", views.rename, name="rename"),
-    path(f"{_SESSION}delete", views.delete, name="delete"),
+    path("sessions/import", imports.import_transcripts, name="import"),
+    path("imports/", imports.imports_made, name="imports"),
+    path("imports/<uuid:import_id>/", imports.report, name="report"),
+    path("jobs/", imports.job_rows, name="jobs"),
+    path("jobs/<uuid:job_id>/cancel", imports.cancel_job, name="cancel_job"),
+    path("jobs/<uuid:job_id>/forget", imports.forget_job, name="forget_job"),
+    path(f"{_SESSION}rename", sessions.rename, name="rename"),
+    path(f"{_SESSION}delete", sessions.delete, name="delete"),
 ]

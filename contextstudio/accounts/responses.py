@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 import orjson
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
 
 def dump(value: Any) -> bytes:
@@ -29,3 +30,12 @@ def json_answer(body: bytes, status: int = 200) -> HttpResponse:
     return HttpResponse(
         body, status=status, content_type="application/json; charset=utf-8"
     )
+
+
+def go_to(request: HttpRequest, address: str) -> HttpResponse:
+    """Go there: by htmx's header for a script, by a redirect for a form."""
+    if not request.headers.get("HX-Request"):
+        return redirect(address)
+    answer = HttpResponse(status=204)
+    answer["HX-Redirect"] = address
+    return answer

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from .credentials import key_digest
 from .domain.caller import Caller
-from .domain.errors import Forbidden, NotFound
+from .domain.errors import Forbidden, Invalid, NotFound
 from .domain.rights import RIGHTS_OF, Right, Role
 from .models import ApiKey, Job, Membership, Project, User
 
@@ -141,3 +141,13 @@ def _valid_keys() -> QuerySet[ApiKey]:
     return ApiKey.objects.filter(revoked_at=None, maker__is_active=True).annotate(
         maker_role=Subquery(role.values("role")[:1])
     )
+
+
+def project_to_edit(caller: Caller, slug: str | None) -> Project:
+    """The project named, or the only one in which the caller may edit. Raises Invalid."""
+    if slug is not None:
+        return get_project(caller, slug, Right.EDIT)
+    project = default_project(caller, Right.EDIT)
+    if project is None:
+        raise Invalid("You may edit in several projects: name one.", at=["project"])
+    return project

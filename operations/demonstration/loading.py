@@ -17,8 +17,8 @@ from contextstudio.accounts.services import (
     revoke_key,
     set_member,
 )
-from operations import services
-from operations.arguments import AmendArguments, AnyEdit, EditArguments
+from operations.edits import services
+from operations.edits.arguments import AmendArguments, AnyEdit, EditArguments
 from threads.imports import Imported, import_upload, keep_upload
 from threads.models import Session
 

@@ -4,14 +4,14 @@ From this table come `POST /api/tools/<name>` and `manage.py tool <name> '<json>
 `GET /api/tools` are further translations of the same rows.
 """
 
-from .context import (
+from .definitions.context import (
     ManageScratchpad,
     RebuildState,
     RequestContextSlice,
     SetContextWindow,
     ShowContext,
 )
-from .edits import (
+from .definitions.edits import (
     DigestMessages,
     InsertMessages,
     ResequenceMessages,
@@ -19,9 +19,13 @@ from .edits import (
     SnipMessages,
     TagMessages,
 )
-from .groups import DropGroup, ListGroups, RemoveGroup, ShowGroup, Undo
-from .history import GetMessageRange, SearchSessionHistory, SummarizeMessageRange
-from .log import (
+from .definitions.groups import DropGroup, ListGroups, RemoveGroup, ShowGroup, Undo
+from .definitions.history import (
+    GetMessageRange,
+    SearchSessionHistory,
+    SummarizeMessageRange,
+)
+from .definitions.log import (
     AcceptOperation,
     AmendOperation,
     ListOperations,
@@ -32,9 +36,9 @@ from .log import (
     ToggleOperation,
     UndoOperation,
 )
-from .patterns import Context
-from .queries import QueryDb
-from .sessions import ListSessions
+from .definitions.queries import QueryDb
+from .definitions.sessions import ListSessions
+from .definitions.text import Context
 from .table import TOOLS, call_once, read_call, register
 from .tool import Tool
 

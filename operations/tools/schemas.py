@@ -4,6 +4,8 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+from pydantic import BaseModel
+
 from .tool import Tool
 
 Format = Literal["openai", "anthropic", "mcp"]
@@ -118,3 +120,9 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
         alone: dict[str, Any] = left[0]
         return alone | schema
     return {"anyOf": left, **schema}
+
+
+class ToolList(BaseModel):
+    """Tools as a provider's request lists them."""
+
+    tools: list[dict[str, Any]]

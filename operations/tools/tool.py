@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from contextstudio.accounts.domain.caller import Caller
+from operations.log.writing import refuse_stale
 from threads.models import Session
-from threads.selectors import get_session
-
-from ..recording import refuse_stale
+from threads.store.selectors import get_session
 
 
 class Tool(BaseModel, ABC):

@@ -1,12 +1,12 @@
 /** What every page has: notices, colours, the sheet of keys, the palette, closing and copying. */
-import "./theme.js";
-import "./toast.js";
-import "./keys.js";
-import "./keysheet.js";
-import "./palette.js";
-import "./places.js";
-import { say } from "./announce.js";
-import { define } from "./verbs.js";
+import "./base/theme.js";
+import "./base/toast.js";
+import "./base/keys.js";
+import "./base/keysheet.js";
+import "./base/palette.js";
+import "./base/places.js";
+import { say } from "./base/announce.js";
+import { define } from "./base/verbs.js";
 
 async function copy(id) {
   await navigator.clipboard.writeText(document.getElementById(id).textContent);

@@ -1,7 +1,7 @@
 /** The list of sessions. */
 import "./page.js";
-import { watchImports } from "./imports.js";
-import { define } from "./verbs.js";
+import { watchImports } from "./sessions/imports.js";
+import { define } from "./base/verbs.js";
 
 define({
   next: () => walk(1),

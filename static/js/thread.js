@@ -1,23 +1,23 @@
 /** The thread editor. */
 import "./page.js";
-import "./edits.js";
-import { watchChunks } from "./chunks.js";
-import { watchDialogs } from "./dialogs.js";
-import { watchDrag } from "./drag.js";
-import { watchDrawer } from "./drawer.js";
-import { watchFind } from "./find.js";
-import { followAddress, jumpToNumber } from "./jump.js";
-import { watchLedger } from "./ledger.js";
-import { catchUp, stayLive } from "./live.js";
-import { watchMenus } from "./menus.js";
-import { letGo } from "./move.js";
-import { offerNumbers } from "./palette.js";
-import { inTurn } from "./requests.js";
-import { clearSelection, watchSelection } from "./selection.js";
-import { watchStaging } from "./staging.js";
-import { watchSpine } from "./spine.js";
-import { watchTally } from "./tally.js";
-import { define } from "./verbs.js";
+import "./editing/edits.js";
+import { watchChunks } from "./thread/chunks.js";
+import { watchDialogs } from "./editing/dialogs.js";
+import { watchDrag } from "./editing/drag.js";
+import { watchDrawer } from "./editing/drawer.js";
+import { watchFind } from "./thread/find.js";
+import { followAddress, jumpToNumber } from "./thread/jump.js";
+import { watchLedger } from "./editing/ledger.js";
+import { catchUp, stayLive } from "./thread/live.js";
+import { watchMenus } from "./editing/menus.js";
+import { letGo } from "./editing/move.js";
+import { offerNumbers } from "./base/palette.js";
+import { inTurn } from "./base/requests.js";
+import { clearSelection, watchSelection } from "./thread/selection.js";
+import { watchStaging } from "./editing/staging.js";
+import { watchSpine } from "./thread/minimap.js";
+import { watchTally } from "./editing/token_count.js";
+import { define } from "./base/verbs.js";
 
 // A swap is shown at once: a row that keeps its old classes for a moment would flicker.
 Object.assign(htmx.config, { defaultSettleDelay: 0, defaultSwapDelay: 0 });

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import Membership, Project, User
-from tests.operations.rest import Tools, make_session, operate, post
+from tests.operations.support.rest import Tools, make_session, operate, post
 from tests.people import client_of
 
 UTC = "Moments are stored in UTC: the terminals' clocks differ."

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
-from tests.operations.rest import Tools, get, make_session, post
+from tests.operations.support.rest import Tools, get, make_session, post
 from tests.people import client_of
 from threads.models import Session
 

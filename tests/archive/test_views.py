@@ -7,13 +7,13 @@ from django.test import Client
 
 from archive.models import Memo, MemoReader
 from contextstudio.accounts.models import Project, User
-from tests.operations.views.hostile import SENT
+from tests.operations.editor.views.hostile import SENT
 from tests.people import caller
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.models import Message as Row
 from threads.models import Session
-from threads.services import NewSession, create_session
+from threads.sessions.services import NewSession, create_session
 
 UTC = "Moments are stored in UTC."
 

@@ -9,10 +9,10 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.axe import found_in
 from tests.browsers import Faults
 from tests.servers import Server
 
+from .axe import found_in
 from .conftest import conversation, press, row, visit
 
 pytestmark = pytest.mark.browser

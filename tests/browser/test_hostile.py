@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from tests.browsers import Faults
 from tests.servers import Server
-from tests.threads.transcripts import answer, lines, text, user
+from tests.threads.support.transcripts import answer, lines, text, user
 
 from .attacks import ATTACKS
 from .conftest import press, row, visit
@@ -348,7 +348,7 @@ PLACES = [
     "/api/docs",
     "/api/openapi.json",
     "/api/sessions/{session}/messages",
-    "/static/css/base.css",
+    "/static/css/base/base.css",
     "/static/favicon.svg",
 ]
 

@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Download, Page, expect
 from tests.servers import Server
 
 from .conftest import OpenThread, keys_on_sheet, press, row
-from .dragging import drag_over, order, pick_up
+from .thread.dragging import drag_over, order, pick_up
 from .transcripts import CALLS, TURN, agent_session
 
 pytestmark = pytest.mark.browser

@@ -4,7 +4,15 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from tests.threads.transcripts import SESSION, answer, call, lines, result, text, user
+from tests.threads.support.transcripts import (
+    SESSION,
+    answer,
+    call,
+    lines,
+    result,
+    text,
+    user,
+)
 
 TURN = 6
 """Messages of one turn: a question, two calls with their results, an answer."""

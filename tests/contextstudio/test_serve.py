@@ -70,14 +70,14 @@ def test_a_key_from_the_command_line_comes_in(
 def test_static_files_come_from_where_they_lie_and_are_asked_for_again(
     client: httpx.Client,
 ) -> None:
-    answer = client.get("/static/css/tokens.css")
+    answer = client.get("/static/css/base/tokens.css")
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/css")
     assert answer.headers["cache-control"] == "max-age=0, public"
     assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.text == (ROOT / "static/css/tokens.css").read_text()
+    assert answer.text == (ROOT / "static/css/base/tokens.css").read_text()
     again = client.get(
-        "/static/css/tokens.css",
+        "/static/css/base/tokens.css",
         headers={"If-Modified-Since": answer.headers["last-modified"]},
     )
     assert again.status_code == 304
@@ -96,7 +96,7 @@ def test_another_host_or_origin_reaches_nothing(
     server: Server, client: httpx.Client
 ) -> None:
     assert client.get("/healthz", headers={"Host": "evil.example"}).status_code == 400
-    static = client.get("/static/css/tokens.css", headers={"Host": "evil.example"})
+    static = client.get("/static/css/base/tokens.css", headers={"Host": "evil.example"})
     assert static.status_code == 400
     foreign = {"Origin": "https://evil.example"}
     assert client.post("/api/sessions", headers=foreign).status_code == 403

@@ -10,16 +10,16 @@ from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.demonstration.loading import TRANSCRIPT, load_demonstration
-from operations.domain.left_out import left_out
-from operations.domain.node import FoldNode
-from operations.domain.thread import Thread
+from operations.domain.text.left_out import left_out
+from operations.domain.thread.node import FoldNode
+from operations.domain.thread.thread import Thread
+from operations.log.presentation import present_operations
+from operations.log.selectors import load_history, load_thread, load_words
 from operations.models import LogEntry
-from operations.presentation import present_operations
-from operations.selectors import load_history, load_thread, load_words
 from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
 from threads.models import Session
-from threads.selectors import load_messages
-from threads.services import delete_session
+from threads.sessions.services import delete_session
+from threads.store.selectors import load_messages
 
 MESSAGES = 128
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contextstudio.accounts.domain.errors import Invalid
-from tests.threads.folders import folder
+from tests.threads.support.folders import folder
 from threads.domain import formats
-from threads.domain.formats import cline, inspect_eval
+from threads.domain.formats.agents import cline
+from threads.domain.formats.benchmarks import inspect_eval
 from threads.domain.message import Message
 from threads.domain.part import Part, Text, ToolResult
 from threads.domain.transcript import Compaction, Event, Transcript

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tests.oracles.comparing import SAMPLES
-from tests.oracles.ours import read
-from tests.oracles.table import row, written
+from .comparing import SAMPLES
+from .ours import read
+from .table import row, written
 
 
 def test_the_documented_counts_are_what_the_samples_come_to(samples: Path) -> None:

@@ -8,10 +8,11 @@ import pytest
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project
-from tests.threads.importing import Take, kept
-from tests.threads.stub_format import FORMAT
 from threads import imports
 from threads.domain import formats
+
+from .support.importing import Take, kept
+from .support.stub_format import FORMAT
 
 
 @pytest.fixture

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiktoken import get_encoding
 
-from tests.threads.strategies import messages as any_messages
-from tests.threads.strategies import texts
 from threads import tokens
 from threads.domain.message import Message
 from threads.domain.part import Image, Text, ToolCall, ToolResult
 from threads.domain.tokens import IMAGE
+
+from .support.strategies import messages as any_messages
+from .support.strategies import texts
 
 pytestmark = pytest.mark.sqlite  # no database has a part in counting
 

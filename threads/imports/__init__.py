@@ -15,13 +15,14 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import caller_of_actor, require
+from threads.models import Import, Session
+from threads.store import commits
 
-from .. import commits
-from ..models import Import, Session
-from . import afterwards, families
+from . import post_import as afterwards
 from .archives import TooMuch
-from .outcome import Imported, Outcome, Progress, begin_row, write_report
-from .running import Running
+from .running import parent_links as families
+from .running.import_run import Running
+from .running.outcome import Imported, Outcome, Progress, begin_row, write_report
 from .upload import Keep, Upload, bring, keep_folder, keep_received, keep_upload
 
 QUICK_BYTES = 2_000_000

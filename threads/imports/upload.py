@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
+from threads.domain import formats
+from threads.domain.formats.io.folder import Folder, Member
+from threads.domain.formats.sample import HEAD, Sample
+from threads.store import blobs
 
-from .. import blobs
-from ..domain import formats
-from ..domain.formats.folder import Folder, Member
-from ..domain.formats.sample import HEAD, Sample
 from .archives import (
     MOST_BYTES,
     MOST_DEPTH,
@@ -26,7 +26,7 @@ from .archives import (
     unpack_one,
     unpack_zip,
 )
-from .tars import is_tar, unpack_tar
+from .archives.tars import is_tar, unpack_tar
 
 Keep = Callable[[], tuple[str, int]]
 """Keeps a file as a blob; the answer is its SHA-256 in hex and its size."""

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
+from threads.domain import formats
+from threads.domain.batch import Batch
+from threads.domain.message import Message
+from threads.domain.transcript import Compaction, Event, Transcript, Warning
 
-from ..domain import formats
-from ..domain.batch import Batch
-from ..domain.message import Message
-from ..domain.transcript import Compaction, Event, Transcript, Warning
-from .asked import Asked, Ended, Fault, Refused
-from .slots import Slots, Written, share
+from .protocol import Asked, Ended, Fault, Refused
+from .shared_buffers import Slots, Written, share
 
 LARGE = 2_000_000
 """Bytes from which a file is read in a process of its own, which takes 0.2 s to begin."""

@@ -1,4 +1,4 @@
-"""The process that reads: `python -m threads.reading.worker CONNECTION MEMORY`, descriptors.
+"""The process that reads: `python -m threads.reading.worker CONNECTION MEMORY`.
 
 It is asked for a file, tells its transcripts, and of each that is asked for by its number the
 batches, some ahead of whoever writes them; None is the end of the file. It loads no Django.
@@ -12,12 +12,12 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from contextstudio.accounts.domain.errors import DomainError
+from threads.domain import formats
+from threads.domain.batch import batches
+from threads.domain.transcript import Transcript
 
-from ..domain import formats
-from ..domain.batch import batches
-from ..domain.transcript import Transcript
-from .asked import Asked, Ended, Fault, Refused
-from .slots import COUNT, Slots, TooLarge
+from .protocol import Asked, Ended, Fault, Refused
+from .shared_buffers import COUNT, Slots, TooLarge
 
 PATIENCE = 60.0
 """Seconds without a question after which the process ends."""

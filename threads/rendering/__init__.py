@@ -7,10 +7,10 @@ depends on nothing but the parts (and the counts printed beside folded thinking)
 stored by the digest of the body and `VERSION`.
 """
 
-from .diff import render_difference
 from .hidden import visible
 from .message import render
 from .summary import summary
+from .text.diff import render_difference
 
 __all__ = ["VERSION", "render", "render_difference", "summary", "visible"]
 

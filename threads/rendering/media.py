@@ -5,8 +5,8 @@ import re
 from threads.domain.part import File, Image
 
 from .cut import readable
-from .markdown import allowed, remote_picture
 from .safe import escape
+from .text.markdown import allowed, remote_picture
 
 SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """What a browser only paints. SVG is a document that can hold scripts, and isn't shown."""

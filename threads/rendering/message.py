@@ -18,14 +18,14 @@ from threads.domain.part import (
     ToolResult,
 )
 
-from . import ansi, markdown, output
 from .cut import bounded
-from .diff import render_difference
 from .hidden import visible
 from .media import render_file, render_image
 from .safe import finish
 from .summary import summary
-from .tools import render_call, render_opaque, render_result
+from .text import ansi, markdown, output
+from .text.diff import render_difference
+from .tools.calls import render_call, render_opaque, render_result
 
 __all__ = ["render", "render_difference", "summary", "visible"]
 

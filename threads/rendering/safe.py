@@ -1,8 +1,9 @@
 """The last step of every rendering: an allow-list of tags, attributes, classes and addresses.
 
 Renderers escape what they print, so nothing here should ever find work; it is the second wall
-(DESIGN 8). `id`, `name`, `style`, `on*`, `hx-*` and `data-*` don't exist behind it, classes are
-those of `static/css/body.css`, links lead to the web or to mail, pictures only to stored blobs.
+against script in a transcript. `id`, `name`, `style`, `on*`, `hx-*` and `data-*` don't exist
+behind it, classes are those of `static/css/base/body.css`, links lead to the web or to mail,
+pictures only to stored blobs.
 """
 
 import re

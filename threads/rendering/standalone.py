@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from threads.domain.formats import blocks
+from threads.domain.formats.blocks import blocks
 from threads.domain.formats.format import Heading
 from threads.domain.message import Message, encode_part
 from threads.domain.part import File, Image, Part, ToolResult
@@ -16,7 +16,7 @@ from .message import render
 from .safe import escape
 
 _STYLES = Path(__file__).resolve().parents[2] / "static" / "css"
-_SHEETS = ("tokens.css", "base.css", "body.css", "export.css")
+_SHEETS = ("base/tokens.css", "base/base.css", "base/body.css", "thread/export.css")
 _SOURCE = re.compile(r'src="/api/blobs/([0-9a-f]{64})"')
 _LEFT_OUT = "left out here. Open raw shows all."
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)

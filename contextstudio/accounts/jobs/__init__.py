@@ -3,7 +3,7 @@
 `enqueue` writes the row in the caller's transaction. A worker claims it by a lease that it
 keeps renewing; what the work does to the database and `done` are one transaction, in which the
 lease is checked. Two executors stand behind this one contract: threads in the serving process
-(`workers`) and Celery (`contextstudio.accounts.tasks`). See docs/decisions/0003-jobs.md.
+(`workers`) and Celery (`contextstudio.accounts.jobs.tasks`). See docs/decisions/0003-jobs.md.
 """
 
 from .context import Cancelled, JobContext, LeaseLost, Stopping

@@ -7,7 +7,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from ..models import Job
+from contextstudio.accounts.models import Job
+
 from . import wake
 from .context import JobContext
 from .registry import DEFAULT_QUEUE

@@ -4,9 +4,10 @@ import time
 import uuid
 from collections.abc import Callable
 
-from ..domain.caller import Caller
-from ..models import Job, Project
-from ..selectors import caller_of_actor
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.models import Job, Project
+from contextstudio.accounts.selectors import caller_of_actor
+
 from . import queue
 
 _SECONDS_BETWEEN_REPORTS = 0.5

@@ -6,8 +6,8 @@ from datetime import timedelta
 from django.contrib.sessions.models import Session as BrowserSession
 from django.utils import timezone
 
-from .. import idempotency
-from ..models import IdempotentResponse, SignInLink, TokenBucket
+from contextstudio.accounts import idempotency
+from contextstudio.accounts.models import IdempotentResponse, SignInLink, TokenBucket
 
 _KEPT_JOBS_TRACES = timedelta(days=1)
 

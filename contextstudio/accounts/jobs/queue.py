@@ -10,8 +10,9 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from ..domain.caller import Caller
-from ..models import Job, Project
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.models import Job, Project
+
 from . import wake
 from .registry import kind_of
 

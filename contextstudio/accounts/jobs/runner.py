@@ -9,9 +9,10 @@ from types import TracebackType
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from ..domain.errors import DomainError
-from ..domain.problem import problem
-from ..models import Job
+from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.domain.problem import problem
+from contextstudio.accounts.models import Job
+
 from . import queue
 from .context import Cancelled, JobContext, LeaseLost, Stopping
 from .registry import kind_of

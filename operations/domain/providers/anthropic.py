@@ -6,17 +6,17 @@ Source: platform.claude.com/docs/en/api/messages.
 from collections.abc import Iterator
 from typing import Any
 
-from threads.domain.formats.anthropic_writing import write_pieces
+from operations.domain.tree.key import Key
+from threads.domain.formats.anthropic.writing import write_pieces
 from threads.domain.message import Message, Role
 
-from ..key import Key
-from .joining import joined_results
-from .preparing import prepared, system_of
+from .passes.draft_turns import Work
+from .passes.preparing import prepared, system_of
+from .passes.turn_order import joined_results
 from .request import Compiled, Draft
 from .rules import IDS as SHORT_IDS
 from .rules import PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import definitions
-from .work import Work
 
 _SERVER = frozenset(
     {"web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result"}

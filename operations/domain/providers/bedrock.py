@@ -7,18 +7,17 @@ import base64
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from operations.domain.tree.key import Key
 from threads.domain.message import Role
 from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
 
-from ..key import Key
-from . import findings
-from .joining import joined_results
-from .preparing import prepared, system_of
+from .passes import findings
+from .passes.draft_turns import Turn, Work
+from .passes.preparing import prepared, system_of
+from .passes.turn_order import joined_results
 from .request import Compiled, Draft
 from .rules import IDS, PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import Definition, definitions, with_called
-from .turn import Turn
-from .work import Work
 
 Block = dict[str, Any]
 EMPTY = "(no output)"

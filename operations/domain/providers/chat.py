@@ -3,20 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from threads.domain.formats.openai_writing import (
-    write_spoken,
-    write_tool_message,
-)
+from operations.domain.tree.key import Key
+from threads.domain.formats.openai.writing import write_spoken, write_tool_message
 from threads.domain.message import Message, Role
 from threads.domain.part import File, Image, Part, Text, ToolResult
 
-from ..key import Key
-from .preparing import prepared, system_of
+from .passes.draft_turns import Piece, Turn, Work, keys_of
+from .passes.preparing import prepared, system_of
 from .request import Compiled, Draft
 from .rules import Rules
 from .tools import chat_tools
-from .turn import Piece, Turn, keys_of
-from .work import Work
 
 Form = dict[str, Any]
 Finish = Callable[[Form, Turn, Work], None]

@@ -9,12 +9,11 @@ Sources: api-docs.deepseek.com (create-chat-completion, thinking_mode).
 from threads.domain.message import Role
 from threads.domain.part import Thinking
 
-from . import findings
 from .chat import Form, compile_chat, with_text
+from .passes import findings
+from .passes.draft_turns import Turn, Work
 from .request import Compiled, Draft
 from .rules import Reasoning, Rules
-from .turn import Turn
-from .work import Work
 
 PLACEHOLDER = "(not recorded)"
 RULES = Rules(strategies=frozenset({"deepseek"}), reasoning=Reasoning.WORDS)

@@ -8,19 +8,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from threads.domain.formats.gemini_writing import OWN_PARTS, write_content
+from operations.domain.tree.key import Key
+from threads.domain.formats.gemini.writing import OWN_PARTS, write_content
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 
-from ..key import Key
-from . import findings
-from .lifting import LEAD
-from .preparing import prepared, system_of
+from .passes import findings
+from .passes.draft_turns import Turn, Work
+from .passes.media import LEAD
+from .passes.preparing import prepared, system_of
 from .request import Compiled, Draft
 from .rules import IDS, PDF, Alphabet, Reasoning, Rules
 from .tools import definitions
-from .turn import Turn
-from .work import Work
 
 Content = dict[str, Any]
 UNCHECKED = "skip_thought_signature_validator"

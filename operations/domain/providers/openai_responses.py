@@ -10,17 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from threads.domain.formats.openai_items_writing import API, ItemWriter
+from operations.domain.tree.key import Key
+from threads.domain.formats.openai.items_writing import API, ItemWriter
 from threads.domain.message import Message, Role
 from threads.domain.part import Opaque, Part
 
-from ..key import Key
-from .preparing import prepared, system_of
+from .passes.draft_turns import Turn, Work, keys_of
+from .passes.preparing import prepared, system_of
 from .request import Compiled, Draft
 from .rules import IDS, PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import definitions
-from .turn import Turn, keys_of
-from .work import Work
 
 Item = dict[str, Any]
 RULES = Rules(

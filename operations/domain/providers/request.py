@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from operations.domain.tree.key import Key
 from threads.domain.formats.format import Heading
 
-from ..key import Key
-from ..outgoing import Layer, Outgoing
+from .outgoing import Layer, Outgoing
 
 
 class Severity(StrEnum):

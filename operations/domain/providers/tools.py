@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 
 from threads.domain.part import JSON, ToolCall
 
-from . import findings
-from .cleaning import clean
-from .naming import legal_name
-from .turn import Turn
-from .work import Work
+from .passes import findings
+from .passes.cleaning import clean
+from .passes.draft_turns import Turn, Work
+from .passes.naming import legal_name
 
 _NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}}
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from contextstudio.accounts.domain.errors import NotFound
-from operations import exports
+from operations.exports import services as exports
 from threads.models import Session
 
 

@@ -19,7 +19,7 @@ from contextstudio.accounts.domain.problem import problem
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_key, find_key
-from contextstudio.mcp import with_mcp
+from contextstudio.mcp.mount import with_mcp
 from operations.tools import call_once, read_call
 from tests.people import key_of
 

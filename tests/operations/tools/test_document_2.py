@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.operations.rest import Tools, make_session
+from tests.operations.support.rest import Tools, make_session
 
 STATE = """\
 ### STATE

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from tests.operations.rest import Tools, make_session
+from tests.operations.support.rest import Tools, make_session
 
 SAYING = {5: "the database", 12: "Database design", 34: "PostgreSQL is our DATABASE"}
 COUNT = 46

@@ -11,13 +11,14 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.tools import TOOLS
-from tests.operations.sessions import session_of
-from tests.operations.tools.cases import CASES, COUNT, ON_SESSION, PREPARED, Case
-from tests.operations.tools.doors import Door, ask, every_door, limited, post_mcp
+from tests.operations.support.sessions import session_of
 from tests.people import key_of
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
-from threads.services import NewSession, create_session
+from threads.sessions.services import NewSession, create_session
+
+from .cases import CASES, COUNT, ON_SESSION, PREPARED, Case
+from .doors import Door, ask, every_door, limited, post_mcp
 
 BELOW = {
     Right.PROPOSE: {Right.READ},

@@ -6,8 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.operations.tools.cases import CASES, COUNT, ON_SESSION, PREPARED
 from tests.servers import Server
+
+from .cases import CASES, COUNT, ON_SESSION, PREPARED
 
 # test_doors.py calls every tool on either database.
 pytestmark = pytest.mark.sqlite

@@ -8,9 +8,10 @@ from django.test import Client
 
 from operations.tools import TOOLS
 from operations.tools.schemas import parameters
-from tests.operations.rest import get
-from tests.operations.tools.cases import CASES
-from tests.operations.tools.doors import post_mcp
+from tests.operations.support.rest import get
+
+from .cases import CASES
+from .doors import post_mcp
 
 ANY_ID = "00000000-0000-4000-8000-000000000000"
 

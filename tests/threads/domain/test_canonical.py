@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.threads.strategies import STRANGE, messages, texts
+from tests.threads.support.strategies import STRANGE, messages, texts
 from threads.domain import canonical
 from threads.domain.message import Message, Role, digest, encode_part, encode_parts
 from threads.domain.part import Image, Text, ToolCall, ToolResult

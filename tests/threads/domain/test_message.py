@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 from hypothesis import given, settings
 
-from tests.threads.strategies import messages
+from tests.threads.support.strategies import messages
 from threads.domain.message import (
     Message,
     Role,

@@ -10,7 +10,8 @@ import pytest
 
 from threads.domain.message import Role
 from threads.domain.part import Text
-from threads.rendering import code, render, render_difference
+from threads.rendering import render, render_difference
+from threads.rendering.text import code
 
 ESC = "\x1b"
 SIZE = 4_000

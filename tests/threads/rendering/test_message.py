@@ -5,15 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from threads.domain.message import Role
-from threads.domain.part import (
-    File,
-    Image,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
 from threads.rendering import render, summary
 
 from .html_reading import Reading

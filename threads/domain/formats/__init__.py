@@ -10,51 +10,30 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.message import Message
+from threads.domain.part import JSON
+from threads.domain.transcript import Transcript
 
-from ..message import Message
-from ..part import JSON
-from ..transcript import Transcript
-from . import (
-    aider,
-    anthropic,
-    atif,
-    chatgpt,
-    claude_ai,
-    claude_code,
-    claude_writing,
-    cline,
-    codex,
-    codex_exec,
-    completions,
-    contextstudio,
-    copilot_cli,
-    finetuning,
-    foreign,
-    gemini,
-    gemini_cli,
-    gemini_cli_stream,
-    html,
-    inspect_eval,
-    json_text,
-    langchain,
-    langfuse,
-    markdown,
-    mini_swe_agent,
-    openai,
-    openai_responses,
-    opencode,
-    openhands,
-    otel,
-    pi,
-    role_headings,
-    sharegpt,
-    specstory,
-    swe_agent,
-    tau2,
-    tau_bench,
-)
+from . import atif, claude_code, codex, foreign, opencode
+from .agents import aider, cline, copilot_cli, pi, specstory
+from .anthropic import messages as anthropic
+from .benchmarks import inspect_eval, mini_swe_agent, swe_agent, tau2, tau_bench
+from .claude_code import writing as claude_writing
+from .codex import exec as codex_exec
+from .datasets import sharegpt
+from .documents import contextstudio, html, markdown, role_headings
+from .exports import chatgpt, claude_ai
 from .format import Blob, Candidate, Format, Heading
+from .gemini import cli as gemini_cli
+from .gemini import cli_stream as gemini_cli_stream
+from .gemini import messages as gemini
+from .io import json_text
+from .openai import completions, finetuning
+from .openai import messages as openai
+from .openai import responses as openai_responses
+from .openhands import events as openhands
 from .sample import HEAD, Sample
+from .traces import langchain, langfuse, otel
 
 KNOWN: tuple[Format, ...] = (
     contextstudio.FORMAT,

@@ -7,9 +7,9 @@ what each tool writes, in the order of `docs/formats.md`: content only, never th
 from collections.abc import Callable
 from typing import Any
 
-from . import fields
-from .claude_record import is_of_qwen
+from .claude_code.record import is_of_qwen
 from .format import Format
+from .io import fields
 from .sample import ZIP, Sample
 
 Test = Callable[[Sample], object]

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
-from ..message import Message
-from ..part import JSON, File, Image
-from ..transcript import Transcript
-from . import blocks
-from .folder import Folder, Gathered
+from threads.domain.message import Message
+from threads.domain.part import JSON, File, Image
+from threads.domain.transcript import Transcript
+
+from .blocks import blocks
+from .io.folder import Folder, Gathered
 from .sample import Sample
 
 Score = Callable[[Sample], float]

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.part import JSON
 
-from ..part import JSON
-from . import fields, json_text
+from .io import fields, json_text
 
 HEAD = 64 << 10
 """Bytes of a file that detection looks at, if it has as many."""

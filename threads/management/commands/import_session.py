@@ -10,7 +10,8 @@ from django.core.management.base import BaseCommand, CommandParser
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.selectors import caller_of_user, project_named
 from contextstudio.accounts.services import owner_of
-from threads import blobs, imports
+from threads import imports
+from threads.store import blobs
 
 
 class Command(BaseCommand):

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.selectors import caller_of_user, project_named
 from contextstudio.accounts.services import owner_of
-from threads.watching import Watcher
+from threads.imports.watching import Watcher
 
 TICK_MS = 500
 """How often it looks whether a file has come to rest."""

@@ -7,8 +7,8 @@ import pytest
 from django.conf import LazySettings
 from kombu.exceptions import OperationalError
 
-from contextstudio.accounts import jobs, tasks
-from contextstudio.accounts.jobs import registry, wake
+from contextstudio.accounts import jobs
+from contextstudio.accounts.jobs import registry, tasks, wake
 from contextstudio.accounts.models import Job, Project, User
 from contextstudio.celery import app
 from tests.people import caller

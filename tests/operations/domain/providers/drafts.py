@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from operations.domain.outgoing import Layer, Outgoing
+from operations.domain.providers.outgoing import Layer, Outgoing
 from operations.domain.providers.request import Compiled, Draft, Issue
 from threads.domain.formats.format import Heading
 from threads.domain.message import Role

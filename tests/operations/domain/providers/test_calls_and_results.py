@@ -5,18 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operations.domain.providers import PROVIDERS, compile_request
-from operations.domain.providers.pairing import LEFT_OUT, NEVER
+from operations.domain.providers.passes.pairing import LEFT_OUT, NEVER
 from operations.domain.providers.request import Compiled, LeftOut, Severity
-from tests.operations.domain.providers.drafts import (
-    call,
-    draft,
-    issue,
-    message,
-    result,
-    rules,
-    spoken,
-)
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
+
+from .drafts import call, draft, issue, message, result, rules, spoken
 
 
 def answered(compiled: Compiled) -> list[tuple[str, str]]:

@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-from operations.domain.providers import PROVIDERS, findings
-from operations.domain.providers.findings import Finding
+from operations.domain.providers import PROVIDERS
+from operations.domain.providers.passes import findings
+from operations.domain.providers.passes.findings import Finding
 from operations.domain.providers.request import Severity
 
 ROOT = Path(__file__).parents[4]
@@ -37,5 +38,5 @@ def test_what_is_found_is_said_in_sentences_and_nothing_is_refused() -> None:
 
 def test_files_that_are_named_are_there() -> None:
     folder = ROOT / "operations" / "domain" / "providers"
-    for name in re.findall(r"`([a-z_]+\.py)`", PAGE):
+    for name in re.findall(r"`([a-z_/]+\.py)`", PAGE):
         assert (folder / name).exists()

@@ -7,22 +7,13 @@ import pytest
 
 from operations.domain.providers import PROVIDERS, compile_request
 from operations.domain.providers.bedrock import EMPTY
-from operations.domain.providers.describing import LONGEST
-from operations.domain.providers.lifting import LEAD
+from operations.domain.providers.passes.media import LEAD
+from operations.domain.providers.passes.unsupported import LONGEST
 from operations.domain.providers.request import Compiled, Severity
-from tests.operations.domain.providers.drafts import (
-    PDF,
-    PNG,
-    blocks,
-    call,
-    draft,
-    issue,
-    result,
-    rules,
-    spoken,
-)
 from threads.domain.formats.format import Heading
 from threads.domain.part import File, Image, Opaque, Text, Thinking, ToolResult
+
+from .drafts import PDF, PNG, blocks, call, draft, issue, result, rules, spoken
 
 ENCODED = base64.b64encode(PNG).decode()
 WITH_IMAGES = (

@@ -5,20 +5,13 @@ from collections.abc import Iterator
 import pytest
 
 from operations.domain.providers import PROVIDERS, compile_request
-from operations.domain.providers.alternation import BRIDGE, CLOSER, OPENER
-from operations.domain.providers.describing import SUMMARY
+from operations.domain.providers.passes.turn_order import BRIDGE, CLOSER, OPENER
+from operations.domain.providers.passes.unsupported import SUMMARY
 from operations.domain.providers.request import Compiled, Severity
-from tests.operations.domain.providers.drafts import (
-    call,
-    draft,
-    issue,
-    message,
-    result,
-    rules,
-    spoken,
-)
-from threads.domain.formats.anthropic_writing import FRAME
+from threads.domain.formats.anthropic.writing import FRAME
 from threads.domain.part import Thinking
+
+from .drafts import call, draft, issue, message, result, rules, spoken
 
 STRICT = ("mistral", "generic-strict")
 ALTERNATING = (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
-from tests.threads.transcripts import claude_lines, lines
+from tests.threads.support.transcripts import claude_lines, lines
 from threads.domain import formats
 
 

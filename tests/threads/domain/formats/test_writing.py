@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid
-from tests.threads.strategies import messages as any_messages
-from tests.threads.strategies import texts
+from tests.threads.support.strategies import messages as any_messages
+from tests.threads.support.strategies import texts
 from threads.domain import formats
-from threads.domain.formats import markdown, openai
+from threads.domain.formats.documents import markdown
+from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
 from threads.domain.part import (
     File,

@@ -1,0 +1,167 @@
+"""What replay costs: `python -m bench.context.replay`.
+
+The log is 1,000 operations of all kinds on places spread over the thread by a fixed seed.
+"Leaves alone" is the same replay with an empty log: building the leaves from the columns of
+the database, the tree, the first window and the token counts. Each figure is the least CPU
+time of interleaved rounds in one process, without garbage collection, as timeit has it: on a
+shared machine the least disturbed round tells most.
+"""
+
+import gc
+import random
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from operations.domain.log.log import Entry, Log, fold
+from operations.domain.log.operation import (
+    Condense,
+    Digest,
+    Edit,
+    Insert,
+    New,
+    Replace,
+    Resequence,
+    Revise,
+    Snip,
+    Span,
+    Tag,
+)
+from operations.domain.thread.node import Tokens
+from operations.domain.thread.replay import replay
+from operations.domain.tree.draft import Draft
+from operations.domain.tree.key import original_key
+from operations.domain.tree.leaf import Leaf
+from operations.domain.tree.span import fingerprint
+from operations.domain.tree.status import Status
+from threads.domain.part import Text
+
+ROUNDS = 25
+_ROLES = ("user", "assistant", "tool", "assistant")
+
+
+class Row(NamedTuple):
+    """One line of the table; `ok` is None where there is no bar."""
+
+    name: str
+    value: str
+    bar: str
+    ok: bool | None
+
+
+def columns(count: int) -> list[tuple[str, int, int]]:
+    """Role, tokens and group of messages, as a query gives them."""
+    return [
+        (_ROLES[index % 4], 40 + index % 300, index // 12) for index in range(count)
+    ]
+
+
+def operations(count: int, *, messages: int, seed: int = 7) -> Log:
+    """A log of mixed operations, some around others; what would conflict is not recorded."""
+    chance, draft = random.Random(seed), Draft(messages)
+    entries: list[Entry] = []
+    while len(entries) < count:
+        edit, number = _edit(chance, messages), len(entries) + 1
+        if edit.apply(draft, number).status is Status.APPLIED:
+            entries.append(Entry(number, edit, "bench"))
+    return fold(entries)
+
+
+def _edit(chance: random.Random, messages: int) -> Edit:
+    start = chance.randrange(messages - 12)
+    keys = tuple(original_key(start + step) for step in range(chance.randint(2, 10)))
+    new = New("system", (Text("what happened"),), 5)
+    kind = chance.choices(
+        (
+            "digest",
+            "revise",
+            "snip",
+            "condense",
+            "insert",
+            "resequence",
+            "tag",
+            "replace",
+        ),
+        (20, 15, 15, 15, 10, 10, 10, 5),
+    )[0]
+    match kind:
+        case "digest":
+            return Digest(targets=keys, messages=(new,))
+        case "revise":
+            return Revise(targets=keys, messages=(new, new))
+        case "snip":
+            return Snip(targets=keys)
+        case "condense":
+            return Condense(targets=keys[:1], messages=(new,))
+        case "insert":
+            return Insert(after=keys[0], messages=(new,))
+        case "resequence":
+            return Resequence(order=(keys[-1], *keys[:-1]))
+        case "tag":
+            return Tag(targets=keys, tags=("seen",))
+    sha256 = fingerprint("secret")
+    return Replace(spans=(Span(key=keys[0], part=0, start=0, end=6, sha256=sha256),))
+
+
+def opened(rows: list[tuple[str, int, int]], log: Log) -> Tokens:
+    """What a page costs the domain: leaves, replay, the first window, the token counts."""
+    thread = replay(list(map(Leaf._make, rows)), log)
+    thread.window(0, 100)
+    return thread.tokens
+
+
+def rows() -> Iterator[Row]:
+    """The lines of the table."""
+    stored = columns(10_000)
+    log = operations(1_000, messages=10_000)
+    empty = fold([])
+    alone, full, folding = _least(
+        lambda: opened(stored, empty),
+        lambda: opened(stored, log),
+        lambda: fold(log.entries),
+    )
+    yield Row("10,000 leaves alone", f"{alone * 1e3:.1f} ms", "", None)
+    yield Row("… with 1,000 operations", f"{full * 1e3:.1f} ms", "", None)
+    ratio = full / alone
+    yield Row("replay / leaves alone", f"{ratio:.2f} ×", "≤ 3 ×", ratio <= 3)
+    yield Row("folding a log of 1,000", f"{folding * 1e3:.1f} ms", "", None)
+    yield from _growth()
+
+
+def _growth() -> Iterator[Row]:
+    """One operation for ten messages, so that the log grows with the thread."""
+    costs = []
+    for count in (1_000, 10_000, 100_000):
+        stored, log = columns(count), operations(count // 10, messages=count)
+        (seconds,) = _least(partial(opened, stored, log), rounds=7)
+        costs.append(seconds / count)
+        name = f"per message at {count:,}"
+        yield Row(name, f"{costs[-1] * 1e6:.2f} µs", "", None)
+    ratio = costs[-1] / costs[0]
+    yield Row("per message, 100,000 / 1,000", f"{ratio:.2f} ×", "≤ 1.5 ×", ratio <= 1.5)
+
+
+def _least(*runs: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
+    """The least CPU seconds of each, in interleaved rounds."""
+    seconds: list[list[float]] = [[] for _ in runs]
+    gc.collect()
+    gc.disable()  # as timeit does
+    for _ in range(rounds):
+        for run, spent in zip(runs, seconds, strict=True):
+            start = time.process_time()
+            run()
+            spent.append(time.process_time() - start)
+    gc.enable()
+    return [min(spent) for spent in seconds]
+
+
+def main() -> None:
+    """Print the table."""
+    for row in rows():
+        verdict = {None: "", True: "ok", False: "MISSED"}[row.ok]
+        print(f"{row.name:32} {row.value:>10} {row.bar:>8} {verdict}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""What importing costs: `python -m bench.imports.importing`. D1 and the import rows of the plan.
+
+D1: the rows of 10,000 messages (their bodies stored before), written as `threads.store.recording`
+writes them, against `bulk_create` of the same rows into the same tables; on SQLite, and on
+PostgreSQL where one answers. Imports: a file on the disk, as a process imports it that sees to
+the end itself, to the commit that shows it, against `json.loads` of each of its lines (of a
+list: of the same messages a line each); tokens are not counted. Rounds are interleaved; each
+figure is the ratio of the least times of the clock. Before the first that counts one has been
+imported, so that the process that reads is there.
+"""
+
+from collections.abc import Iterator
+
+from bench import apart
+from bench.context.replay import Row
+
+D1_BARS = {"PostgreSQL": 5, "SQLite": 3}
+BARS = {
+    "Claude Code": 1 / 3,
+    "Codex": 1 / 3,
+    "10,000 short, JSON Lines": 1 / 6,
+    "10,000 short, a list": 1 / 6,
+}
+
+
+def rows() -> Iterator[Row]:
+    """D1 on both databases, then the imports on SQLite."""
+    found = _measured("")
+    yield from _d1("SQLite", found)
+    server = apart.postgresql()
+    if server is None:
+        yield Row("D1 on PostgreSQL: none answers", "", "", None)
+    else:
+        with apart.Scratch(server) as url:
+            yield from _d1("PostgreSQL", _measured(url))
+    for name, bar in BARS.items():
+        ratio = found[name]["json"] / found[name]["import"]
+        each = found[name]["import"] / found[name]["messages"]
+        figure = f"1/{1 / ratio:.1f} ({1e6 * each:.0f} µs)"
+        yield Row(
+            f"import / json.loads, {name}", figure, f"1/{1 / bar:.0f}", ratio >= bar
+        )
+
+
+def _d1(database: str, found: dict[str, dict[str, float]]) -> Iterator[Row]:
+    one = found["D1"]
+    ratio, bar = one["models"] / one["rows"], D1_BARS[database]
+    figure = f"{ratio:.1f} ({1e6 * one['rows'] / one['messages']:.0f} µs)"
+    yield Row(
+        f"D1 message rows on {database}, x bulk_create",
+        figure,
+        f">= {bar}",
+        ratio >= bar,
+    )
+
+
+def _measured(database_url: str) -> dict[str, dict[str, float]]:
+    """The figures of a process of its own, over a data folder and a database of its own."""
+    found: dict[str, dict[str, float]] = apart.figures(
+        "bench.imports.importing_process", database_url=database_url
+    )
+    return found
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(f"{row.name:52} {row.value:>20} {row.bar:>8} {row.ok}", flush=True)

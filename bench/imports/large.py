@@ -1,0 +1,61 @@
+"""What the import of a large file holds in memory: `python -m bench.imports.large`, in `make soak`.
+
+A Claude Code transcript of 1 GB (fresh ids, one chain of records) is written into the data
+folder and imported, as a job imports it, by a process that has loaded all that a server has.
+The figure is how far its memory and that of the process that reads rise above what it held idle:
+the kernel's own counts of the most that was resident in each.
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench import apart
+from bench.context.replay import Row
+
+from . import files
+
+BYTES = 1_000_000_000
+MOST_MB = 400
+NAME = "large.jsonl"
+
+
+def soak() -> Iterator[Row]:
+    """The count of messages and the memory; the data folder is removed."""
+    with tempfile.TemporaryDirectory() as folder:
+        count = write(Path(folder) / NAME, BYTES)
+        found = apart.figures_over(Path(folder), "bench.imports.large_process")
+    imported = found["messages"]
+    seconds = f"{imported:,} ({found['seconds']:.0f} s)"
+    name = f"messages of a JSONL of {BYTES / 1e9:.0f} GB"
+    yield Row(name, seconds, f"{count:,}", imported == count == found["stored"])
+    above = (found["peak"] - found["idle"]) / 1e6
+    yield Row(
+        "memory above the idle server's",
+        f"{above:.0f} MB",
+        f"< {MOST_MB} MB",
+        above < MOST_MB,
+    )
+    yield Row(
+        "of it the process that reads", f"{found['reader'] / 1e6:.0f} MB", "", None
+    )
+    yield Row("the idle server's", f"{found['idle'] / 1e6:.0f} MB", "", None)
+
+
+def write(path: Path, size: int) -> int:
+    """A transcript of at least so many bytes; the answer is how many messages it holds."""
+    written = count = 0
+    with path.open("wb") as file:
+        for record in files.claude_code(sys.maxsize):
+            for piece in files.lines([record]):
+                written += file.write(piece)
+            count += 1
+            if written >= size:
+                return count
+    raise AssertionError("the transcript ended before its time")
+
+
+if __name__ == "__main__":
+    for row in soak():
+        print(f"{row.name:44} {row.value:>22} {row.bar:>12} {row.ok}", flush=True)

@@ -1,0 +1,63 @@
+"""Sessions of many messages, for the measurements of pages: made in a second, not in minutes.
+
+The first messages are those of `bench.transcript`, recorded as any client would; a longer
+session repeats their rows. Bodies are stored once per content, so that it is what a
+transcript that repeats itself would be.
+"""
+
+import uuid
+from itertools import cycle, islice
+
+from django.core.management import call_command
+
+from bench.transcript import messages
+from contextstudio.accounts import services as accounts
+from contextstudio.accounts.models import Project, User
+from contextstudio.accounts.selectors import caller_of_user
+from threads.domain.formats.openai.messages import read_messages
+from threads.models import Message, Session
+from threads.sessions.services import NewSession, create_session
+
+RECORDED = 2_000
+BATCH = 2_000
+
+
+def prepare() -> tuple[User, Project]:
+    """The tables, the first user and the project of an empty data folder."""
+    call_command("migrate", verbosity=0)
+    owner, _ = accounts.prepare_first_use()
+    return owner, Project.objects.get(slug="demo")
+
+
+def make_session(owner: User, project: Project, count: int) -> Session:
+    """A session of `count` messages."""
+    recorded = read_messages(list(messages(min(count, RECORDED))))
+    new = NewSession(title=f"{count:,} messages", messages=recorded, model="gpt-4o")
+    session = create_session(caller_of_user(owner), project, new)
+    if count > RECORDED:
+        _repeat(session, count)
+    return session
+
+
+def _repeat(session: Session, count: int) -> None:
+    """The session's rows over and over, under new indexes, ids and groups."""
+    rows = list(Message.objects.filter(session=session).order_by("index"))
+    groups = rows[-1].group_id + 1
+    more = (
+        Message(
+            session=session,
+            index=index,
+            uuid=uuid.uuid4(),
+            short_id=f"msg-{index:08x}",
+            role=row.role,
+            body_id=row.body_id,
+            tokens=row.tokens,
+            group_id=row.group_id + groups * (index // RECORDED),
+            parsing_strategy=row.parsing_strategy,
+        )
+        for index, row in zip(range(RECORDED, count), cycle(rows), strict=False)
+    )
+    while batch := list(islice(more, BATCH)):
+        Message.objects.bulk_create(batch)
+    session.message_count = count
+    session.save(update_fields=["message_count"])

@@ -1,0 +1,205 @@
+"""The process of `bench.search.queries`: so many messages, an index, and patterns of every kind."""
+
+import json
+import math
+import os
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
+django.setup()
+
+from django.conf import settings  # noqa: E402  # only after Django is set up
+from django.db import connection, transaction  # noqa: E402
+
+from bench.pages.pages_data import prepare  # noqa: E402
+from bench.transcript import _Author  # noqa: E402
+from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
+from threads.domain.message import Message, Role, digest_of, encode_parts  # noqa: E402
+from threads.domain.part import Text  # noqa: E402
+from threads.models import Session  # noqa: E402
+from threads.search import index as indexing  # noqa: E402
+from threads.search.services import search  # noqa: E402
+from threads.sessions import services  # noqa: E402
+from threads.store import recording, rows  # noqa: E402
+
+NEEDLE, NEEDLES = "zqv-needle-4711", 20
+PATTERNS = {
+    "rare": NEEDLE,
+    "absent": "wholly absent words",
+    "absent punctuation": "}{<>%%",
+    "absent, of common words": "before the limit of session 77 is local",
+    "common": "the ",
+    "three characters": "zqv",
+    "two characters": "th",
+    "two characters, rare": "qv",
+    "two characters, absent": "q~",
+    "one character": "e",
+}
+BATCH = 10_000
+APPENDED = 200
+ROUNDS = 5
+
+
+def main(count: int) -> None:
+    """Print the figures as JSON: seconds, the least of some rounds; bytes."""
+    owner, project = prepare()
+    caller = caller_of_user(owner)
+    session = services.open_session(caller, project, services.NewSession(title="D2"))
+    size = sum(_record(session, batch) for batch in _batches(_texts(count)))
+    before = _bytes()
+    begun = time.perf_counter()
+    for _ in indexing.catch_up():
+        pass
+    found: dict[str, dict[str, float]] = {
+        "build": {"seconds": time.perf_counter() - begun},
+        "size": {"index": _bytes() - before, "text": size},
+    }
+    _prepare_scan()
+    for name, pattern in PATTERNS.items():
+        found[name] = _least(
+            {
+                "scan": partial(_scan, pattern),
+                "index": partial(_first, pattern),
+                "search": partial(search, caller, pattern, limit=20),
+            }
+        )
+    found["append"] = _appending(session)
+    print(json.dumps(found))
+
+
+def _texts(count: int) -> Iterator[str]:
+    """About 270 characters each, no two alike, the needle in some."""
+    author, chance = _Author(11), random.Random(11)
+    drawn = [author.prose(100, 400) for _ in range(5_000)]
+    every = max(1, count // NEEDLES)
+    for number in range(count):
+        words = f"{chance.choice(drawn)} Number {number}."
+        yield f"{words} {NEEDLE}" if number % every == every // 2 else words
+
+
+def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
+    while batch := list(islice(texts, BATCH)):
+        yield batch
+
+
+def _record(session: Session, texts: list[str]) -> int:
+    """Write messages as `threads.store.recording` does, but for their tokens; bytes of text."""
+    contents = [encode_parts((Text(text),)) for text in texts]
+    digests = [digest_of(Role.USER, content) for content in contents]
+    start, count = session.message_count, len(texts)
+    with transaction.atomic():
+        ids = rows.insert_bodies(
+            session.project_id, [digests, contents, ["{}"] * count]
+        )
+        columns: list[Any] = [
+            range(start, start + count),
+            recording._draw_uuids(count),
+            [ids[digest] for digest in digests],
+            [60] * count,
+            [1] * count,
+            ["user"] * count,
+            ["complete"] * count,
+            [None] * count,
+            [None] * count,
+            *([""] * count for _ in range(3)),
+            [None] * count,
+            ["[]"] * count,
+            [f"msg-{number:08x}" for number in range(start, start + count)],
+        ]
+        rows.insert_messages(session, None, columns)
+        session.message_count += count
+        session.save(update_fields=["message_count"])
+    return sum(len(text.encode()) for text in texts)
+
+
+def _prepare_scan() -> None:
+    """The same folded texts in a table without an index."""
+    with connection.cursor() as cursor:
+        if not settings.ON_SQLITE:
+            cursor.execute(
+                "CREATE TABLE plain AS SELECT lower(convert_from(content, 'UTF8')::json"
+                " -> 0 ->> 'text') AS folded FROM threads_body"
+            )
+            cursor.execute("ANALYZE")
+            return
+        cursor.execute("CREATE TABLE plain (folded TEXT)")
+        cursor.execute(
+            "INSERT INTO plain SELECT lower(json_extract(CAST(content AS TEXT),"
+            " '$[0].text')) FROM threads_body"
+        )
+
+
+def _scan(words: str) -> None:
+    escaped = words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM plain WHERE folded LIKE %s ESCAPE '\\'",
+            [f"%{escaped}%"],
+        )
+        cursor.fetchone()
+
+
+def _appending(session: Session) -> dict[str, float]:
+    """Seconds of appending one by one: alone, and with the index caught up behind it."""
+    alone = _append(session, "alone")
+    indexed = _append(session, "indexed")
+    begun = time.perf_counter()
+    for _ in indexing.catch_up():
+        pass
+    return {
+        "alone": alone,
+        "indexed": indexed + time.perf_counter() - begun,
+        "messages": APPENDED,
+    }
+
+
+def _append(session: Session, word: str) -> float:
+    texts = [f"{word} {number} {text}" for number, text in enumerate(_texts(APPENDED))]
+    given = [Message(role=Role.USER, parts=(Text(text),)) for text in texts]
+    recording.record_messages(session, given[:1])
+    begun = time.perf_counter()
+    for message in given[1:]:
+        with transaction.atomic():
+            recording.record_messages(session, [message])
+    return time.perf_counter() - begun
+
+
+def _bytes() -> int:
+    """What the index takes in the database."""
+    with connection.cursor() as cursor:
+        if settings.ON_SQLITE:
+            cursor.execute("SELECT sum(length(block)) FROM threads_bodytext_data")
+        else:
+            cursor.execute(
+                "SELECT pg_total_relation_size('threads_bodytext')"
+                " + pg_total_relation_size('threads_bodyrun')"
+            )
+        return int(cursor.fetchone()[0] or 0)
+
+
+def _first(words: str) -> list[int]:
+    """What the index names first."""
+    return list(islice(indexing.candidates(words), 20))
+
+
+def _least(works: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """The least time of each in some interleaved rounds."""
+    seconds = dict.fromkeys(works, math.inf)
+    for _ in range(ROUNDS):
+        for name, work in works.items():
+            begun = time.perf_counter()
+            work()
+            seconds[name] = min(seconds[name], time.perf_counter() - begun)
+    return seconds
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

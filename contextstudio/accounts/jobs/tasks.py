@@ -1,0 +1,68 @@
+"""The Celery door to jobs. A message is the id of a job and nothing else."""
+
+import logging
+import threading
+import uuid
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_ready, worker_shutting_down
+from django.core.cache import cache
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from . import housekeeping, queue, registry, runner, wake
+
+logger = logging.getLogger(__name__)
+
+_SECONDS_BETWEEN_SWEEPS = 5
+_SECONDS_BETWEEN_WAKINGS = 60
+_MOST_AT_ONCE = 200
+
+_stopping = threading.Event()
+
+
+@shared_task(name=wake.TASK, ignore_result=True)
+def run_job(job_id: str) -> None:
+    """Do this job, if it is due and nobody has it."""
+    job = queue.claim(uuid.UUID(job_id))
+    if job is not None:
+        runner.run(job, stopping=_stopping.is_set)
+
+
+@worker_ready.connect
+def start_sweeping(**_: Any) -> None:
+    """Begin to look for jobs that nobody was woken for: the broker may have lost the message."""
+    threading.Thread(target=_sweep, name="sweep of jobs", daemon=True).start()
+
+
+@worker_shutting_down.connect
+def stop_sweeping(**_: Any) -> None:
+    """Stop looking; jobs that run are put back at their next report."""
+    _stopping.set()
+
+
+def sweep() -> None:
+    """Send a message for each due job, at most one a minute."""
+    for job_id, kind in queue.due_jobs(timezone.now()).values_list("pk", "kind")[
+        :_MOST_AT_ONCE
+    ]:
+        if cache.add(f"woken.{job_id}", 1, _SECONDS_BETWEEN_WAKINGS):
+            wake.send(job_id, registry.kind_of(kind).queue)
+
+
+def _sweep() -> None:
+    cleaning = 0.0
+    while not _stopping.wait(_SECONDS_BETWEEN_SWEEPS):
+        try:
+            sweep()
+            if cleaning <= 0:
+                housekeeping.clean()
+                cleaning = 3600
+        except (DatabaseError, OSError):
+            logger.warning(
+                "The sweep of jobs failed; the next one tries again.", exc_info=True
+            )
+        finally:
+            connection.close()
+        cleaning -= _SECONDS_BETWEEN_SWEEPS

@@ -1,0 +1,82 @@
+"""The way to the Model Context Protocol at `/mcp`, before Django: who asks, then the protocol.
+
+Streamable HTTP without sessions: every request is a POST with a key, answered with JSON. The
+protocol's own code takes seconds and tens of megabytes to import, so that the first request
+brings it in, not the start.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import Any
+
+from asgiref.sync import ThreadSensitiveContext
+from channels.db import database_sync_to_async
+from django.http import HttpResponse
+
+from contextstudio.accounts.authentication import caller_by_key
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
+from contextstudio.web.guard import Application, Receive, Scope, Send
+from contextstudio.web.problems import problem_response
+
+PATH = "/mcp"
+Serve = Callable[[Caller, Scope, Receive, Send], Awaitable[None]]
+
+
+class _MethodNotAllowed(DomainError):
+    """A request that is no POST: there are no sessions to listen to or to end."""
+
+    status = 405
+    default_code = "method_not_allowed"
+
+
+def with_mcp(application: Application) -> Application:
+    """An application that answers `/mcp` by the protocol, and the rest as before."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"].rstrip("/") != PATH:
+            await application(scope, receive, send)
+            return
+        async with ThreadSensitiveContext():
+            try:
+                caller = await _caller_of(scope)
+            except DomainError as error:
+                await _send(problem_response(error), send)
+                return
+            serve = await asyncio.to_thread(_load)
+            await serve(caller, scope, receive, send)
+
+    return answer
+
+
+async def _caller_of(scope: Scope) -> Caller:
+    """The holder of the key. Raises Unauthenticated without one: cookies don't count here."""
+    headers = dict(scope["headers"])
+    header = headers.get(b"authorization")
+    if header is None:
+        raise Unauthenticated("Send a key as a bearer token.")
+    find = database_sync_to_async(caller_by_key)
+    caller: Caller = await find(header.decode("latin-1"))
+    if scope["method"] != "POST":
+        raise _MethodNotAllowed("Requests of this protocol are POSTs.")
+    return caller
+
+
+@cache
+def _load() -> Serve:
+    from .server import serve
+
+    return serve
+
+
+async def _send(response: HttpResponse, send: Send) -> None:
+    response["Content-Length"] = str(len(response.content))
+    headers = [
+        (name.lower().encode(), value.encode()) for name, value in response.items()
+    ]
+    if response.status_code == 405:
+        headers.append((b"allow", b"POST"))
+    start: dict[str, Any] = {"type": "http.response.start", "headers": headers}
+    await send({**start, "status": response.status_code})
+    await send({"type": "http.response.body", "body": response.content})

@@ -1,0 +1,107 @@
+"""The Model Context Protocol over the table of tools; see `contextstudio.mcp` for the way in."""
+
+import json
+import logging
+import re
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
+from django.conf import settings
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+)
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.domain.problem import problem
+from contextstudio.accounts.idempotency import Answer
+from contextstudio.accounts.responses import dump
+from contextstudio.web.guard import Receive, Scope, Send
+from operations.tools import TOOLS, call_once, read_call
+from operations.tools.schemas import function_schemas
+
+logger = logging.getLogger(__name__)
+
+INSTRUCTIONS = """\
+ContextStudio keeps chat threads of agents and lets you restructure what the model sees of
+them: fold a range into a summary, leave messages out, reorder, insert, search what is gone
+from view. Nothing is overwritten, every operation can be taken back. Find the session with
+list_sessions, look at it with list_groups and get_message_range, then act. Message indexes
+are 0-based over the original messages. An operation recorded with a key that may only
+propose waits for a person's review: its status is `proposed`."""
+
+_CALLER = "contextstudio.caller"
+"""Where in a connection's scope its caller stands."""
+_LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+async def serve(caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer one request. There are no sessions, so each has a manager of its own."""
+    manager = StreamableHTTPSessionManager(
+        _SERVER,
+        json_response=True,
+        stateless=True,
+        max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+    )
+    async with manager.run():
+        to_it: Any = send  # its type of a message is the wider one
+        await manager.handle_request({**scope, _CALLER: caller}, receive, to_it)
+
+
+async def _list_tools(
+    context: ServerRequestContext[Any], params: PaginatedRequestParams | None
+) -> ListToolsResult:
+    listed = await sync_to_async(function_schemas)(TOOLS.values(), "mcp")
+    return ListToolsResult(tools=[Tool.model_validate(tool) for tool in listed])
+
+
+async def _call_tool(
+    context: ServerRequestContext[Any], params: CallToolRequestParams
+) -> CallToolResult:
+    caller: Caller = context.request.scope[_CALLER]  # type: ignore[union-attr]  # over HTTP
+    arguments = params.arguments or {}
+    result: CallToolResult = await database_sync_to_async(_answer)(
+        caller, params.name, arguments
+    )
+    return result
+
+
+def _answer(caller: Caller, name: str, arguments: dict[str, Any]) -> CallToolResult:
+    """What a tool answers; a refusal is the problem object that every door gives."""
+    try:
+        return _result(call_once(caller, read_call(name, arguments)))
+    except DomainError as error:
+        refusal = dump(problem(error))
+        return _result(Answer(error.status, refusal, "application/problem+json"))
+
+
+def _result(answer: Answer) -> CallToolResult:
+    """An answer as text for models and as an object for programs."""
+    body = answer.body
+    value = json.loads(body)
+    if _LONE_SURROGATE.search(body):  # what the protocol's UTF-8 has no room for
+        whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        body, value = whole, json.loads(whole)
+    return CallToolResult(
+        content=[TextContent(type="text", text=body.decode())],
+        structured_content=value if isinstance(value, dict) else {"result": value},
+        is_error=answer.status >= 400,
+    )
+
+
+_SERVER: Server[Any] = Server(
+    "ContextStudio",
+    version="1",
+    instructions=INSTRUCTIONS,
+    on_list_tools=_list_tools,
+    on_call_tool=_call_tool,
+)

@@ -1,0 +1,91 @@
+"""REST for what the model sees: context, policies, scratchpad, state."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.responses import json_response
+from contextstudio.accounts.selectors import get_project
+from operations.domain.context.policy import PRESETS, Policy, encode_policy
+from operations.requests import tags_of
+from threads.store.selectors import get_session
+
+from . import policies
+from . import presentation as context_presentation
+from . import services as contexts
+from .schemas import ContextOut, EffectOut, PolicyIn, PolicyOut
+
+router = Router(tags=["context"])
+
+
+@router.get("/sessions/{uuid:session_id}/context", response=ContextOut)
+def context(
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    provider: str = "",
+    model: str = "",
+    active_tags: str | None = None,
+    max_tokens: int | None = None,
+    consume: bool = False,
+) -> HttpResponse:
+    """What would be sent to a model now: layers, messages, and the request as its body.
+
+    `max_tokens` never cuts: it sets `over_budget`, and `heaviest` names what weighs most.
+    `consume` uses up a slice that waits. `active_tags` as for the thread.
+    """
+    wish = contexts.Wish(
+        provider=provider,
+        model=model,
+        active_tags=tags_of(active_tags),
+        max_tokens=max_tokens,
+        consume=consume,
+    )
+    found = contexts.assemble(caller_of(request), session_id, wish)
+    return json_response(context_presentation.present_context(found))
+
+
+@router.get("/sessions/{uuid:session_id}/policy", response=PolicyOut)
+def policy(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
+    """The policy that a session's context is assembled by."""
+    session = get_session(caller_of(request), session_id)
+    own = policies.has_own_policy(session)
+    return _policy(policies.policy_of(session), own=own)
+
+
+@router.put("/sessions/{uuid:session_id}/policy", response=PolicyOut | EffectOut)
+def set_policy(
+    request: HttpRequest, session_id: uuid.UUID, body: PolicyIn
+) -> dict[str, Any]:
+    """Give a session a policy; `dry_run` answers its effect and saves nothing."""
+    caller = caller_of(request)
+    if body.dry_run:
+        effect = contexts.effect_of(
+            caller, session_id, body.policy, provider=body.provider
+        )
+        return context_presentation.present_effect(effect)
+    chosen = policies.set_policy(caller, session_id, body.policy)
+    return _policy(chosen, own=body.policy is not None)
+
+
+@router.get("/projects/{slug}/policy", response=PolicyOut)
+def default_policy(request: HttpRequest, slug: str) -> dict[str, Any]:
+    """The policy of a project's sessions that have none of their own."""
+    project = get_project(caller_of(request), slug)
+    return _policy(policies.default_policy(project), own=False)
+
+
+@router.put("/projects/{slug}/policy", response=PolicyOut)
+def set_default_policy(
+    request: HttpRequest, slug: str, body: PolicyIn
+) -> dict[str, Any]:
+    """Choose the policy of a project's sessions that have none of their own."""
+    chosen = policies.set_default_policy(caller_of(request), slug, body.policy)
+    return _policy(chosen, own=False)
+
+
+def _policy(policy: Policy, *, own: bool) -> dict[str, Any]:
+    presets = {name: encode_policy(one) for name, one in PRESETS.items()}
+    return {"policy": encode_policy(policy), "own": own, "presets": presets}

@@ -1,0 +1,161 @@
+"""A context to compare another with: without any operation, without one, with some that wait.
+
+Redactions stay on in both: what they mask is shown nowhere.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from contextstudio.accounts.domain.errors import Invalid, NotFound
+from operations.domain.ledger.first_changes import Touch
+from operations.domain.ledger.ledger import Change, Piece, first_change
+from operations.domain.log.control import Toggle
+from operations.domain.log.log import Entry
+from operations.domain.log.operation import Redact
+from operations.domain.providers import PROVIDERS
+from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.passes.signatures import broken_seals, sealed_keys
+from operations.domain.thread.replay import replay
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, entry_key, entry_number
+from operations.log.selectors import load_history, load_leaves
+from threads.models import Session
+
+from .services import Context, Wish, assemble_session
+
+NOBODY = ""
+
+
+def context_of_originals(session: Session, wish: Wish) -> Context:
+    """The context that there would be without any operation."""
+    log = load_history(session).log
+    redactions = {
+        number: recorded
+        for number, recorded in log.edits.items()
+        if isinstance(recorded.edit, Redact)
+    }
+    keys = [entry_key(number) for number in log.edits if number not in redactions]
+    thread = _thread_without(session, wish, keys)
+    masking = tuple((n, one.state, one.edit) for n, one in redactions.items())
+    basis = ("originals", thread.message_count, log.purged, masking, thread.active_tags)
+    return assemble_session(session, replace(wish, thread=thread, basis=basis))
+
+
+def context_without(session: Session, wish: Wish, operation: Key) -> Context:
+    """The context that there would be without one operation. Raises NotFound, Invalid."""
+    edit = load_history(session).log.edits.get(entry_number(operation) or 0)
+    if edit is None:
+        raise NotFound(f"There is no operation {operation}.", at=["against"])
+    if isinstance(edit.edit, Redact):
+        raise Invalid(
+            "What a redaction masks is not shown by leaving it out.", at=["against"]
+        )
+    thread = _thread_without(session, wish, [operation])
+    return assemble_session(session, replace(wish, thread=thread))
+
+
+def context_with(session: Session, wish: Wish, operations: Iterable[Key]) -> Context:
+    """The context that there would be if operations applied. Raises NotFound."""
+    return assemble_session(
+        session, replace(wish, thread=thread_with(session, wish, operations))
+    )
+
+
+def thread_with(session: Session, wish: Wish, operations: Iterable[Key]) -> Thread:
+    """The thread that there would be if operations were on and their conditions held."""
+    log = load_history(session).log
+    numbers = {key: entry_number(key) or 0 for key in operations}
+    for key, number in numbers.items():
+        if number not in log.edits:
+            raise NotFound(f"There is no operation {key[:40]}.", at=["operation"])
+    tags, objective = wish.active_tags, session.objective
+    leaves = load_leaves(session)
+    return replay(leaves, log, tags, objective=objective, assume={*numbers.values()})
+
+
+def _thread_without(session: Session, wish: Wish, operations: Iterable[Key]) -> Thread:
+    """The thread with operations switched off; nothing is recorded."""
+    log = load_history(session).log
+    off = Toggle(operations=tuple(operations), active=False)
+    without = log.extended([Entry(log.head + 1, off, NOBODY)])
+    return replay(
+        load_leaves(session), without, wish.active_tags, objective=session.objective
+    )
+
+
+def earliest(before: Context, after: Context) -> Change | None:
+    """Where the requests differ first: in what is sent, or in how it had to be compiled."""
+    change = first_change(_pieces(before), _pieces(after))
+    keys = _recompiled(before, after)
+    if not keys or (change and change.key in keys):
+        return change
+    pieces = list(_pieces(after))
+    places = {piece.key: place for place, piece in enumerate(pieces)}
+    key = min(keys, key=lambda one: places.get(one, len(pieces)))
+    tokens = sum(piece.tokens for piece in pieces[: places.get(key, len(pieces))])
+    if change and change.tokens <= tokens:
+        return change
+    return Change(key, tokens)
+
+
+def broken(before: Context, after: Context) -> tuple[Key, ...]:
+    """Messages whose seals hold in one context, and no longer in another."""
+    old, new = before.assembly, after.assembly
+    if list(old.layers) == list(new.layers):
+        found = broken_seals(old.messages, new.messages, old.sealed).keys
+    else:
+        held = {message.key for message in old.messages[: old.sealed]}
+        found = tuple(key for key in sealed_keys(new.messages) if key in held)
+    return _own(after, found)
+
+
+def first_broken(
+    context: Context, found: Sequence[Touch]
+) -> dict[Key, tuple[Key, ...]]:
+    """The seals that one operation alone breaks: the first one, up to where the next acts."""
+    acting = sorted((touch.tokens, touch.operation) for touch in found if touch.key)
+    if not acting:
+        return {}
+    first, operation = acting[0]
+    end = acting[1][0] if len(acting) > 1 else context.sent
+    tokens = sum(layer.tokens for layer in context.assembly.layers)
+    between = []
+    for message in context.assembly.messages:
+        if first <= tokens < end:
+            between.append(message)
+        tokens += message.tokens
+    return {operation: _own(context, sealed_keys(between))}
+
+
+def _recompiled(before: Context, after: Context) -> tuple[Key, ...]:
+    """What the first message of a request is made of that is not as it was before."""
+    old, new = before.compiled, after.compiled
+    for place, message in enumerate(new.messages):
+        if place >= len(old.messages) or old.messages[place] != message:
+            return next((keys for keys in new.origins[place:] if keys), ())
+    return ()
+
+
+def _pieces(context: Context) -> Iterator[Piece]:
+    """The layers, then the messages: in this order they are hashed for the cache."""
+    for layer in context.assembly.layers:
+        key = layer.keys[0] if layer.keys else layer.name
+        yield Piece(key, layer.text, layer.tokens)
+    yield from map(_piece, context.assembly.messages)
+
+
+def _piece(message: Outgoing) -> Piece:
+    return Piece(message.key, (message.role, message.parts), message.tokens)
+
+
+def _own(context: Context, keys: Iterable[Key]) -> tuple[Key, ...]:
+    """Of messages with seals those that the provider's own models wrote and that bind."""
+    rules = PROVIDERS[context.provider].rules
+    if not rules.reasoning.is_bound:
+        return ()
+    written = {
+        message.key
+        for message in context.assembly.messages
+        if message.strategy in rules.strategies
+    }
+    return tuple(key for key in keys if key in written)

@@ -1,0 +1,67 @@
+"""The layers of a session: other apps register what they put before the history."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from operations.domain.context import layers
+from operations.domain.context.policy import Policy
+from operations.domain.context.step import Count
+from operations.domain.providers.outgoing import Layer
+from operations.domain.thread.thread import Thread
+from operations.messages.masking import mask_text
+from operations.notes.scratchpads import load_scratchpad
+from operations.notes.states import current_state
+from threads.models import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a layer's words may depend on."""
+
+    session: Session
+    thread: Thread
+    policy: Policy
+    question: str
+    """The last message of the user, as the model reads it; empty where there is none."""
+
+
+Provide = Callable[[Surroundings], str]
+"""Gives the words of a layer; none where the session has none of it."""
+
+_providers: dict[str, Provide] = {}
+
+
+def register_layer(name: str, provide: Provide) -> None:
+    """Let an app give the words of a layer, one of `operations.domain.context.layers.ORDER`."""
+    if name not in layers.ORDER:
+        raise ValueError(f"{name} is none of {', '.join(layers.ORDER)}")
+    _providers[name] = provide
+
+
+def load_layers(surroundings: Surroundings, count: Count) -> list[Layer]:
+    """The layers besides the system's prompt, in their order and as they may be read."""
+    found = [
+        layers.layer(name, mask_text(surroundings.session, words), count)
+        for name, provide in _providers.items()
+        if (words := provide(surroundings))
+    ]
+    return layers.in_order(found)
+
+
+def _guidelines(surroundings: Surroundings) -> str:
+    return layers.GUIDELINES_TEXT if surroundings.policy.guidelines else ""
+
+
+def _state(surroundings: Surroundings) -> str:
+    state = current_state(surroundings.session, surroundings.thread)
+    return state.text if state else ""
+
+
+def _scratchpad(surroundings: Surroundings) -> str:
+    content = load_scratchpad(surroundings.session).content
+    return layers.scratchpad_text(content) if content.strip() else ""
+
+
+register_layer(layers.GUIDELINES, _guidelines)
+register_layer(layers.STATE, _state)
+register_layer(layers.SCRATCHPAD, _scratchpad)

@@ -1,0 +1,34 @@
+"""The lights of the thread's header: whether each provider takes the thread as it stands."""
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import Invalid
+from operations.context.provider_checks import Light, load_lights
+from operations.context.services import MOST_UNASKED
+from operations.domain.providers import PROVIDERS
+from threads.models import Session
+from threads.store.selectors import get_session
+
+from .check_page import lamps_of
+
+
+@require_safe
+def lights(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """The lights that are known; `provider` asks for one more. Raises Invalid."""
+    session = get_session(caller_of(request), session_id)
+    asked = request.GET.get("provider", "")
+    if asked and asked not in PROVIDERS:
+        raise Invalid("There is no such provider.", at=["provider"])
+    found = load_lights(session, [asked]) if asked else _unasked(session)
+    context = {"session": session, "lights": lamps_of(session, found)}
+    return render(request, "operations/context/lights.html", context)
+
+
+def _unasked(session: Session) -> dict[str, Light]:
+    is_long = session.message_count > MOST_UNASKED
+    return {} if is_long else load_lights(session, list(PROVIDERS))

@@ -1,0 +1,130 @@
+"""What the model sees, as the page shows it: see `templates/operations/context/context.html`."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from operations.context.services import Context
+from operations.domain.ledger.runs import Run, Side, runs
+from operations.domain.tree.key import Key
+
+from .request_page import Piece, pieces_of
+
+AT_ONCE = 100
+"""Messages on one page."""
+NAMES = {
+    "replay": "Thread",
+    "selection": "Slice",
+    "window": "Window",
+    "isolation": "Isolation",
+    "truncation": "Truncation",
+    "markers": "Markers",
+    "layers": "Layers",
+    "compile": "Compile",
+}
+"""What people call the steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One message of the request, or a run of them that both contexts have."""
+
+    place: int
+    role: str = ""
+    pieces: Sequence[Piece] = ()
+    keys: Sequence[Key] = ()
+    side: Side = Side.BOTH
+    alike: int = 0
+    """How many messages this stands for that both have; 0: it is one message, shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rail:
+    """One line of a table of tokens: its share of the longest is `width`, in percent."""
+
+    name: str
+    tokens: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A step with its tokens."""
+
+    name: str
+    lost: int
+    added: int
+    after: int
+
+
+def steps_of(context: Context) -> list[Stage]:
+    """What each step left out and added."""
+    return [
+        Stage(
+            name=NAMES.get(step.name, step.name),
+            lost=sum(omission.tokens for omission in step.left_out),
+            added=step.added,
+            after=step.after,
+        )
+        for step in context.steps
+    ]
+
+
+def layers_of(context: Context) -> list[Rail]:
+    """Tokens by layer, the history last: together all that is sent."""
+    found = [(layer.name, layer.tokens) for layer in context.assembly.layers]
+    found.append(("history", context.sent - sum(tokens for _, tokens in found)))
+    most = max((tokens for _, tokens in found), default=0) or 1
+    return [
+        Rail(name, tokens, round(100 * max(tokens, 0) / most)) for name, tokens in found
+    ]
+
+
+def messages_of(context: Context, start: int) -> tuple[int, list[Sent]]:
+    """How many messages there are, and those from a place on."""
+    compiled = context.compiled
+    end = min(start + AT_ONCE, len(compiled.messages))
+    return len(compiled.messages), [_sent(context, n) for n in range(start, end)]
+
+
+def difference_of(
+    before: Context, after: Context, start: int
+) -> tuple[int, list[Sent]]:
+    """As `messages_of`, of what differs between two contexts: what both have is folded."""
+    found = runs(_hashes(before), _hashes(after))
+    total, shown = 0, list[Sent]()
+    for run in found:
+        size = 1 if run.side is Side.BOTH else run.end - run.start
+        first, last = max(start - total, 0), min(start + AT_ONCE - total, size)
+        shown += _of_run(before, after, run, first, last)
+        total += size
+    return total, shown
+
+
+def _of_run(
+    before: Context, after: Context, run: Run, first: int, last: int
+) -> Iterator[Sent]:
+    if run.side is Side.BOTH:
+        if first < last:
+            yield Sent(run.start, alike=run.end - run.start)
+        return
+    context = before if run.side is Side.BEFORE else after
+    for place in range(run.start + first, run.start + last):
+        yield _sent(context, place, run.side)
+
+
+def _hashes(context: Context) -> list[str]:
+    return [
+        json.dumps(message, sort_keys=True) for message in context.compiled.messages
+    ]
+
+
+def _sent(context: Context, place: int, side: Side = Side.BOTH) -> Sent:
+    message = context.compiled.messages[place]
+    return Sent(
+        place=place,
+        role=str(message.get("role") or message.get("type") or "message"),
+        pieces=pieces_of(message),
+        keys=context.compiled.origins[place],
+        side=side,
+    )

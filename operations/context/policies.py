@@ -1,0 +1,111 @@
+"""Which policy a session's context is assembled by: its own, its project's, or `replay`."""
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project
+from contextstudio.accounts.selectors import get_project
+from operations.domain.context.policy import REPLAY, Policy, encode_policy, read_policy
+from operations.models import ContextPolicy
+from threads.models import Session
+from threads.store import events
+from threads.store.selectors import get_session
+
+
+class InForce(NamedTuple):
+    """The policy in force for a session, and whose it is."""
+
+    policy: Policy
+    of: str
+    """`session`, `project`, or empty where nobody chose one."""
+    actor_name: str = ""
+    updated_at: datetime | None = None
+
+
+def in_force(session: Session) -> InForce:
+    """The policy in force for a session, with who chose it and when."""
+    row = _row(session.project_id, session) or _row(session.project_id)
+    if row is None:
+        return InForce(REPLAY, "")
+    of = "session" if row.session_id else "project"
+    return InForce(_read(row), of, row.actor_name, row.updated_at)
+
+
+def policy_of(session: Session) -> Policy:
+    """The policy in force for a session."""
+    return _read(_row(session.project_id, session) or _row(session.project_id))
+
+
+def default_policy(project: Project) -> Policy:
+    """The policy of the project's sessions that have none of their own."""
+    return _read(_row(project.pk))
+
+
+def has_own_policy(session: Session) -> bool:
+    """Whether a session has a policy of its own."""
+    return _row(session.project_id, session) is not None
+
+
+@transaction.atomic
+def set_policy(
+    caller: Caller, session_id: uuid.UUID, settings: Mapping[str, Any] | None
+) -> Policy:
+    """Give a session a policy of its own; None: the project's again. Raises Invalid."""
+    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    _write(caller, session.project_id, session, settings)
+    events.announce(session)
+    return policy_of(session)
+
+
+@transaction.atomic
+def set_default_policy(
+    caller: Caller, slug: str, settings: Mapping[str, Any] | None
+) -> Policy:
+    """Choose what a project's sessions have where they have none of their own."""
+    project = get_project(caller, slug, Right.ADMIN)
+    _write(caller, project.pk, None, settings)
+    return default_policy(project)
+
+
+@transaction.atomic
+def set_window(caller: Caller, session_id: uuid.UUID, groups: int) -> Policy:
+    """Let the policy in force keep the last groups only; 0: all."""
+    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    settings = encode_policy(policy_of(session)) | {"window": groups}
+    return set_policy(caller, session_id, settings)
+
+
+def _row(project_id: int, session: Session | None = None) -> ContextPolicy | None:
+    return ContextPolicy.objects.filter(project_id=project_id, session=session).first()
+
+
+def _read(row: ContextPolicy | None) -> Policy:
+    return read_policy(row.settings) if row else REPLAY
+
+
+def _write(
+    caller: Caller,
+    project_id: int,
+    session: Session | None,
+    settings: Mapping[str, Any] | None,
+) -> None:
+    if settings is None:
+        ContextPolicy.objects.filter(project_id=project_id, session=session).delete()
+        return
+    ContextPolicy.objects.update_or_create(
+        project_id=project_id,
+        session=session,
+        defaults={
+            "settings": encode_policy(read_policy(settings)),
+            "actor": caller.actor,
+            "actor_name": caller.name[:150],
+            "updated_at": timezone.now(),
+        },
+    )

@@ -1,0 +1,88 @@
+"""Contexts in the words of the public contract (DESIGN 6)."""
+
+from typing import Any
+
+from operations.domain.context.policy import encode_policy
+from operations.domain.context.step import Step
+from operations.domain.providers.outgoing import Layer
+from operations.domain.providers.request import Issue
+from threads import tokens
+
+from .services import Context, Effect
+
+
+def present_context(context: Context) -> dict[str, Any]:
+    """A context as the public contract gives it (DESIGN 6)."""
+    compiled, assembly = context.compiled, context.assembly
+    answer: dict[str, Any] = {
+        "session_id": str(context.session.pk),
+        "provider": context.provider,
+        "model": context.model,
+        "policy": context.policy.preset,
+        "request": compiled.request,
+        "messages": compiled.messages,
+        "layers": [_present_layer(layer) for layer in assembly.layers],
+        "issues": [present_issue(issue) for issue in compiled.issues],
+        "steps": [present_step(step) for step in context.steps],
+        "over_budget": context.over_budget,
+        "max_tokens": context.max_tokens,
+        "heaviest": [one._asdict() for one in context.heaviest],
+        "tokens": {
+            "total": assembly.total,
+            "shown": assembly.shown,
+            "sent": context.sent,
+            "by_layer": _by_layer(context),
+            "tokenizer": context.encoding,
+            "exact": tokens.is_exact(context.model),
+        },
+    }
+    if compiled.system is not None:
+        answer["system"] = compiled.system
+    return answer
+
+
+def present_effect(effect: Effect) -> dict[str, Any]:
+    """What a policy would change."""
+    return {
+        "policy": encode_policy(effect.after.policy),
+        "before": effect.before.sent,
+        "after": effect.after.sent,
+        "steps": [present_step(step) for step in effect.after.steps],
+    }
+
+
+def present_issue(issue: Issue) -> dict[str, Any]:
+    """A rule that was not kept."""
+    return {
+        "rule": issue.rule,
+        "severity": issue.severity.value,
+        "keys": list(issue.keys),
+        "detail": issue.detail,
+        "repair": issue.repair,
+    }
+
+
+def present_step(step: Step) -> dict[str, Any]:
+    """What a step did, with each message that lost something."""
+    return {
+        "name": step.name,
+        "before": step.before,
+        "after": step.after,
+        "added": step.added,
+        "left_out": [omission._asdict() for omission in step.left_out],
+    }
+
+
+def _present_layer(layer: Layer) -> dict[str, Any]:
+    return {
+        "name": layer.name,
+        "text": layer.text,
+        "tokens": layer.tokens,
+        "keys": list(layer.keys),
+    }
+
+
+def _by_layer(context: Context) -> dict[str, int]:
+    """Tokens of each layer, and of the history: together all that is sent."""
+    found = {layer.name: layer.tokens for layer in context.assembly.layers}
+    return found | {"history": context.sent - sum(found.values())}

@@ -1,0 +1,151 @@
+"""Whether each provider takes a session as it stands: what compiling it finds, kept.
+
+A light depends on nothing but what its stamp holds, so it is compiled once for a head, and
+found again until it runs out. One is made at a time: long threads take a second for each
+provider, and nobody waits for a light.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from hashlib import sha256
+from threading import Lock
+from typing import NamedTuple
+
+from django.core.cache import cache
+
+from contextstudio.accounts.responses import dump
+from operations.domain.context.policy import encode_policy
+from operations.domain.providers import PROVIDERS, compile_request
+from operations.domain.providers.request import Compiled, Issue, Severity
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key
+from operations.log.selectors import load_thread, load_words
+from threads.domain.message import Role
+from threads.domain.part import Part, Text
+from threads.models import Session
+
+from .layers import Surroundings, load_layers
+from .policies import policy_of
+from .services import Context, Wish, assemble_session, draft_of, results_left_out
+from .slices import pending_slice
+
+MOST_KEYS = 12
+"""How many messages a hit names; it counts all of them."""
+_SECONDS = 3600
+"""How long a light is kept: the rules may change with the product."""
+_GRAVE = (Severity.REFUSED, Severity.REPAIRED, Severity.NOTE)
+_one_at_a_time = Lock()
+
+
+class Hit(NamedTuple):
+    """A rule that the thread doesn't keep."""
+
+    rule: str
+    severity: Severity
+    detail: str
+    repair: str
+    keys: tuple[Key, ...]
+    messages: int
+    """In how many messages it was found."""
+
+
+class Light(NamedTuple):
+    """What compiling a session's context for a provider finds."""
+
+    provider: str
+    hits: tuple[Hit, ...] = ()
+    """The gravest first."""
+
+    @property
+    def state(self) -> Severity:
+        """The gravest of what was found; `note` where the request is taken as it is."""
+        return self.hits[0].severity if self.hits else Severity.NOTE
+
+    @property
+    def gravest(self) -> int:
+        """How many hits are as grave as the light."""
+        return sum(hit.severity is self.state for hit in self.hits)
+
+
+def load_lights(session: Session, wanted: Collection[str]) -> dict[str, Light]:
+    """The lights that are known, in the providers' order; those of `wanted` for certain."""
+    stamp = stamp_of(session)
+    names = {provider: f"light:{stamp}:{provider}" for provider in PROVIDERS}
+    found = _known(names)
+    if any(provider not in found for provider in wanted):
+        with _one_at_a_time:
+            found = _known(names)
+            missing = [one for one in wanted if one not in found]
+            made = {light.provider: light for light in _made(session, missing)}
+            cache.set_many({names[one]: made[one] for one in made}, _SECONDS)
+            found |= made
+    return {provider: found[provider] for provider in PROVIDERS if provider in found}
+
+
+def _known(names: Mapping[str, str]) -> dict[str, Light]:
+    kept = cache.get_many(names.values())
+    return {one: kept[name] for one, name in names.items() if name in kept}
+
+
+def _made(session: Session, providers: Collection[str]) -> Iterator[Light]:
+    """One assembly serves all, but where isolation makes it depend on the provider."""
+    first: Context | None = None
+    for provider in providers:
+        if first is None or first.policy.isolation:
+            first = assemble_session(session, Wish(provider=provider))
+            compiled = first.compiled
+        else:
+            compiled = _compiled(first, provider)
+        hits = sorted(
+            map(_hit, compiled.issues), key=lambda hit: _GRAVE.index(hit.severity)
+        )
+        yield Light(provider, tuple(hits))
+
+
+def _compiled(context: Context, provider: str) -> Compiled:
+    missing = results_left_out(context.session, context.thread, context.assembly)
+    draft = draft_of(context.session, context.assembly, context.model, left_out=missing)
+    return compile_request(provider, draft)
+
+
+def _hit(issue: Issue) -> Hit:
+    return Hit(
+        issue.rule,
+        issue.severity,
+        issue.detail,
+        issue.repair,
+        issue.keys[:MOST_KEYS],
+        len(issue.keys),
+    )
+
+
+def stamp_of(session: Session) -> str:
+    """A digest of all that a session's context depends on, whatever it is compiled for."""
+    thread, policy = load_thread(session), policy_of(session)
+    surroundings = Surroundings(
+        session=session,
+        thread=thread,
+        policy=policy,
+        question=_question(session, thread),
+    )
+    layers = load_layers(surroundings, _uncounted)
+    stamp = [
+        *(str(session.pk), session.head, session.message_count),
+        *(session.objective, session.model, session.parsing_strategy),
+        encode_policy(policy),
+        repr(pending_slice(session)),
+        [[layer.name, layer.text] for layer in layers],
+    ]
+    return sha256(dump(stamp)).hexdigest()
+
+
+def _uncounted(_parts: Sequence[Part]) -> int:
+    """Their words tell layers apart; counting them may have to load a tokenizer."""
+    return 0
+
+
+def _question(session: Session, thread: Thread) -> str:
+    """The last message of the user, by which memos are chosen."""
+    said = [shown.key for shown in thread.effective() if shown.role == Role.USER]
+    for read in load_words(session, thread, said[-1:]).values():
+        return "\n".join(part.text for part in read.parts if isinstance(part, Text))
+    return ""

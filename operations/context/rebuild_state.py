@@ -1,0 +1,46 @@
+"""STATE read anew, from what is sent: the last block there may be another than the one in force."""
+
+from typing import NamedTuple
+
+from operations.domain.context.state import extract
+from operations.domain.tree.key import Key
+from operations.notes.states import current_state
+from threads.domain.message import Role
+from threads.domain.part import Text
+from threads.models import Session
+
+from .services import Context, Wish, assemble_session
+
+
+class Rebuilt(NamedTuple):
+    """The last STATE of what is sent, beside the one in force; empty where there is none."""
+
+    key: Key | None
+    """The response that it is from."""
+    text: str
+    in_force: str
+
+    @property
+    def status(self) -> str:
+        """`proposed`, `unchanged`, or `none` where no response that is sent has one."""
+        if self.key is None:
+            return "none"
+        return "unchanged" if self.text == self.in_force else "proposed"
+
+
+def rebuild_state(session: Session) -> Rebuilt:
+    """What STATE would be; nothing is changed."""
+    context = assemble_session(session, Wish())
+    before = current_state(session, context.thread)
+    key, text = _last_state(context)
+    return Rebuilt(key, text, before.text if before else "")
+
+
+def _last_state(context: Context) -> tuple[Key | None, str]:
+    """The last STATE block of what is sent, with the key of its response."""
+    for message in reversed(context.assembly.messages):
+        texts = [part.text for part in message.parts if isinstance(part, Text)]
+        state = extract("\n\n".join(texts)) if message.role is Role.ASSISTANT else None
+        if state is not None:
+            return message.key, state.text
+    return None, ""

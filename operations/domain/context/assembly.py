@@ -1,0 +1,245 @@
+"""From a thread to what is sent, step by step (DESIGN 4)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from operations.domain.forwarding.rewriting import system_length
+from operations.domain.providers.outgoing import Layer, Outgoing
+from operations.domain.providers.passes.signatures import intact
+from operations.domain.thread.node import FoldNode, Shown
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, entry_number, made_place, original_index
+from threads.domain.message import Role
+from threads.domain.part import Part
+
+from .isolation import isolate
+from .layers import SYSTEM, in_order, system_layer
+from .markers import Place, Standing, mark
+from .policy import REPLAY, Policy
+from .selection import Preference, select
+from .step import Count, Omission, Step, weigh
+from .truncation import truncate
+from .window import keep_window
+
+REPLAYED, LAYERS = "replay", "layers"
+_ROLES = {role.value: role for role in Role}
+
+
+class Spoken(NamedTuple):
+    """What a message reads in the thread, and how it was recorded."""
+
+    parts: tuple[Part, ...]
+    strategy: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How a thread is assembled. `layers` are those besides the system's."""
+
+    count: Count
+    strategy: str
+    """Of the provider that it is for."""
+    policy: Policy = REPLAY
+    preference: Preference | None = None
+    layers: Sequence[Layer] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembly:
+    """A context before it is compiled; figures are tokens.
+
+    `total` are those of the originals, `shown` those of the thread, `sent` those of layers and
+    messages. The first step leads from `total` to `shown`, the last one ends with `sent`.
+    """
+
+    layers: Sequence[Layer]
+    messages: Sequence[Outgoing]
+    steps: Sequence[Step]
+    total: int
+    shown: int
+    sent: int
+    sealed: int
+    """As `Draft.sealed`."""
+
+
+def outgoings(
+    thread: Thread, words: Mapping[Key, Spoken], count: Count
+) -> list[Outgoing]:
+    """What the model sees of a thread, given the words of all of it.
+
+    What is changed in its text is counted again: the tokens of changes don't simply add up.
+    """
+    return [
+        _outgoing(thread, place, shown, words[shown.key], count)
+        for place, found in _standing(thread)
+        for shown in found
+    ]
+
+
+def assemble(
+    thread: Thread,
+    messages: Sequence[Outgoing],
+    plan: Plan,
+    *,
+    total: int | None = None,
+) -> Assembly:
+    """The context of a thread's messages, step by step.
+
+    `total` is given where the messages were counted by another tokenizer than the session's.
+    """
+    total = thread.tokens.original if total is None else total
+    shown, rules = weigh(messages), system_length(thread)
+    prompt = system_layer(messages[:rules])
+    history = list(messages[rules:])
+    active = history[-1].group if history else None
+    replayed = _replayed(thread, total, shown)
+    history, steps = _stepped(thread, history, plan, active)
+    own = prompt.tokens if prompt else 0
+    sent_layers = in_order([*([prompt] if prompt else ()), *plan.layers])
+    added = sum(layer.tokens for layer in sent_layers if layer.name != SYSTEM)
+    sent = own + weigh(history) + added
+    steps = [replayed, *(_beside(step, own) for step in steps)]
+    steps.append(Step(name=LAYERS, before=sent - added, after=sent, added=added))
+    return Assembly(
+        layers=sent_layers,
+        messages=history,
+        steps=steps,
+        total=total,
+        shown=shown,
+        sent=sent,
+        sealed=0 if added else _sealed(messages, rules, history),
+    )
+
+
+def _stepped(
+    thread: Thread, history: list[Outgoing], plan: Plan, active: int | None
+) -> tuple[list[Outgoing], list[Step]]:
+    """The steps that the plan wants, each of them on what the one before it left."""
+    steps: list[Step] = []
+    policy, all_of_it = plan.policy, history
+    if plan.preference is not None:
+        history, step = select(history, plan.preference, _Holding(thread))
+        steps.append(step)
+    if policy.window:
+        history, step = keep_window(history, policy.window)
+        steps.append(step)
+    if policy.isolation:
+        history, step = isolate(history, plan.strategy, plan.count)
+        steps.append(step)
+    if policy.truncation is not None:
+        history, step = truncate(history, policy.truncation, active, plan.count)
+        steps.append(step)
+    if policy.markers:
+        history, step = mark(history, _nodes(thread, all_of_it), plan.count)
+        steps.append(step)
+    return history, steps
+
+
+def _replayed(thread: Thread, total: int, shown: int) -> Step:
+    """What the thread does not show of the originals, by its folds.
+
+    Added is what operations made, less what changes in the text of messages took away.
+    """
+    left_out = tuple(
+        Omission(fold.key, fold.tokens_before, f"Folded by a {fold.kind}.")
+        for fold in _folds(thread)
+    )
+    added = shown - total + sum(omission.tokens for omission in left_out)
+    return Step(
+        name=REPLAYED, before=total, after=shown, added=added, left_out=left_out
+    )
+
+
+def _folds(thread: Thread) -> Iterator[FoldNode]:
+    """The folds at the top."""
+    for key in thread.keys:
+        if entry_number(key) is not None:
+            node = thread.node(key)
+            if isinstance(node, FoldNode):
+                yield node
+
+
+def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[Standing]:
+    """The nodes at the top as markers want to know them."""
+    folds = {fold.key: fold for fold in _folds(thread)}
+    shown = {message.node for message in history}
+    for place, _ in _standing(thread):
+        yield Standing(place, folds.get(place.node), place.node in shown)
+
+
+def _beside(step: Step, tokens: int) -> Step:
+    """A step on the history, its figures those of all that is sent."""
+    return Step(
+        name=step.name,
+        before=step.before + tokens,
+        after=step.after + tokens,
+        added=step.added,
+        left_out=step.left_out,
+    )
+
+
+class _Holding:
+    """The originals in folds; each fold is walked once."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
+        self._known: dict[Key, list[int]] = {}
+
+    def __call__(self, fold: Key) -> list[int]:
+        if fold not in self._known:
+            self._known[fold] = _indexes(self._thread, fold)
+        return self._known[fold]
+
+
+def _indexes(thread: Thread, fold: Key) -> list[int]:
+    found = map(original_index, thread.leaf_keys(fold))
+    return [index for index in found if index is not None]
+
+
+def _standing(thread: Thread) -> Iterator[tuple[Place, list[Shown]]]:
+    """The nodes of the thread with their groups: an insert's are those of the node before it."""
+    alone: dict[int, frozenset[int]] = {}
+    group = thread.leaves[0].group if thread.leaves else 0
+    for node, shown in thread.standing():
+        groups = None
+        index = shown[0].index if shown else None
+        if index is not None:
+            group = thread.leaves[index].group
+        elif entry_number(node) is not None and (held := _indexes(thread, node)):
+            group = thread.leaves[min(held)].group
+            groups = frozenset(thread.leaves[one].group for one in held)
+        if groups is None:
+            groups = alone.setdefault(group, frozenset((group,)))
+        yield Place(node, group, groups), shown
+
+
+def _outgoing(
+    thread: Thread, place: Place, shown: Shown, spoken: Spoken, count: Count
+) -> Outgoing:
+    changed = bool(thread.spans(shown.key))
+    kind = None
+    if shown.index is None and (made := made_place(shown.key)):
+        kind = thread.log.edits[made[0]].edit.kind
+    return Outgoing(
+        key=shown.key,
+        node=place.node,
+        role=_ROLES[shown.role],
+        parts=spoken.parts,
+        tokens=count(spoken.parts) if changed else shown.tokens,
+        group=place.group,
+        groups=place.groups,
+        strategy=spoken.strategy,
+        index=shown.index,
+        kind=kind,
+        changed=changed,
+        name=spoken.name,
+    )
+
+
+def _sealed(
+    messages: Sequence[Outgoing], rules: int, history: Sequence[Outgoing]
+) -> int:
+    """How many messages stand as recorded, behind a system prompt that does."""
+    return intact(history, rules) if intact(messages[:rules]) == rules else 0

@@ -1,0 +1,102 @@
+"""The markers of folds, sent among the messages where a policy wants them (documents 0, DESIGN 4).
+
+A fold has one before what it shows and one after it; a snip, which shows nothing, has but the
+first. They name the fold, so that a model that sees them can ask for what is in it. Off by
+default: they are words that nobody said.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from operations.domain.providers.outgoing import Outgoing
+from operations.domain.thread.node import FoldNode
+from operations.domain.tree.key import Key
+from threads.domain.message import Role
+from threads.domain.part import Text
+
+from .step import Count, Step, weigh
+
+NAME, KIND = "markers", "marker"
+
+
+class Words(NamedTuple):
+    """What the markers of a fold say."""
+
+    before: str
+    after: str | None
+    """None: the fold shows nothing, and one marker is enough."""
+
+
+class Place(NamedTuple):
+    """Where a node stands at the top of the thread, and the groups that it counts as."""
+
+    node: Key
+    group: int
+    groups: frozenset[int]
+
+
+class Standing(NamedTuple):
+    """A node at the top of the thread: the fold that it is, and whether the history has it."""
+
+    place: Place
+    fold: FoldNode | None
+    shows: bool
+    """Whether it showed messages of the history before anything was left out."""
+
+
+def words_of(fold: FoldNode) -> Words:
+    """What the markers of a fold say, to people, agents and models alike."""
+    count = f"{fold.leaves} message{'' if fold.leaves == 1 else 's'}"
+    before = f"▸ {fold.kind} {fold.key}: {count}"
+    return Words(before, None if fold.kind == "snip" else f"◂ {fold.key}")
+
+
+def mark(
+    messages: Sequence[Outgoing], standing: Iterable[Standing], count: Count
+) -> tuple[list[Outgoing], Step]:
+    """The messages with markers about what folds show.
+
+    `standing` are all nodes at the top of the thread, in order. A fold that shows nothing is
+    marked but where what stands before it was left out with its group.
+    """
+    sent = {node: list(shown) for node, shown in groupby(messages, _node)}
+    groups = {group for message in messages for group in message.groups}
+    found: list[Outgoing] = []
+    waiting: list[Outgoing] = []
+    is_cut = False
+    for place, fold, shows in standing:
+        markers = _markers(place, fold, count) if fold else ()
+        if place.node in sent:
+            found += [*waiting, *markers[:1], *sent[place.node], *markers[1:]]
+            waiting, is_cut = [], False
+        elif shows:
+            waiting, is_cut = [], True
+        elif not is_cut or groups & place.groups:
+            waiting += markers
+    found += waiting
+    before, after = weigh(messages), weigh(found)
+    return found, Step(name=NAME, before=before, after=after, added=after - before)
+
+
+def _node(message: Outgoing) -> Key:
+    return message.node
+
+
+def _markers(place: Place, fold: FoldNode, count: Count) -> list[Outgoing]:
+    return [_marker(place, words, count) for words in words_of(fold) if words]
+
+
+def _marker(place: Place, words: str, count: Count) -> Outgoing:
+    parts = (Text(words),)
+    return Outgoing(
+        key=place.node,
+        node=place.node,
+        role=Role.SYSTEM,
+        parts=parts,
+        tokens=count(parts),
+        group=place.group,
+        groups=place.groups,
+        strategy="",
+        kind=KIND,
+    )

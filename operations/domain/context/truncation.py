@@ -1,0 +1,170 @@
+"""Shorter results of tools, the older the shorter (document 2).
+
+Lengths count code points. Where a text is cut, neither a pair of surrogates nor a character
+with what is written onto it (accents, joiners, variants) is cut in two; the text is rather a
+little shorter than its limit.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import repeat
+
+from contextstudio.accounts.domain.errors import Invalid
+from operations.domain.providers.outgoing import Outgoing
+from threads.domain.part import Part, Text, ToolResult
+
+from .step import Count, Omission, Step, leaving_out
+
+NAME = "truncation"
+GAP = "\n...\n"
+"""Stands where something is missing between head and tail; no part of the limit."""
+_JOINER = "\u200d"
+_LONGEST_CHARACTER = 32
+"""Code points that are taken for one character at most: a text may be nothing but accents."""
+
+
+class Keep(StrEnum):
+    """Which ends of a text are kept."""
+
+    HEAD_TAIL = "head_tail"
+    """A fifth from the head, the rest from the tail: what failed stands last."""
+    HEAD = "head"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tiers:
+    """How many characters of a result are kept, by how recent it is."""
+
+    recent_results: int = 5
+    """How many results of the active group are the recent ones."""
+    recent: int = 5_000
+    older: int = 1_000
+    """For the other results of the active group."""
+    inactive: int = 300
+    """For the results of all other groups."""
+    keep: Keep = Keep.HEAD_TAIL
+
+    def __post_init__(self) -> None:
+        """Raise Invalid for a limit below zero."""
+        for name in ("recent_results", "recent", "older", "inactive"):
+            if getattr(self, name) < 0:
+                raise Invalid(f"{name} can't be less than 0.", at=["truncation", name])
+
+
+def truncate(
+    messages: Sequence[Outgoing], tiers: Tiers, active: int | None, count: Count
+) -> tuple[list[Outgoing], Step]:
+    """The messages, their results cut to their tiers; `active` is the group that goes on."""
+    kept: list[Outgoing] = []
+    left_out: list[Omission] = []
+    recent = tiers.recent_results
+    for message in reversed(messages):
+        results = sum(isinstance(part, ToolResult) for part in message.parts)
+        if not results:
+            kept.append(message)
+            continue
+        if message.group == active:
+            of_recent = min(recent, results)
+            recent -= of_recent
+            limits = [*repeat(tiers.older, results - of_recent)]
+            limits += repeat(tiers.recent, of_recent)
+        else:
+            limits = [tiers.inactive] * results
+        short, lengths = _shortened(message, limits, tiers.keep)
+        if not lengths:
+            kept.append(message)
+            continue
+        tokens = count(short)
+        why = "; ".join(
+            f"Cut to {limit:,} of {of:,} characters" for limit, of in lengths
+        )
+        left_out.append(Omission(message.key, message.tokens - tokens, f"{why}."))
+        kept.append(replace(message, parts=short, tokens=tokens, changed=True))
+    return kept[::-1], leaving_out(NAME, messages, left_out[::-1])
+
+
+def hint(key: str) -> str:
+    """What follows a text that was cut: how the whole is read. No part of the limit."""
+    return f'\n... [TRUNCATED. Use recall(ref_id="{key}") to see the full output]'
+
+
+def cut(text: str, limit: int, keep: Keep) -> str:
+    """At most `limit` characters of a text that has more, and the gap between them."""
+    if keep is Keep.HEAD:
+        return text[: _back(text, limit)]
+    head = _back(text, limit // 5)
+    tail = _forth(text, len(text) - (limit - limit // 5))
+    return text[:head] + GAP + text[tail:]
+
+
+def _shortened(
+    message: Outgoing, limits: Sequence[int], keep: Keep
+) -> tuple[tuple[Part, ...], list[tuple[int, int]]]:
+    """The parts, and for each result that was cut its limit and the length that it had."""
+    waiting, lengths = iter(limits), list[tuple[int, int]]()
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            limit = next(waiting)
+            texts = [item.text for item in part.content if isinstance(item, Text)]
+            length = sum(map(len, texts))
+            if length > limit:
+                lengths.append((limit, length))
+                short = cut("\n".join(texts), limit, keep) + hint(message.key)
+                part = _with_text(part, short)
+        parts.append(part)
+    return tuple(parts), lengths
+
+
+def _with_text(result: ToolResult, text: str) -> ToolResult:
+    """The result with one text in place of its texts; images stay."""
+    others = tuple(item for item in result.content if not isinstance(item, Text))
+    return replace(result, content=(Text(text), *others))
+
+
+def _back(text: str, place: int) -> int:
+    """The nearest place at or before one at which no character is cut in two."""
+    nearest = place
+    while nearest > 0 and place - nearest < _LONGEST_CHARACTER:
+        if not _is_inside(text, nearest):
+            return nearest
+        nearest -= 1
+    return _between_surrogates(text, nearest, -1)
+
+
+def _forth(text: str, place: int) -> int:
+    """The nearest place at or behind one at which no character is cut in two."""
+    nearest = place
+    while nearest < len(text) and nearest - place < _LONGEST_CHARACTER:
+        if not _is_inside(text, nearest):
+            return nearest
+        nearest += 1
+    return _between_surrogates(text, nearest, 1)
+
+
+def _between_surrogates(text: str, place: int, step: int) -> int:
+    return place + step if _splits_a_pair(text, place) else place
+
+
+def _is_inside(text: str, place: int) -> bool:
+    """Whether a character goes on at a place, which is inside of the text."""
+    here, before = text[place], text[place - 1]
+    return (
+        _splits_a_pair(text, place)
+        or before == _JOINER
+        or here == _JOINER
+        or bool(unicodedata.combining(here))
+        or "\ufe00" <= here <= "\ufe0f"
+        or "\U0001f3fb" <= here <= "\U0001f3ff"
+        or (before == "\r" and here == "\n")
+    )
+
+
+def _splits_a_pair(text: str, place: int) -> bool:
+    return (
+        0 < place < len(text)
+        and "\ud800" <= text[place - 1] <= "\udbff"
+        and "\udc00" <= text[place] <= "\udfff"
+    )

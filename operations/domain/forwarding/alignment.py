@@ -1,0 +1,179 @@
+"""Laying the messages that a client sends along the originals of a session (DESIGN 4, Hook).
+
+By digest, message by message. Where digests differ, the messages may still say the same: a
+provider's form cuts a conversation into messages in its own way, and leaves out what it has
+no place for. So both sides are read as atoms, and the shortest run of originals is looked for
+that says what a run of the client's messages says: together they are a unit.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from threads.domain.formats.blocks.atoms import Atom, atoms_of, say_the_same
+from threads.domain.formats.blocks.request_form import (
+    SYSTEM_GAP,
+    RequestForm,
+    system_words,
+)
+from threads.domain.formats.format import Heading
+from threads.domain.formats.kit.call_ids import CallIds
+from threads.domain.message import Message, Role, tombstone_of
+from threads.domain.part import ToolResult
+
+SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
+
+
+class Unit(NamedTuple):
+    """Originals `first` to `last`, and the client's messages `start` to `end` that say the same.
+
+    Both are half-open. `joins`: the first of the originals that is sent at all brings results,
+    so that it belongs to a user's message before it. `as_given`: where nothing changes the
+    originals, the client's messages may go out as they are.
+    """
+
+    first: int
+    last: int
+    start: int
+    end: int
+    joins: bool = False
+    as_given: bool = True
+
+
+class Held(Protocol):
+    """What a session holds."""
+
+    @property
+    def digests(self) -> Sequence[bytes]:
+        """The digest of each original, as it was recorded."""
+
+    def readings(self, index: int) -> Sequence[Message]:
+        """An original as it was recorded, then, where it differs, as it may be read."""
+
+
+class Given(NamedTuple):
+    """What a client sends."""
+
+    messages: Sequence[Message]
+    digest: Callable[[int], bytes]
+    """The digest of one of these messages."""
+    system: bool = False
+    """Whether the first message stands in a member of its own."""
+
+
+class NotAligned(Exception):
+    """The client's message at `index` is not what the session holds."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__(index)
+        self.index = index
+
+
+def align(
+    given: Given, held: Held, form: RequestForm, heading: Heading
+) -> tuple[list[Unit], int]:
+    """What the session holds of a client's messages, and how many of these it is.
+
+    The others are new; there are none where the session holds more. `heading` gives the bytes
+    of images. Raises NotAligned.
+    """
+    walk = _Walk(given, held, form, heading)
+    units: list[Unit] = []
+    digests, count = held.digests, len(given.messages)
+    place, index = 0, 0
+    while index < len(digests):
+        if place < count and _is_known(given.digest(place), digests[index]):
+            units.append(recorded(given, place, index))
+            place, index = place + 1, index + 1
+            continue
+        unit = walk.unit(place, index)
+        if unit is None and place == count:
+            break
+        if unit is None:
+            raise NotAligned(place)
+        units.append(unit)
+        place, index = unit.end, unit.last
+    return units, place
+
+
+def _is_known(given: bytes, held: bytes) -> bool:
+    """Whether a digest is that of an original, be it purged since."""
+    return held in (given, tombstone_of(given))
+
+
+def recorded(given: Given, place: int, index: int) -> Unit:
+    """One of the client's messages that is, or becomes, an original as it stands."""
+    role, parts = given.messages[place].role, given.messages[place].parts
+    joins = ToolResult in map(type, parts) and role is not Role.ASSISTANT
+    return Unit(index, index + 1, place, place + 1, joins)
+
+
+class _Walk:
+    """Finds one unit after another. The cost grows with the messages, however they are cut."""
+
+    def __init__(
+        self, given: Given, held: Held, form: RequestForm, heading: Heading
+    ) -> None:
+        self._given, self._held = given, held
+        self._form, self._heading = form, heading
+        self._ids = CallIds()
+
+    def unit(self, place: int, index: int) -> Unit | None:
+        """The unit that begins here; None where the two sides say something else."""
+        is_prompt = place == 0 and self._given.system and self._form.has_system
+        find = self._prompt if is_prompt else self._said
+        return find(place, index, False) or find(place, index, True)
+
+    def _prompt(self, place: int, index: int, masked: bool) -> Unit | None:
+        """The originals that are the system prompt of a request."""
+        wanted = self._given.messages[place].text
+        found: list[Message] = []
+        length = -len(SYSTEM_GAP)
+        for at in range(index, len(self._held.digests)):
+            found.append(self._reading(at, masked))
+            length += len(SYSTEM_GAP) + len(found[-1].text)
+            if found[-1].role not in SYSTEM:
+                return None
+            if length >= len(wanted):
+                break
+        if length != len(wanted) or system_words(found) != wanted:
+            return None
+        return Unit(index, index + len(found), place, place + 1)
+
+    def _said(self, place: int, index: int, masked: bool) -> Unit | None:
+        """The originals and the client's messages from here on that say the same."""
+        ids = self._ids.copy()
+        held, as_given = self._sent(index, masked, ids)
+        if not held:
+            return Unit(index, index + 1, place, place)
+        joins = held[0].is_result and held[0].role is not Role.ASSISTANT
+        given: list[Atom] = []
+        last, end = index + 1, place
+        is_alone = place == 0 and self._given.system
+        stop = 1 if is_alone else len(self._given.messages)
+        while len(given) != len(held):
+            if len(given) < len(held):
+                if end == stop:
+                    return None
+                message = self._given.messages[end]
+                given += atoms_of(message, self._form, self._heading)
+                end += 1
+            else:
+                if last == len(self._held.digests):
+                    return None
+                more, has_ids = self._sent(last, masked, ids)
+                held += more
+                as_given = as_given and has_ids
+                last += 1
+        if not say_the_same(given, held):
+            return None
+        self._ids = ids
+        return Unit(index, last, place, end, joins, as_given)
+
+    def _sent(self, index: int, masked: bool, ids: CallIds) -> tuple[list[Atom], bool]:
+        """What is sent of an original, and whether its calls had their ids already."""
+        message = self._reading(index, masked)
+        named = ids.given(message) if self._form.has_ids else message
+        return atoms_of(named, self._form, self._heading), named is message
+
+    def _reading(self, index: int, masked: bool) -> Message:
+        return self._held.readings(index)[-1 if masked else 0]

@@ -1,0 +1,159 @@
+"""Where each operation first touches what is sent, read off the thread in one pass.
+
+This is what a ledger of a thousand operations lists: nothing is replayed without each of them.
+It is exact where operations don't lie upon one another. For one alone two contexts are compared.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from operations.domain.log.edit import Edit, Insert, named_keys, spans_of
+from operations.domain.providers.outgoing import Layer, Outgoing
+from operations.domain.thread.node import FoldNode, Moved, Shown
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, entry_key, entry_number, made_key
+from operations.domain.tree.status import Status
+
+_Standing = tuple[Key, Sequence[Shown]]
+"""A node at the top, and what the model sees of it."""
+
+
+class Touch(NamedTuple):
+    """What one operation does to what is sent; `key` None: nothing."""
+
+    operation: Key
+    key: Key | None = None
+    """The node that it first touches."""
+    tokens: int = 0
+    """Those before it."""
+    saved: int = 0
+    """Tokens that it takes away, negative where it adds some."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How what is sent lies along the nodes at the top of a thread."""
+
+    before: Sequence[int]
+    """The tokens before each node, and at the end all."""
+    left_out: range
+    """The positions that a window or a slice left out."""
+
+
+def laid_out(
+    thread: Thread,
+    layers: Sequence[Layer],
+    messages: Iterable[Outgoing],
+    *,
+    waiting: AbstractSet[Key] = frozenset(),
+) -> Layout:
+    """The layout of what is sent of a thread.
+
+    `waiting` are operations that the thread shows as if they applied, unlike what is sent.
+    """
+    standing: list[_Standing] = list(thread.standing())
+    rules = {key for layer in layers for key in layer.keys}
+    behind = _behind(rules, standing)
+    sent = {message.key: message.tokens for message in messages}
+    before, tokens, first = list[int](), 0, None
+    for position, (node, shown) in enumerate(standing):
+        if position == behind:
+            tokens = sum(layer.tokens for layer in layers)
+        before.append(tokens)
+        keys = _unfolded(thread, node) if node in waiting else _keys(shown)
+        for key in keys:
+            if key in sent:
+                first = position if first is None else first
+                tokens += sent[key]
+        for one in shown if rules else ():
+            tokens += one.tokens if one.key in rules else 0
+    return Layout(before=[*before, tokens], left_out=range(behind, first or 0))
+
+
+def touched(
+    thread: Thread, layout: Layout, numbers: Iterable[int], *, cut: bool = False
+) -> Iterator[Touch]:
+    """What each of these operations does; `cut`: a window or a slice left messages out."""
+    moves: Mapping[Key, list[Moved]] = {
+        key: list(moved)
+        for key, moved in groupby(thread.moved, attrgetter("operation"))
+    }
+    for number in numbers:
+        key = entry_key(number)
+        edit = thread.log.edits[number].edit
+        places = list[tuple[int, int]]()
+        if thread.report(number).status is Status.APPLIED:
+            places += _places(thread, number, edit)
+            places += _moved(thread, edit, moves[key]) if key in moves else ()
+        position = min((place for place, _ in places), default=None)
+        if position is None or (cut and position in layout.left_out):
+            yield Touch(key)
+            continue
+        node = thread.keys[min(position, thread.total - 1)]
+        saved = sum(saved for _, saved in places)
+        yield Touch(key, node, layout.before[position], saved)
+
+
+def _places(thread: Thread, number: int, edit: Edit) -> Iterator[tuple[int, int]]:
+    """The positions at the top that an edit touches, each with the tokens that it saves there."""
+    if isinstance(edit, Insert):
+        for place in range(len(edit.messages)):
+            made = thread.node(made_key(number, place))
+            if not (made.depth or isinstance(made, FoldNode)):
+                yield thread.position(made.key), made.saved - made.tokens
+    elif spans_of(edit):
+        for key in named_keys(edit):
+            changes = [one for one in thread.spans(key) if one.operation == number]
+            if changes and thread.holds(key) and not thread.path(key):
+                yield thread.position(key), sum(one.saved for one in changes)
+    elif thread.holds(fold := entry_key(number)) and not thread.path(fold):
+        yield thread.position(fold), thread.saved_by(fold)
+
+
+def _moved(
+    thread: Thread, edit: Edit, moves: Iterable[Moved]
+) -> Iterator[tuple[int, int]]:
+    """The first position at which moved nodes stand, or from which they were taken.
+
+    The node behind which they stood may have been folded away since, to an earlier place: but
+    nothing changed before all that was listed.
+    """
+    listed = (thread.position(key) for key in named_keys(edit) if thread.holds(key))
+    least = min(listed, default=0)
+    for move in moves:
+        if move.within is None:
+            behind = thread.position(move.behind) + 1 if move.behind else 0
+            yield max(least, min(behind, *map(thread.position, move.keys))), 0
+
+
+def _behind(rules: AbstractSet[Key], standing: Iterable[_Standing]) -> int:
+    """The position behind the system prompt."""
+    places = [
+        place
+        for place, (_, shown) in enumerate(standing)
+        if shown and shown[0].key in rules
+    ]
+    return places[-1] + 1 if places else 0
+
+
+def _keys(shown: Iterable[Shown]) -> list[Key]:
+    return [one.key for one in shown]
+
+
+def _unfolded(thread: Thread, node: Key) -> list[Key]:
+    """What is sent in the place of a fold that only waits: its children, as they are shown."""
+    found: list[Key] = []
+    for child in thread.child_keys(node):
+        inner = thread.node(child)
+        if isinstance(inner, FoldNode):
+            found += (
+                made_key(entry_number(child) or 0, k)
+                for k in range(len(inner.messages))
+            )
+        else:
+            found.append(child)
+    return found

@@ -1,0 +1,221 @@
+"""What undo and redo take, and what a control comes to before it is recorded (DESIGN 3)."""
+
+from contextstudio.accounts.domain.errors import Conflict, NotFound
+from operations.domain.tree.key import Key, entry_key, made_key
+
+from .control import (
+    Accept,
+    ActivateTags,
+    Amend,
+    Control,
+    Purge,
+    Redo,
+    Reject,
+    Revert,
+    Switch,
+    Toggle,
+    Undo,
+)
+from .edit import messages_of, named_keys, retargets
+from .log import Entry, Log, Recorded, State
+from .overlap import refuse_overlap
+
+_WAITING = (State.PROPOSED, State.REJECTED)
+
+
+def undoable(log: Log, actor: str) -> tuple[int, ...]:
+    """The entries that undo would take back for an actor: the newest, and its bundle.
+
+    Undos, redos and purges are passed over, and so is what is taken back already.
+    """
+    for entry in reversed(log.entries):
+        if entry.actor == actor and _can_go(log, entry):
+            return _bundle(log, entry)
+    return ()
+
+
+def redoable(log: Log, actor: str) -> tuple[int, ...]:
+    """The entries that redo would bring back for an actor: those of its newest undo.
+
+    None once the actor has recorded something else since.
+    """
+    for entry in reversed(log.entries):
+        if entry.actor != actor or isinstance(entry.operation, Redo):
+            continue
+        if not isinstance(entry.operation, Undo):
+            return ()
+        if kept := log.kept_undone(entry):
+            return kept
+    return ()
+
+
+def staged(log: Log, actor: str) -> tuple[int, ...]:
+    """The edits that an actor has staged, and neither committed nor taken back."""
+    return tuple(
+        number
+        for number, recorded in log.edits.items()
+        if _is_staged(recorded) and recorded.entry.actor == actor
+    )
+
+
+def undo(log: Log, actor: str) -> Undo:
+    """The undo of an actor's newest entry or bundle.
+
+    Raises Conflict where there is none (`nothing_to_undo`), where the operation of another
+    actor needs what would go (`needed`), or where text would be changed twice (`overlap`).
+    """
+    entries = undoable(log, actor)
+    if not entries:
+        raise Conflict("There is nothing of yours to undo.", code="nothing_to_undo")
+    control = Undo(entries=entries)
+    after = _after(log, control, actor)
+    needed = needed_by(log, after, actor)
+    if needed:
+        raise Conflict(
+            f"{', '.join(needed)} of somebody else needs what would go.",
+            code="needed",
+            facts={"operations": list(needed)},
+        )
+    refuse_overlap(log, after)
+    return control
+
+
+def redo(log: Log, actor: str) -> Redo:
+    """The redo of an actor's newest undo. Raises Conflict (`nothing_to_redo`, `overlap`)."""
+    entries = redoable(log, actor)
+    if not entries:
+        raise Conflict("There is nothing of yours to redo.", code="nothing_to_redo")
+    control = Redo(entries=entries)
+    refuse_overlap(log, _after(log, control, actor))
+    return control
+
+
+def needed_by(before: Log, after: Log, actor: str) -> tuple[Key, ...]:
+    """The operations of others that name messages which one log has and the next has not."""
+    gone: set[Key] = set()
+    for number, recorded in before.edits.items():
+        if after.edits[number] is not recorded:
+            gone |= _made(recorded) - _made(after.edits[number])
+    return tuple(
+        entry_key(number)
+        for number, recorded in after.edits.items()
+        if recorded.entry.actor != actor
+        and not recorded.withdrawn
+        and not gone.isdisjoint(named_keys(recorded.edit))
+    )
+
+
+def settle(log: Log, control: Control) -> Control | None:
+    """A control as it is to be recorded; None where it would change nothing.
+
+    Operations that are already as wanted are left out. Raises NotFound for what is not in
+    the log, Conflict for what the state of an edit forbids, or where restoring would change
+    text twice. Whether amended or accepted edits fit the thread, `check` decides.
+    """
+    match control:
+        case Toggle() | Revert() | Accept() | Reject():
+            return _settle_switch(log, control)
+        case Amend():
+            return _settle_amend(log, control)
+        case ActivateTags(tags=tags):
+            return None if log.active_tags == set(tags) else control
+        case Purge(targets=targets):
+            left = tuple(dict.fromkeys(key for key in targets if key not in log.purged))
+            return Purge(targets=left) if left else None
+        case Undo() | Redo():
+            return control
+
+
+def _settle_switch(log: Log, control: Switch) -> Switch | None:
+    kept = []
+    for place, key in enumerate(control.operations):
+        recorded = log.edit(key)
+        if recorded is None:
+            raise NotFound(f"There is no operation {key}.", at=("operations", place))
+        if key not in kept and _changes(control, recorded.state, key):
+            kept.append(key)
+    if not kept:
+        return None
+    settled: Switch
+    match control:
+        case Toggle(active=active):
+            settled = Toggle(operations=tuple(kept), active=active)
+        case _:
+            settled = type(control)(operations=tuple(kept))
+    refuse_overlap(log, _after(log, settled, ""))
+    return settled
+
+
+def _changes(control: Switch, state: State, key: Key) -> bool:
+    """Whether a control changes an edit in this state. Raises Conflict where it may not."""
+    match control:
+        case Toggle() if state in _WAITING:
+            raise _refused(key, state, "accept or revert it")
+        case Toggle(active=active):
+            return active is not (state is State.ON)
+        case Revert():
+            return state is not State.REVERTED
+        case Accept() | Reject() if state is State.REVERTED:
+            raise _refused(key, state, "restore it first")
+        case Accept():
+            return state in _WAITING
+        case Reject() if state not in _WAITING:
+            raise _refused(key, state, "switch it off or revert it")
+    return state is State.PROPOSED
+
+
+def _refused(key: Key, state: State, remedy: str) -> Conflict:
+    return Conflict(
+        f"{key} is {state}: {remedy}.", code=f"is_{state}", facts={"operations": [key]}
+    )
+
+
+def _settle_amend(log: Log, control: Amend) -> Amend | None:
+    recorded = log.edit(control.operation)
+    if recorded is None:
+        raise NotFound(f"There is no operation {control.operation}.", at=("operation",))
+    if recorded.withdrawn:
+        raise _refused(control.operation, recorded.state, "restore or accept it first")
+    if retargets(recorded.edit, control.edit):
+        raise Conflict(
+            "An amendment changes words and condition, never targets.", code="retargets"
+        )
+    return None if control.edit == recorded.edit else control
+
+
+def _is_staged(recorded: Recorded) -> bool:
+    return recorded.entry.staged and recorded.state is State.PROPOSED
+
+
+def _can_go(log: Log, entry: Entry) -> bool:
+    if isinstance(entry.operation, Undo | Redo | Purge):
+        return False
+    recorded = log.edits.get(entry.number)
+    if recorded is None:
+        return not log.is_undone(entry.number)
+    return recorded.state is not State.REVERTED
+
+
+def _bundle(log: Log, entry: Entry) -> tuple[int, ...]:
+    """An entry with its bundle; what is only staged yet goes one by one."""
+    recorded = log.edits.get(entry.number)
+    if entry.bundle is None or (recorded is not None and _is_staged(recorded)):
+        return (entry.number,)
+    return tuple(
+        other.number
+        for other in log.entries
+        if (other.bundle, other.actor) == (entry.bundle, entry.actor)
+        and _can_go(log, other)
+    )
+
+
+def _made(recorded: Recorded) -> set[Key]:
+    if recorded.withdrawn:
+        return set()
+    number = recorded.entry.number
+    places = range(len(messages_of(recorded.edit)))
+    return {entry_key(number), *(made_key(number, place) for place in places)}
+
+
+def _after(log: Log, control: Control, actor: str) -> Log:
+    return log.extended([Entry(log.head + 1, control, actor)])

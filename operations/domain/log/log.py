@@ -1,0 +1,257 @@
+"""The log folded: the state of every edit, and what else the controls settled (DESIGN 3).
+
+A log only grows. Folding costs what the entries name; `Log.extended` folds more entries
+onto a log without folding the earlier ones again, and leaves the log it starts from alone.
+"""
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from operations.domain.tree.key import Key, entry_number
+
+from .control import (
+    Accept,
+    ActivateTags,
+    Amend,
+    Purge,
+    Redo,
+    Reject,
+    Revert,
+    Toggle,
+    Undo,
+)
+from .edit import Edit, retargets
+from .mask import Masks
+from .operation import Operation
+
+
+class State(StrEnum):
+    """What the controls after an edit made of it."""
+
+    PROPOSED = "proposed"
+    REJECTED = "rejected"
+    REVERTED = "reverted"
+    OFF = "off"
+    ON = "on"
+
+
+class Entry(NamedTuple):
+    """One entry of a log, numbered from 1 without gaps.
+
+    `bundle` is the id of the edits that were recorded together; controls have none. `staged`
+    edits are proposals that their author is still collecting, to commit them together.
+    """
+
+    number: int
+    operation: Operation
+    actor: str
+    bundle: str | None = None
+    proposed: bool = False
+    staged: bool = False
+
+
+class Recorded(NamedTuple):
+    """An edit as the log has it: its entry, its state, and its words in force."""
+
+    entry: Entry
+    state: State
+    edit: Edit
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether it is reverted or rejected: there for the record alone."""
+        return self.state in (State.REVERTED, State.REJECTED)
+
+
+class Log:
+    """A folded log. Never changed once it is made."""
+
+    def __init__(self) -> None:
+        """The empty log."""
+        self.entries: list[Entry] = []
+        self.edits: dict[int, Recorded] = {}
+        """The edits by their numbers, in the order of the log."""
+        self.active_tags: frozenset[str] = frozenset()
+        self.purged: frozenset[Key] = frozenset()
+        self._first: dict[int, Edit] = {}
+        """The words that edits were recorded with."""
+        self._controls: dict[int, list[Entry]] = {}
+        self._undone_by: dict[int, list[int]] = {}
+        self._activations: list[Entry] = []
+
+    @property
+    def head(self) -> int:
+        """The number of the last entry; 0 in an empty log."""
+        return self.entries[-1].number if self.entries else 0
+
+    def edit(self, key: Key) -> Recorded | None:
+        """The edit with a key `o<number>`."""
+        number = entry_number(key)
+        return None if number is None else self.edits.get(number)
+
+    @cached_property
+    def masks(self) -> Masks:
+        """What the redactions that are on mask."""
+        return Masks(
+            (
+                (number, recorded.edit)
+                for number, recorded in self.edits.items()
+                if recorded.state is State.ON
+            ),
+            self.wordings,
+        )
+
+    def wordings(self, number: int) -> Iterator[Edit]:
+        """All the words that an edit ever had, those it was recorded with first."""
+        if number in self._first:
+            yield self._first[number]
+        for control in self._controls.get(number, ()):
+            if isinstance(control.operation, Amend):
+                yield control.operation.edit
+
+    def is_undone(self, number: int) -> bool:
+        """Whether an undo that is in force took an entry back."""
+        return bool(self._undone_by.get(number))
+
+    def kept_undone(self, undo: Entry) -> tuple[int, ...]:
+        """The numbers of the entries that an undo still keeps taken back."""
+        numbers = undo.operation.entries if isinstance(undo.operation, Undo) else ()
+        return tuple(n for n in numbers if undo.number in self._undone_by.get(n, ()))
+
+    def extended(self, entries: Iterable[Entry]) -> "Log":
+        """The log with further entries at its end."""
+        log = Log()
+        log.entries = self.entries.copy()
+        log.edits, log._first = self.edits.copy(), self._first.copy()
+        log.active_tags, log.purged = self.active_tags, self.purged
+        log._controls = {n: controls.copy() for n, controls in self._controls.items()}
+        log._undone_by = {n: undos.copy() for n, undos in self._undone_by.items()}
+        log._activations = self._activations.copy()
+        for entry in entries:
+            log._add(entry)
+        return log
+
+    def _add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        match entry.operation:
+            case Toggle() | Revert() | Accept() | Reject() | Amend():
+                self._control(entry)
+            case ActivateTags():
+                self._activations.append(entry)
+                self._activate()
+            case Purge(targets=targets):
+                self.purged |= set(targets)
+            case Undo(entries=numbers):
+                for number in numbers:
+                    if self._can_be_undone(number, entry):
+                        self._undone_by.setdefault(number, []).append(entry.number)
+                        self._settle(number)
+            case Redo(entries=numbers):
+                for number in numbers:
+                    if self.is_undone(number):
+                        self._undone_by[number].pop()
+                        self._settle(number)
+            case edit:
+                state = State.PROPOSED if entry.proposed else State.ON
+                self.edits[entry.number] = Recorded(entry, state, edit)
+                self._first[entry.number] = edit
+
+    def _control(self, entry: Entry) -> None:
+        for number in controlled(entry.operation):
+            if number in self.edits:
+                self._controls.setdefault(number, []).append(entry)
+                self._settle_edit(number)
+
+    def _can_be_undone(self, number: int, undo: Entry) -> bool:
+        return 0 < number < undo.number and not isinstance(
+            self.at(number).operation, Undo | Redo | Purge
+        )
+
+    def at(self, number: int) -> Entry:
+        """The entry with a number."""
+        return self.entries[number - 1]
+
+    def _settle(self, number: int) -> None:
+        """Fold again what an entry acts on, or the entry itself where it is an edit."""
+        operation = self.at(number).operation
+        if isinstance(operation, ActivateTags):
+            self._activate()
+        for edited in (number, *controlled(operation)):
+            if edited in self.edits:
+                self._settle_edit(edited)
+
+    def _activate(self) -> None:
+        self.active_tags = frozenset()
+        for entry in self._activations:
+            if isinstance(entry.operation, ActivateTags) and not self.is_undone(
+                entry.number
+            ):
+                self.active_tags = frozenset(entry.operation.tags)
+
+    def _settle_edit(self, number: int) -> None:
+        entry = self.edits[number].entry
+        undos = [self.at(undo) for undo in self._undone_by.get(number, ())]
+        controls = [
+            control
+            for control in self._controls.get(number, ())
+            if not self.is_undone(control.number)
+        ]
+        controls = sorted([*controls, *undos], key=lambda control: control.number)
+        self.edits[number] = Recorded(
+            entry, _state(entry, controls), _words(self._first[number], controls)
+        )
+
+
+def fold(entries: Iterable[Entry]) -> Log:
+    """The log of these entries, which must be numbered from 1 without gaps."""
+    return Log().extended(entries)
+
+
+def controlled(operation: Operation) -> tuple[int, ...]:
+    """The numbers of the entries that a control names by their keys, each once."""
+    match operation:
+        case Toggle() | Revert() | Accept() | Reject():
+            keys = operation.operations
+        case Amend():
+            keys = (operation.operation,)
+        case _:
+            return ()
+    numbers = dict.fromkeys(map(entry_number, keys))
+    return tuple(number for number in numbers if number is not None)
+
+
+def _state(entry: Entry, controls: Iterable[Entry]) -> State:
+    review = State.PROPOSED if entry.proposed else State.ON
+    switch = State.ON
+    for control in controls:
+        review, switch = _turn(control.operation, review, switch)
+    if switch is State.REVERTED or review is State.ON:
+        return switch
+    return review
+
+
+def _turn(control: Operation, review: State, switch: State) -> tuple[State, State]:
+    """Where a control leaves an edit; one that doesn't fit its state leaves it alone."""
+    reverted, waits = switch is State.REVERTED, review is not State.ON
+    match control:
+        case Revert() | Undo():
+            switch = State.REVERTED
+        case Toggle(active=True):
+            switch = State.ON
+        case Toggle() if not reverted and not waits:
+            switch = State.OFF
+        case Accept() if not reverted and waits:
+            review = State.ON
+        case Reject() if not reverted and waits:
+            review = State.REJECTED
+    return review, switch
+
+
+def _words(edit: Edit, controls: Iterable[Entry]) -> Edit:
+    for control in controls:
+        amend = control.operation
+        if isinstance(amend, Amend) and not retargets(edit, amend.edit):
+            edit = amend.edit
+    return edit

@@ -1,0 +1,161 @@
+"""What redactions mask: their text is read nowhere, in the thread or outside of it (DESIGN 3).
+
+Replay masks what a message reads where it stands. Beside it are doors that show a message
+without a thread around it (an original, an entry of the log), under other tags, or in words
+that are no longer in force: for these a redaction masks as long as it is on, whatever its
+condition says.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from operations.domain.tree.key import Key, made_key, made_place, original_index
+from operations.domain.tree.made import New
+from operations.domain.tree.span import (
+    MASK,
+    Change,
+    Span,
+    covered,
+    matches,
+    read_changed,
+)
+from threads.domain.part import Part
+from threads.domain.text import text_of
+
+from .edit import Edit, Redact, messages_of
+
+Wordings = Callable[[int], Iterable[Edit]]
+"""Gives all the words that an operation ever had."""
+
+
+class Masks:
+    """The spans of redactions, by the message that they mask text of."""
+
+    def __init__(
+        self, redactions: Iterable[tuple[int, Edit]], wordings: Wordings
+    ) -> None:
+        """Those of the redactions among edits that are on, given with their numbers."""
+        self._wordings = wordings
+        self._spans: dict[Key, list[tuple[int, Span]]] = {}
+        for number, edit in redactions:
+            for span in edit.spans if isinstance(edit, Redact) else ():
+                self._spans.setdefault(span.key, []).append((number, span))
+
+    def __bool__(self) -> bool:
+        """Whether anything is masked."""
+        return bool(self._spans)
+
+    @property
+    def indexes(self) -> list[int]:
+        """The originals of which something may be masked."""
+        found = map(original_index, self._spans)
+        return sorted(index for index in found if index is not None)
+
+    def on(self, key: Key, parts: Sequence[Part] = ()) -> list[Change]:
+        """What is masked of a message with these parts, by place, without overlaps.
+
+        An original never changes, so that its spans are taken as they are and its parts are
+        not looked at. A message that an operation made may have had other words: in these
+        the text is masked wherever it is found.
+        """
+        found: list[Change] = []
+        for number, span in self._spans.get(key, ()):
+            if made_place(key) is None or matches(parts, span):
+                found.append(_change(number, span, span.part, span.start))
+            else:
+                found += self._found_again(number, span, parts)
+        return _apart(found)
+
+    def _found_again(
+        self, number: int, span: Span, parts: Sequence[Part]
+    ) -> Iterator[Change]:
+        """The text of a span in other words than those that it was recorded for."""
+        text = self._text(span)
+        for place, part in enumerate(parts if text else ()):
+            words = text_of(part)
+            start = words.find(text)
+            while start >= 0:
+                yield _change(number, span, place, start)
+                start = words.find(text, start + len(text))
+
+    def _text(self, span: Span) -> str:
+        """The text that a span was recorded for, in whichever words it stood; or nothing."""
+        operation, k = made_place(span.key) or (0, None)
+        for edit in self._wordings(operation):
+            made = messages_of(edit)
+            if k is not None and k < len(made) and matches(made[k].parts, span):
+                return covered(made[k].parts, span) or ""
+        return ""
+
+    @property
+    def keys(self) -> Iterable[Key]:
+        """The messages in which something is masked."""
+        return self._spans.keys()
+
+    def texts(self, read: Callable[[Key], Sequence[Part]]) -> dict[str, str]:
+        """What is masked, and what is read in its place; `read` gives originals as recorded."""
+        found: dict[str, str] = {}
+        for key, spans in self._spans.items():
+            for _, span in spans:
+                made = made_place(key) is not None
+                text = self._text(span) if made else covered(read(key), span)
+                if text:
+                    found.setdefault(text, span.text or MASK)
+        return found
+
+    def read(self, key: Key, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        """The parts of a message, masked."""
+        changes = self.on(key, parts)
+        return read_changed(parts, changes) if changes else parts
+
+    def edit(self, number: int, edit: Edit) -> Edit:
+        """The edit that entry `number` made or was amended to, its messages masked."""
+        if not self._spans or not messages_of(edit):
+            return edit
+        messages = tuple(
+            New(
+                message.role,
+                self.read(made_key(number, k), message.parts),
+                message.tokens,
+            )
+            for k, message in enumerate(messages_of(edit))
+        )
+        return replace(edit, messages=messages)  # type: ignore[arg-type]  # it has some
+
+
+def mask_words(words: str, texts: Mapping[str, str]) -> str:
+    """Words with masked texts replaced wherever they are found, the longest first."""
+    if not texts:
+        return words
+    longest = sorted(texts, key=len, reverse=True)
+    found = re.compile("|".join(map(re.escape, longest)))
+    return found.sub(lambda match: texts[match[0]], words)
+
+
+def _change(number: int, span: Span, part: int, start: int) -> Change:
+    end = start + span.end - span.start
+    return Change(part, start, end, span.text or MASK, number, True, span.saved)
+
+
+def _apart(changes: Iterable[Change]) -> list[Change]:
+    """Changes by place; of those that overlap the first."""
+    kept: list[Change] = []
+    for change in sorted(changes):
+        if not kept or not _overlap(kept[-1], change):
+            kept.append(change)
+    return kept
+
+
+def masked_over(changes: Iterable[Change], masks: Sequence[Change]) -> list[Change]:
+    """Changes with masks over them: what would overlap a mask gives way to it."""
+    kept = [
+        change
+        for change in changes
+        if not change.redacted and not any(_overlap(change, mask) for mask in masks)
+    ]
+    return sorted([*kept, *masks])
+
+
+def _overlap(one: Change, other: Change) -> bool:
+    return one.part == other.part and one.start < other.end and other.start < one.end

@@ -1,0 +1,178 @@
+"""Calls and their results (R1, R2): each call directly followed by its one result.
+
+Membership is not enough: a result must stand behind its call, next to it, and alone. So calls
+and results are matched first, wherever they stand, and then written out together.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from threads.domain.message import Role
+from threads.domain.part import Text, ToolCall, ToolResult
+
+from . import findings
+from .draft_turns import Piece, Turn, Work
+from .naming import Ids, given_name
+
+LEFT_OUT = "[This result was left out by {by}. recall({key}) brings it back.]"
+NEVER = "[No result of this call was recorded.]"
+
+
+_PAIRED = (ToolCall, ToolResult)
+
+
+class _Spot(NamedTuple):
+    """A piece by its turn and its place in it."""
+
+    turn: int
+    piece: int
+
+
+class _Call(NamedTuple):
+    spot: _Spot
+    part: ToolCall
+
+
+def paired(turns: Sequence[Turn], work: Work) -> list[Turn]:
+    """The turns, in which every call has its one result directly behind its turn."""
+    joined = list(_joined(turns))
+    return list(_Pairing(joined, work).turns())
+
+
+def _joined(turns: Sequence[Turn]) -> Iterator[Turn]:
+    """The turns, with those of an assistant joined that follow a call: one answer in pieces."""
+    held: Turn | None = None
+    for turn in turns:
+        if held is not None and turn.role is Role.ASSISTANT:
+            held.pieces += turn.pieces
+            continue
+        if held is not None:
+            yield held
+            held = None
+        if turn.role is Role.ASSISTANT and _calls(turn):
+            held = turn
+        else:
+            yield turn
+    if held is not None:
+        yield held
+
+
+def _calls(turn: Turn) -> bool:
+    return any(isinstance(piece.part, ToolCall) for piece in turn.pieces)
+
+
+class _Pairing:
+    """Matches the calls and results of one request, and gives them their ids."""
+
+    def __init__(self, turns: list[Turn], work: Work) -> None:
+        self._turns = turns
+        self._work = work
+        self._ids = Ids(work)
+        self._answers: dict[_Spot, _Spot] = {}
+        self._match()
+
+    def turns(self) -> Iterator[Turn]:
+        """Each turn, and behind it the results of its calls."""
+        for number, turn in enumerate(self._turns):
+            if turn.role is Role.TOOL:
+                continue
+            results = self._results(number, turn)
+            yield turn
+            if results:
+                yield Turn(Role.TOOL, results)
+
+    # Matching
+
+    def _match(self) -> None:
+        """Match each result to the nearest open call of its id before it, else behind it."""
+        waiting: dict[str, list[_Call]] = defaultdict(list)
+        early: list[_Spot] = []
+        for spot, piece in self._pieces():
+            if isinstance(piece.part, ToolCall):
+                waiting[piece.part.id].append(_Call(spot, piece.part))
+            elif isinstance(piece.part, ToolResult):
+                found = _nearest(waiting[piece.part.call_id], piece.part)
+                if found is None:
+                    early.append(spot)
+                else:
+                    self._answers[found.spot] = spot
+        for spot in early:
+            self._match_early(spot, waiting)
+
+    def _match_early(self, spot: _Spot, waiting: dict[str, list[_Call]]) -> None:
+        piece = self._turns[spot.turn].pieces[spot.piece]
+        part = piece.part
+        assert isinstance(part, ToolResult)  # noqa: S101 - for the type checker
+        behind = [call for call in waiting[part.call_id] if call.spot > spot]
+        found = next((call for call in behind if _fits(call, part)), None)
+        if found is None:
+            self._work.repaired(findings.LONE_RESULT, piece)
+            return
+        waiting[part.call_id].remove(found)
+        self._answers[found.spot] = spot
+
+    def _pieces(self) -> Iterator[tuple[_Spot, Piece]]:
+        """The calls and results, each with where it stands."""
+        for number, turn in enumerate(self._turns):
+            for place, piece in enumerate(turn.pieces):
+                if isinstance(piece.part, _PAIRED):
+                    yield _Spot(number, place), piece
+
+    # Writing out
+
+    def _results(self, number: int, turn: Turn) -> list[Piece]:
+        """The results of a turn's calls, in the order in which they came; the calls' new ids."""
+        found: list[tuple[_Spot, Piece]] = []
+        for place, piece in enumerate(turn.pieces):
+            if not isinstance(piece.part, ToolCall):
+                continue
+            id_ = self._ids.given(piece.part.id, piece, place)
+            name = given_name(piece.part.name, piece, self._work)
+            call = piece.part
+            if (id_, name) != (call.id, call.name):
+                renamed = ToolCall(id_, name, call.arguments)
+                turn.pieces[place] = piece._replace(part=renamed)
+            spot = self._answers.get(_Spot(number, place))
+            if spot is None:
+                last = _Spot(len(self._turns), place)
+                found.append((last, self._stub(call, id_, name, piece)))
+            else:
+                found.append((spot, self._answer(spot, number, id_, name)))
+        return [piece for _, piece in sorted(found, key=lambda pair: pair[0])]
+
+    def _answer(self, spot: _Spot, number: int, id_: str, name: str) -> Piece:
+        piece = self._turns[spot.turn].pieces[spot.piece]
+        if spot.turn != number + 1:
+            self._work.repaired(findings.APART, piece)
+            self._work.breaks(self._turns[number].pieces[-1].place + 1)
+        part = piece.part
+        assert isinstance(part, ToolResult)  # noqa: S101 - for the type checker
+        if (id_, name) == (part.call_id, part.name):
+            return piece
+        return piece._replace(part=ToolResult(id_, part.content, name, part.is_error))
+
+    def _stub(self, call: ToolCall, id_: str, name: str, piece: Piece) -> Piece:
+        self._work.found(findings.UNANSWERED, piece)
+        self._work.breaks(piece.place + 1)
+        left_out = self._work.draft.left_out.get(call.id)
+        words = NEVER if left_out is None else LEFT_OUT.format(**left_out._asdict())
+        return Piece(ToolResult(id_, (Text(words),), name), piece.place, piece.key)
+
+
+def _nearest(calls: list[_Call], result: ToolResult) -> _Call | None:
+    """Takes the call that a result answers: of the last turn with an open one, the first."""
+    if len(calls) == 1 and _fits(calls[0], result):
+        return calls.pop()
+    fitting = [call for call in calls if _fits(call, result)]
+    if not fitting:
+        return None
+    last = fitting[-1].spot.turn
+    found = next(call for call in fitting if call.spot.turn == last)
+    calls.remove(found)
+    return found
+
+
+def _fits(call: _Call, result: ToolResult) -> bool:
+    """Whether a call may be the one of a result: without ids, the names must agree."""
+    return bool(result.call_id) or result.name in (None, call.part.name)

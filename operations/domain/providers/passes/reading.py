@@ -1,0 +1,264 @@
+"""The first pass: a draft's messages as turns of parts that the provider has a place for.
+
+A message is split by who may say what: its results are the tools', its calls and reasoning
+the assistant's. What the provider has no place for is described in words, never lost.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+
+from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.rules import Reasoning
+from threads.domain.formats.anthropic.writing import FRAME
+from threads.domain.formats.io import json_text
+from threads.domain.formats.openai.items import SEALED
+from threads.domain.message import Role
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+from . import findings
+from .cleaning import clean_part
+from .draft_turns import Piece, Turn, Work
+from .media import sendable
+from .unsupported import SUMMARY, describe, is_sound
+
+COMPACTIONS = SEALED
+"""Blocks that hold what stood before them, for their provider alone."""
+_RAW_REASONING = re.compile(r"<(think|thinking)>.*?</\1>\s*", re.DOTALL)
+_SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
+
+
+def turns_of(work: Work) -> list[Turn]:
+    """The turns of the draft's messages, in their order; results of one turn together."""
+    turns: list[Turn] = []
+    for place, message in enumerate(work.draft.messages):
+        plain = _plain(place, message)
+        for turn in (plain,) if plain else _Reading(work, place, message).turns():
+            if turn.role is Role.TOOL and turns and turns[-1].role is Role.TOOL:
+                turns[-1].pieces += turn.pieces
+            else:
+                turns.append(turn)
+    return turns
+
+
+def _plain(place: int, message: Outgoing) -> Turn | None:
+    """The turn of a message that stays as it is, as most do; None for all others.
+
+    It is texts and calls of an assistant, a user's text, or results: in words alone.
+    """
+    if message.name or message.kind == "digest" or not message.parts:
+        return None
+    role = message.role
+    if role is Role.TOOL or isinstance(message.parts[0], ToolResult):
+        role, is_plain = Role.TOOL, _is_plain_result
+    elif role is Role.ASSISTANT:
+        is_plain = _is_plain_said
+    elif role is Role.USER and len(message.parts) == 1:
+        is_plain = _is_plain_text
+    else:
+        return None
+    if role is Role.TOOL and message.role is Role.ASSISTANT:
+        return None
+    if not all(map(is_plain, message.parts)):
+        return None
+    return Turn(role, [Piece(part, place, message.key) for part in message.parts])
+
+
+def _is_plain_text(part: Part) -> bool:
+    return isinstance(part, Text) and part.text.isascii() and bool(part.text.strip())
+
+
+def _is_plain_said(part: Part) -> bool:
+    if not isinstance(part, ToolCall):
+        return _is_plain_text(part)
+    return isinstance(part.arguments, dict) and clean_part(part) is part
+
+
+def _is_plain_result(part: Part) -> bool:
+    if not isinstance(part, ToolResult):
+        return False
+    if not all(isinstance(item, Text) and item.text for item in part.content):
+        return False
+    return clean_part(part) is part
+
+
+class _Reading:
+    """One message while it is read."""
+
+    def __init__(self, work: Work, place: int, message: Outgoing) -> None:
+        self._work = work
+        self._message = message
+        self._head = Piece(Text(""), place, message.key)
+        """Stands for the message in what is reported."""
+
+    def turns(self) -> Iterator[Turn]:
+        """Its turns; none where nothing is left of it."""
+        role = self._role()
+        name = self._name()
+        pieces = list(self._pieces(role))
+        if role is not Role.ASSISTANT:
+            pieces.sort(key=_is_spoken)
+        if not pieces:  # which no provider was ever sent: no seal stands for it
+            self._work.found(findings.EMPTY, self._head)
+        for found, group in groupby(pieces, key=lambda piece: _speaker(piece, role)):
+            yield Turn(found, list(group), name if found is role else None)
+
+    def _role(self) -> Role:
+        role = self._message.role
+        if role is Role.TOOL:
+            return Role.USER
+        return role if self._stays() else Role.USER
+
+    def _stays(self) -> bool:
+        """Whether the message keeps its role: the system's may stand nowhere on some hosts."""
+        return self._message.role not in _SYSTEM or self._work.rules.system_anywhere
+
+    def _name(self) -> str | None:
+        name = self._message.name
+        speakers = self._work.rules.speakers
+        if not name or (speakers is not None and speakers.fullmatch(name)):
+            return name or None
+        self._work.found(findings.SPEAKER, self._head)
+        return None
+
+    def _pieces(self, role: Role) -> Iterator[Piece]:
+        parts = self._framed(tuple(map(self._clean, self._message.parts)))
+        for part in parts:
+            if (found := self._read(part, role)) is not None:
+                yield Piece(found, self._head.place, self._head.key)
+
+    def _clean(self, part: Part) -> Part:
+        cleaned = clean_part(part)
+        if cleaned is not part:
+            self._work.repaired(findings.SURROGATE, self._head)
+        return cleaned
+
+    def _framed(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        """The parts with their words in a frame, where they are a summary or the system's."""
+        is_summary = self._message.kind == "digest"
+        if self._stays() and not is_summary:
+            return parts
+        words = "\n\n".join(part.text for part in parts if isinstance(part, Text))
+        others = tuple(part for part in parts if not isinstance(part, Text))
+        if is_summary:
+            words = self._without_reasoning(words)
+        if not words.strip():
+            return others
+        if is_summary:
+            self._work.found(findings.SUMMARY, self._head)
+        else:
+            self._work.repaired(findings.SYSTEM_INSIDE, self._head)
+        frame = SUMMARY if is_summary else FRAME
+        return (Text(frame.format(words)), *others)
+
+    def _without_reasoning(self, words: str) -> str:
+        found = _RAW_REASONING.sub("", words)
+        if found != words:
+            self._work.repaired(findings.MADE_REASONING, self._head)
+        return found
+
+    def _read(self, part: Part, role: Role) -> Part | None:
+        """A part as the provider takes it in a turn of this role; None: it isn't sent."""
+        match part:
+            case Text(text):
+                return part if text.strip() else None
+            case Thinking():
+                return self._thinking(part)
+            case ToolCall(id_, name, arguments):
+                return ToolCall(id_, name, self._arguments(arguments))
+            case ToolResult():
+                return replace(part, content=tuple(self._content(part)))
+            case Image() | File() | Opaque():
+                return self._block(part, role)
+
+    def _thinking(self, part: Thinking) -> Part | None:
+        if self._message.kind is not None or self._message.role is not Role.ASSISTANT:
+            self._work.repaired(findings.MADE_REASONING, self._head)
+            return None
+        if self._work.rules.reasoning is Reasoning.NONE:
+            self._work.found(findings.FOREIGN_REASONING, self._head)
+            return None
+        return part
+
+    def _arguments(self, arguments: JSON) -> JSON:
+        if isinstance(arguments, dict) or self._work.rules.text_arguments:
+            return arguments
+        if isinstance(arguments, str):
+            try:
+                found = json_text.parse_strictly(arguments)
+            except ValueError:
+                found = arguments
+            if isinstance(found, dict):
+                return found
+        if arguments in ("", None):
+            return {}
+        self._work.repaired(findings.ARGUMENTS, self._head)
+        return {"arguments": arguments}
+
+    def _content(self, result: ToolResult) -> Iterator[Text | Image | File | Opaque]:
+        holds_blocks = self._work.rules.error_media or not result.is_error
+        for item in result.content:
+            if isinstance(item, Text):
+                if item.text:
+                    yield item
+            elif isinstance(item, Opaque) and not holds_blocks:
+                yield self._described(item)
+            else:
+                yield self._block(item, Role.TOOL)
+
+    def _block(
+        self, part: Image | File | Opaque, role: Role
+    ) -> Text | Image | File | Opaque:
+        """An image, a file or a typed block whole, or a text that says what stood there."""
+        data = None
+        if isinstance(part, Opaque):
+            if self._is_own(part, role):
+                if part.type in COMPACTIONS:
+                    self._work.found(findings.COMPACTION, self._head)
+                return part
+        else:
+            found, data = sendable(part, role, self._work)
+            if found is not None:
+                return found
+        return self._described(part, data)
+
+    def _described(
+        self, part: Image | File | Opaque, data: bytes | None = None
+    ) -> Text:
+        self._work.repaired(findings.DESCRIBED, self._head)
+        return Text(describe(part, data))
+
+    def _is_own(self, part: Opaque, role: Role) -> bool:
+        rules = self._work.rules
+        return (
+            part.type in rules.opaque.get(role, ())
+            and self._message.strategy in rules.strategies
+            and is_sound(part)
+            and part.data.get("type", part.type) == part.type
+        )
+
+
+def _is_spoken(piece: Piece) -> bool:
+    """Results stand first in the message that brings them."""
+    return not isinstance(piece.part, ToolResult)
+
+
+def _speaker(piece: Piece, role: Role) -> Role:
+    """Who says a part of a message: each of them is some speaker's alone."""
+    match piece.part:
+        case ToolResult():
+            return Role.TOOL
+        case ToolCall() | Thinking():
+            return Role.ASSISTANT
+    return role

@@ -1,0 +1,219 @@
+"""Sealed reasoning: what of it a request may hold (R6, R7, R9, R10), and what breaks it.
+
+A seal (a signature, or reasoning that only the provider can read) stands for the answer it is
+in and for everything before it. One change before it, and it and every later one are refused.
+So there is one watermark: before it all seals go out as they are, from it on none does.
+"""
+
+import base64
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.rules import Reasoning
+from operations.domain.tree.key import Key
+from threads.domain.message import Role
+from threads.domain.part import File, Image, Text, Thinking, ToolCall
+
+from . import findings
+from .draft_turns import Piece, Turn, Work
+from .findings import Finding
+
+
+def settled(
+    turns: list[Turn], work: Work, arranged: Callable[[list[Turn], Work], list[Turn]]
+) -> list[Turn]:
+    """The turns without the reasoning that can't be sent, arranged by another pass.
+
+    What is arranged may break seals, and what is left out may change who speaks in a row; the
+    watermark only sinks, so that it ends.
+    """
+    while True:
+        watermark = work.watermark
+        turns = arranged(_without_broken(turns, work), work)
+        turns = _without_last(turns, work)
+        if work.watermark == watermark:
+            break
+    _note_progress(turns, work)
+    return turns
+
+
+def _without_broken(turns: Sequence[Turn], work: Work) -> list[Turn]:
+    """The turns without reasoning whose seal doesn't hold, and without those left empty."""
+    kept: list[Turn] = []
+    for turn in turns:
+        if _has_reasoning(turn):
+            turn.pieces = [piece for piece in turn.pieces if _may_stay(piece, work)]
+            if work.rules.reasoning is Reasoning.KEPT:
+                turn.pieces = list(_without_loose(turn.pieces, work))
+        if turn.pieces:
+            kept.append(turn)
+    return kept
+
+
+def _without_loose(pieces: list[Piece], work: Work) -> Iterator[Piece]:
+    """The pieces without seals that stand alone, with nothing behind them that they seal."""
+    for piece, following in zip_longest(pieces, pieces[1:]):
+        is_seal = isinstance(piece.part, Thinking) and not piece.part.text
+        if is_seal and not (
+            following is not None
+            and following.place == piece.place
+            and isinstance(following.part, Text | ToolCall | Image | File)
+        ):
+            work.found(findings.LAST_REASONING, piece)
+        else:
+            yield piece
+
+
+def _may_stay(piece: Piece, work: Work) -> bool:
+    if not isinstance(piece.part, Thinking):
+        return True
+    finding = _fault(piece.part, piece.place, work)
+    if finding is None:
+        return True
+    work.found(finding, piece)
+    if work.rules.reasoning is Reasoning.SEALED:
+        work.breaks(piece.place)
+    return False
+
+
+def _fault(part: Thinking, place: int, work: Work) -> Finding | None:
+    """Why reasoning can't be sent; None where it can."""
+    rules, message = work.rules, work.draft.messages[place]
+    if rules.reasoning is Reasoning.WORDS:
+        is_sealed = part.signature is not None or part.data is not None
+        return findings.FOREIGN_REASONING if is_sealed or not part.text else None
+    if message.strategy not in rules.strategies or not _is_readable(part, work):
+        return findings.FOREIGN_REASONING
+    if rules.reasoning is Reasoning.KEPT:
+        return findings.BROKEN_SEAL if message.changed else None
+    return findings.BROKEN_SEAL if place >= work.watermark else None
+
+
+def _without_last(turns: list[Turn], work: Work) -> list[Turn]:
+    """The turns, in which no assistant's ends in reasoning: providers refuse it."""
+    if not work.rules.reasoning.is_bound:
+        return turns
+    is_item = work.rules.reasoning is Reasoning.ITEMS
+    finding = findings.LONE_REASONING if is_item else findings.LAST_REASONING
+    kept: list[Turn] = []
+    for turn in turns:
+        while turn.pieces and isinstance(turn.pieces[-1].part, Thinking):
+            work.repaired(finding, turn.pieces.pop())
+        if turn.pieces:
+            kept.append(turn)
+    return kept
+
+
+def _note_progress(turns: list[Turn], work: Work) -> None:
+    """Say so where results are the last that was said, of an answer that lost its reasoning."""
+    if work.rules.reasoning is not Reasoning.SEALED or len(turns) < 2:
+        return
+    answer, last = turns[-2:]
+    if last.role is not Role.TOOL or _has_reasoning(answer):
+        return
+    lost = work.findings.places(findings.BROKEN_SEAL)
+    for piece in answer.pieces:
+        if piece.place in lost:
+            work.found(findings.ACTIVE_REASONING, piece)
+
+
+def _has_reasoning(turn: Turn) -> bool:
+    return turn.role is Role.ASSISTANT and any(
+        isinstance(piece.part, Thinking) for piece in turn.pieces
+    )
+
+
+def _is_readable(part: Thinking, work: Work) -> bool:
+    """Whether reasoning has a seal, in the alphabet that the provider asks for."""
+    encoded = work.rules.encoded_seals
+    signature, data = part.signature, part.data
+    return has_seal(part) and not (
+        (signature and "signature" in encoded and not _is_base64(signature))
+        or (data and "data" in encoded and not _is_base64(data))
+    )
+
+
+def _is_base64(text: str) -> bool:
+    standard = text.replace("-", "+").replace("_", "/")
+    try:
+        return bool(base64.b64decode(standard + "=" * (-len(text) % 4), validate=True))
+    except ValueError:
+        return False
+
+
+def has_seal(part: Thinking) -> bool:
+    """Whether reasoning has a provider's seal."""
+    return bool(part.signature) or bool(part.data)
+
+
+# For the ledger
+
+
+class Broken(NamedTuple):
+    """What one operation does to seals."""
+
+    first_changed: int | None
+    """The place of the first message that is sent otherwise; None: none is."""
+    keys: tuple[Key, ...]
+    """Messages that are still sent, with sealed reasoning that the operation makes invalid."""
+
+
+def intact(messages: Sequence[Outgoing], first: int = 0) -> int:
+    """How many messages, from the first, stand exactly as they were recorded.
+
+    `first` is the index of the original that comes first where nothing is changed: the count
+    of those that are the system prompt. This is `Draft.sealed` where that prompt is unchanged.
+    """
+    for place, message in enumerate(messages):
+        if (
+            message.index != first + place
+            or message.changed
+            or message.kind is not None
+        ):
+            return place
+    return len(messages)
+
+
+def first_changed(before: Sequence[Outgoing], after: Sequence[Outgoing]) -> int | None:
+    """The place from which two sequences differ; None where they are the same."""
+    for place, (one, other) in enumerate(zip(before, after, strict=False)):
+        if not _is_same(one, other):
+            return place
+    return None if len(before) == len(after) else min(len(before), len(after))
+
+
+def broken_seals(
+    before: Sequence[Outgoing], after: Sequence[Outgoing], sealed: int | None = None
+) -> Broken:
+    """The seals that hold in `before` (without an operation), and no longer in `after`.
+
+    `sealed` is how many messages of `before` hold their seals; None: as many as are intact.
+    """
+    place = first_changed(before, after)
+    if place is None:
+        return Broken(None, ())
+    valid = intact(before, _first_index(before)) if sealed is None else sealed
+    held = {message.key for message in before[place:valid]}
+    keys = (key for key in sealed_keys(after[place:]) if key in held)
+    return Broken(place, tuple(keys))
+
+
+def sealed_keys(messages: Iterable[Outgoing]) -> Iterator[Key]:
+    """The messages that hold sealed reasoning."""
+    return (message.key for message in messages if any(map(_is_sealed, message.parts)))
+
+
+def _first_index(messages: Sequence[Outgoing]) -> int:
+    return messages[0].index or 0 if messages else 0
+
+
+def _is_same(one: Outgoing, other: Outgoing) -> bool:
+    return one is other or (
+        one.key == other.key and one.role == other.role and one.parts == other.parts
+    )
+
+
+def _is_sealed(part: object) -> bool:
+    return isinstance(part, Thinking) and has_seal(part)

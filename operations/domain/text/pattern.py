@@ -1,0 +1,170 @@
+"""Patterns: text from a start to the nearest end behind it, to be replaced or masked.
+
+They are literal, both markers are in what they match, and they are searched in what the
+thread shows, part by part (DESIGN 3). The cost is that of plain searches for the markers: it
+grows with the text, not with what the patterns are made of.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from operations.domain.tree.key import Key
+from operations.domain.tree.span import Span, fingerprint
+
+from .reading import Reading
+
+MOST = 1000
+"""Matches that one pattern may have."""
+AROUND = 24
+"""Characters of an excerpt on either side of a match."""
+INSIDE = 100
+"""Characters of an excerpt inside of a match."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """What to match, and what is to be read in its place.
+
+    Without an `end`, `start` alone is all of it. Of several matches `occurrence`, from 1,
+    takes one, and `every` takes all.
+    """
+
+    start: str
+    end: str | None = None
+    replacement: str = ""
+    occurrence: int | None = None
+    every: bool = False
+
+    @property
+    def words(self) -> str:
+        """The pattern in a sentence."""
+        end = "" if self.end is None else f" to {quoted(self.end)}"
+        return f"{quoted(self.start)}{end}"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What pattern number `pattern` of a batch matches: a stretch of what a part reads."""
+
+    pattern: int
+    reading: Reading
+    start: int
+    end: int
+
+    @property
+    def key(self) -> Key:
+        """The message that it is in."""
+        return self.reading.key
+
+    @property
+    def place(self) -> tuple[Key, int]:
+        """The message and the part that it is in."""
+        return self.reading.key, self.reading.part
+
+    @property
+    def length(self) -> int:
+        """Its characters."""
+        return self.end - self.start
+
+    @property
+    def text(self) -> str:
+        """What it covers."""
+        return self.reading.text[self.start : self.end]
+
+    @property
+    def recorded(self) -> tuple[int, int] | None:
+        """Where it stands in the text as recorded; None where some of it is changed."""
+        return self.reading.recorded(self.start, self.end)
+
+    @property
+    def holders(self) -> tuple[int, ...]:
+        """Operations that hold some of its text already: it can't be changed as well."""
+        return self.reading.holders(self.start, self.end)
+
+    @property
+    def excerpt(self) -> tuple[str, str, str]:
+        """What stands before it, it, and what stands behind, each cut to be printed."""
+        text, start, end = self.reading.text, self.start, self.end
+        before = ("…" if start > AROUND else "") + text[max(0, start - AROUND) : start]
+        behind = text[end : end + AROUND] + ("…" if end + AROUND < len(text) else "")
+        if self.length <= INSIDE:
+            return before, text[start:end], behind
+        half = INSIDE // 2
+        return (
+            before,
+            f"{text[start : start + half]} … {text[end - half : end]}",
+            behind,
+        )
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What programs are told of it; `start` and `end` as recorded, where it is not changed."""
+        before, text, behind = self.excerpt
+        start, end = self.recorded or (None, None)
+        return {
+            "pattern": self.pattern,
+            "key": self.key,
+            "part": self.reading.part,
+            "start": start,
+            "end": end,
+            "length": self.length,
+            "excerpt": {"before": before, "text": text, "behind": behind},
+        }
+
+    def span(self, replacement: str) -> Span:
+        """The span to record; only of what no operation holds."""
+        start, end = self.recorded or (0, 0)
+        return Span(
+            key=self.key,
+            part=self.reading.part,
+            start=start,
+            end=end,
+            sha256=fingerprint(self.text),
+            text=replacement,
+        )
+
+
+@dataclass(slots=True)
+class Hits:
+    """What one pattern found: its first matches, or else whether its start is there."""
+
+    matches: list[Match] = field(default_factory=list)
+    has_start: bool = False
+
+
+def find_matches(
+    readings: Iterable[Reading], patterns: Sequence[Pattern]
+) -> list[Hits]:
+    """What each pattern matches, at most one more than it may."""
+    hits = [Hits() for _ in patterns]
+    for reading in readings if hits else ():
+        for place, (pattern, found) in enumerate(zip(patterns, hits, strict=True)):
+            if len(found.matches) > MOST:
+                continue
+            for start, end in _stretches(reading.text, pattern):
+                found.matches.append(Match(place, reading, start, end))
+                if len(found.matches) > MOST:
+                    break
+            if not found.matches and not found.has_start:
+                found.has_start = pattern.start in reading.text
+    return hits
+
+
+def _stretches(text: str, pattern: Pattern) -> Iterator[tuple[int, int]]:
+    """The stretches that a pattern matches, from the first on, none in another."""
+    start = text.find(pattern.start)
+    while start >= 0:
+        end = start + len(pattern.start)
+        if pattern.end is not None:
+            found = text.find(pattern.end, end)
+            if found < 0:
+                return
+            end = found + len(pattern.end)
+        yield start, end
+        start = text.find(pattern.start, end)
+
+
+def quoted(words: str) -> str:
+    """Words as a sentence quotes them: on one line, and not too many."""
+    line = words.replace("\n", "⏎")
+    return f"“{line if len(line) <= 60 else line[:59] + '…'}”"

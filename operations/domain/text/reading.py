@@ -1,0 +1,131 @@
+"""The text of a part as the thread shows it, and where each place of it was recorded.
+
+Spans count in the text as recorded, people and agents read it as replaced and masked. A
+reading holds the second and leads back to the first: a stretch that an operation changed
+has no place of its own, so that nothing else can be changed through it.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from operations.domain.tree.key import Key
+from operations.domain.tree.span import Change
+from threads.domain.part import Part
+from threads.domain.text import BETWEEN, pieces_of
+
+
+class Held(NamedTuple):
+    """Recorded text that an operation holds, whether or not it changes it now."""
+
+    start: int
+    end: int
+    operation: int
+
+
+class _Tile(NamedTuple):
+    """A stretch as it was recorded, and from where on it is shown; operation 0: unchanged."""
+
+    shown: int
+    start: int
+    operation: int
+
+
+class Reading:
+    """What one part of a message reads: `text` is what is shown."""
+
+    __slots__ = ("_held", "_tiles", "key", "part", "text")
+
+    def __init__(
+        self,
+        key: Key,
+        part: int,
+        recorded: Part,
+        changes: Iterable[Change] = (),
+        held: Iterable[Held] = (),
+    ) -> None:
+        """Part `part` of a message, under changes of it that do not overlap."""
+        self.key = key
+        self.part = part
+        self._held = sorted(held)
+        own = sorted(change for change in changes if change.part == part)
+        tiles, texts, shown = [], [], 0
+        for start, operation, text in _tiles(pieces_of(recorded), own):
+            tiles.append(_Tile(shown, start, operation))
+            texts.append(text)
+            shown += len(text)
+        self._tiles = tiles
+        self.text = "".join(texts)
+
+    def recorded(self, start: int, end: int) -> tuple[int, int] | None:
+        """Where what is shown from `start` to `end` was recorded; None where it is changed."""
+        first = self._tile_at(start)
+        if any(tile.operation for tile in self._tiles_in(start, end)):
+            return None
+        origin = self._tiles[first].start + start - self._tiles[first].shown
+        return origin, origin + end - start
+
+    def holders(self, start: int, end: int) -> tuple[int, ...]:
+        """The operations that hold some of what is shown from `start` to `end`."""
+        found = {
+            tile.operation for tile in self._tiles_in(start, end) if tile.operation
+        }
+        place = self.recorded(start, end)
+        if place is not None and self._held:
+            low = bisect_left(self._held, (place[0],))
+            for held in self._held[max(0, low - 1) :]:
+                if held.start >= place[1]:
+                    break
+                if held.end > place[0]:
+                    found.add(held.operation)
+        return tuple(sorted(found))
+
+    def _tile_at(self, place: int) -> int:
+        return bisect_right(self._tiles, place, key=lambda tile: tile.shown) - 1
+
+    def _tiles_in(self, start: int, end: int) -> Iterator[_Tile]:
+        """The tiles of a stretch; of those that show nothing, what lies strictly inside."""
+        for place in range(self._tile_at(start), len(self._tiles)):
+            if self._tiles[place].shown >= end:
+                return
+            yield self._tiles[place]
+
+
+def _tiles(
+    pieces: Sequence[str], changes: Sequence[Change]
+) -> Iterator[tuple[int, int, str]]:
+    """Start, operation and shown text of stretches that follow one another without a gap.
+
+    As `read_changed` has it, a change shows its text in the first piece that it touches, and
+    what stands between pieces stays.
+    """
+    offset, nearest = 0, 0
+    told = -1
+    for number, piece in enumerate(pieces):
+        if number:
+            yield offset - 1, _over(changes, nearest, offset - 1), BETWEEN
+        end = offset + len(piece)
+        while nearest < len(changes) and changes[nearest].end <= offset:
+            nearest += 1
+        at, place = offset, nearest
+        while place < len(changes) and changes[place].start < end:
+            change = changes[place]
+            if change.start > at:
+                yield at, 0, piece[at - offset : change.start - offset]
+            start = max(change.start, offset)
+            yield start, change.operation, change.text if place != told else ""
+            told, at = place, min(change.end, end)
+            place += 1
+        if at < end:
+            yield at, 0, piece[at - offset :]
+        offset = end + len(BETWEEN)
+
+
+def _over(changes: Sequence[Change], nearest: int, place: int) -> int:
+    """The operation whose change covers a place; 0 where none does."""
+    for change in changes[nearest:]:
+        if change.start > place:
+            break
+        if change.end > place:
+            return change.operation
+    return 0

@@ -1,0 +1,224 @@
+"""Settling a batch of patterns: which matches it takes, and everything that is wrong with it.
+
+All faults are collected, so that whoever wrote the patterns can mend them at once; nothing is
+applied unless all of it can be.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
+from operations.domain.tree.key import entry_key
+
+from .pattern import MOST, Hits, Match, Pattern, find_matches, quoted
+from .reading import Reading
+from .similar import Candidate, candidates, likest
+
+FLOOR = 30
+"""Characters that a replacement at least takes away; a redaction may be shorter."""
+MOST_NAMED = 100
+"""Matches that a fault names, and overlaps that are reported."""
+MOST_SOUGHT = 5
+"""Patterns that match nothing for which similar words are looked for."""
+Readings = Callable[[], Iterable[Reading]]
+"""Reads what is searched, from the beginning each time: whole threads need not be held."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why pattern number `pattern` of a batch, from 0, can't be applied."""
+
+    code: str
+    pattern: int
+    message: str
+    matches: tuple[Match, ...] = ()
+    similar: tuple[str, ...] = ()
+    operations: tuple[int, ...] = ()
+    """Those that hold the text already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The matches that are to be changed, pattern by pattern, and all that is wrong."""
+
+    matches: tuple[Match, ...]
+    faults: tuple[Fault, ...]
+
+
+def settle(
+    readings: Readings, patterns: Sequence[Pattern], *, floor: int = FLOOR
+) -> Settled:
+    """Which matches a batch of patterns takes, and everything that is wrong with it."""
+    hits = find_matches(readings(), patterns)
+    chosen: list[Match] = []
+    considered: list[Match] = []
+    faults = [*_missing(readings, patterns, hits)]
+    for place, (pattern, found) in enumerate(zip(patterns, hits, strict=True)):
+        matches = found.matches
+        taken, unclear = _choose(pattern, matches)
+        said = _naming(place, pattern)
+        if matches and unclear:
+            named = tuple(matches[:MOST_NAMED]) if len(matches) <= MOST else ()
+            faults.append(_fault("ambiguous", place, f"{said} {unclear}", named))
+        chosen += taken
+        considered += taken or matches[:MOST_NAMED]
+        faults += _too_short(said, taken or matches, floor, all_of_them=not taken)
+        faults += _held(said, taken)
+    faults += _overlaps(patterns, considered)
+    return Settled(tuple(chosen), tuple(sorted(faults, key=lambda one: one.pattern)))
+
+
+def refusal(faults: Sequence[Fault]) -> DomainError:
+    """What to raise where a batch has faults, with one error for each.
+
+    A Conflict where recorded operations hold the text and nothing else is wrong, else Invalid.
+    """
+    holders = sorted({number for fault in faults for number in fault.operations})
+    kind = Conflict if all(fault.operations for fault in faults) else Invalid
+    facts = {"operations": [entry_key(number) for number in holders]}
+    return kind(
+        faults[0].message,
+        at=_place(faults[0]),
+        code=faults[0].code,
+        facts=facts if holders else {},
+        errors=[
+            kind(fault.message, at=_place(fault), code=fault.code, facts=_facts(fault))
+            for fault in faults
+        ],
+    )
+
+
+def _choose(pattern: Pattern, matches: Sequence[Match]) -> tuple[Sequence[Match], str]:
+    """Those of the matches that a pattern takes, or why it isn't clear which."""
+    count = len(matches)
+    if pattern.occurrence is not None and pattern.occurrence <= min(count, MOST):
+        return [matches[pattern.occurrence - 1]], ""
+    if count > MOST:
+        return [], f"has more than {MOST:,} matches; give a longer start or end."
+    if pattern.occurrence is not None:
+        return (
+            [],
+            f"has {_matches(count)}; there is no occurrence {pattern.occurrence}.",
+        )
+    if count > 1 and not pattern.every:
+        which = f"say which by occurrence, 1 to {count}, or take all"
+        return [], f"has several matches, {count:,} in all; {which}."
+    return matches, ""
+
+
+def _too_short(
+    said: str, matches: Sequence[Match], floor: int, *, all_of_them: bool
+) -> Iterator[Fault]:
+    """Matches below the floor; where none was taken, only if all of them are."""
+    short = [match for match in matches if match.length < floor]
+    if not short or (all_of_them and len(short) < len(matches)):
+        return
+    lengths = sorted({match.length for match in short})
+    figures = f"{lengths[0]}" + (f" to {lengths[-1]}" if len(lengths) > 1 else "")
+    many = f"{_matches(len(short))} of {figures} characters"
+    message = f"{said} is too short, {many}: minimum {floor} characters."
+    yield _fault("too_short", short[0].pattern, message, tuple(short[:MOST_NAMED]))
+
+
+def _held(said: str, matches: Iterable[Match]) -> Iterator[Fault]:
+    """Matches whose text another operation holds."""
+    held = [match for match in matches if match.holders]
+    if held:
+        numbers = sorted({number for match in held for number in match.holders})
+        listed = ", ".join(map(entry_key, numbers))
+        yield Fault(
+            code="overlap",
+            pattern=held[0].pattern,
+            message=f"{said} is overlapping with what {listed} changes already.",
+            matches=tuple(held[:MOST_NAMED]),
+            operations=tuple(numbers),
+        )
+
+
+def _missing(
+    readings: Readings, patterns: Sequence[Pattern], hits: Sequence[Hits]
+) -> Iterator[Fault]:
+    """Patterns that match nothing, with what is there and is almost what they look for."""
+    lost: dict[int, str] = {}
+    for place, (pattern, found) in enumerate(zip(patterns, hits, strict=True)):
+        if not found.matches:
+            lost[place] = (found.has_start and pattern.end) or pattern.start
+    near = _similar(readings, dict(list(lost.items())[:MOST_SOUGHT]))
+    for place, words in lost.items():
+        said = f"{_naming(place, patterns[place])} is not found: {quoted(words)} is not"
+        where = (
+            "behind its start in the same part" if hits[place].has_start else "shown"
+        )
+        alike = near.get(place, ())
+        also = f" Similar: {', '.join(map(quoted, alike))}." if alike else ""
+        yield Fault(
+            code="not_found",
+            pattern=place,
+            message=f"{said} {where}.{also}",
+            similar=alike,
+        )
+
+
+def _similar(readings: Readings, lost: dict[int, str]) -> dict[int, tuple[str, ...]]:
+    found: dict[int, list[Candidate]] = {place: [] for place in lost}
+    for reading in readings() if lost else ():
+        for place, words in lost.items():
+            found[place] += candidates(reading.text, words)
+    return {place: likest(found[place], words) for place, words in lost.items()}
+
+
+def _overlaps(patterns: Sequence[Pattern], matches: Iterable[Match]) -> Iterator[Fault]:
+    """Pairs of matches that share text."""
+    found = 0
+    last: Match | None = None
+    for match in sorted(matches, key=lambda one: (one.place, one.start, one.end)):
+        if last and last.place == match.place and match.start < last.end:
+            found += 1
+            if found <= MOST_NAMED:
+                yield _overlap(patterns, *sorted((last, match), key=_pattern_of))
+            if match.end <= last.end:
+                continue
+        last = match
+
+
+def _overlap(patterns: Sequence[Pattern], one: Match, other: Match) -> Fault:
+    shared = min(one.end, other.end) - max(one.start, other.start)
+    first = _naming(one.pattern, patterns[one.pattern])
+    second = _naming(other.pattern, patterns[other.pattern])
+    message = (
+        f"{second} is overlapping with {first[0].lower()}{first[1:]}:"
+        f" {shared:,} characters of {one.key} are in both."
+    )
+    return _fault("overlap", other.pattern, message, (one, other))
+
+
+def _fault(code: str, place: int, message: str, matches: tuple[Match, ...]) -> Fault:
+    return Fault(code=code, pattern=place, message=message, matches=matches)
+
+
+def _facts(fault: Fault) -> dict[str, object]:
+    """What a fault says to programs beside its sentence."""
+    facts: dict[str, object] = {}
+    if fault.matches:
+        facts["matches"] = [match.facts for match in fault.matches]
+    if fault.similar:
+        facts["similar"] = list(fault.similar)
+    if fault.operations:
+        facts["operations"] = [entry_key(number) for number in fault.operations]
+    return facts
+
+
+def _place(fault: Fault) -> tuple[str | int, ...]:
+    return "patterns", fault.pattern
+
+
+def _pattern_of(match: Match) -> int:
+    return match.pattern
+
+
+def _naming(place: int, pattern: Pattern) -> str:
+    return f"Pattern {place + 1} ({pattern.words})"
+
+
+def _matches(count: int) -> str:
+    return f"{count:,} match{'es' if count > 1 else ''}"

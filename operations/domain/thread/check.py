@@ -1,0 +1,143 @@
+"""Strict at the door: what an edit must be to be recorded, and whether it fits the thread."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from contextstudio.accounts.domain.errors import Conflict
+from operations.domain.log.control import Amend
+from operations.domain.log.edit import Edit
+from operations.domain.log.log import Entry, State
+from operations.domain.log.overlap import refuse_overlap
+from operations.domain.tree.key import Key, entry_number, original_index
+from operations.domain.tree.status import Report, Status
+
+from .node import FoldNode
+from .preparation import prepare
+from .replay import replay
+from .thread import Thread
+
+
+class Warning(NamedTuple):
+    """What the caller should know of an edit that is recorded all the same."""
+
+    code: str
+    message: str
+    operation: Key
+
+
+class Checked(NamedTuple):
+    """Edits as they are to be recorded, with leaf keys only.
+
+    `thread` is the thread as it would be if they all were on and their conditions held.
+    """
+
+    edits: tuple[Edit, ...]
+    warnings: tuple[Warning, ...]
+    thread: Thread
+
+
+def check(
+    thread: Thread,
+    edits: Sequence[Edit],
+    *,
+    proposed: bool = False,
+    bundle: bool = False,
+) -> Checked:
+    """Whether edits may be recorded at the head of a thread, in this order, all or none.
+
+    Conditions are taken to hold. Raises Invalid with the place, in a bundle under
+    `("operations", n)`; Conflict with `operations` and `needs`, unless they are proposals,
+    which are warned of only.
+    """
+    prepared = prepare(thread, edits, bundle=bundle)
+    head = thread.head
+    entries = [
+        Entry(number, edit, "", proposed=proposed)
+        for number, edit in enumerate(prepared, start=head + 1)
+    ]
+    log = thread.log.extended(entries)
+    refuse_overlap(thread.log, log)
+    tried = replay(
+        thread.leaves,
+        log,
+        thread.active_tags,
+        assume={entry.number for entry in entries},
+    )
+    warnings: list[Warning] = []
+    for place, entry in enumerate(entries):
+        report = tried.report(entry.number)
+        if report.status is Status.CONFLICT and not proposed:
+            raise _conflict(tried, report, at=("operations", place) if bundle else ())
+        warnings += _warnings(tried, report)
+    return Checked(tuple(prepared), tuple(warnings), tried)
+
+
+def check_accept(thread: Thread, operations: Sequence[Key]) -> Thread:
+    """The thread with proposals accepted, conditions taken to hold. Raises Conflict."""
+    numbers = {
+        number for key in operations if (number := entry_number(key)) is not None
+    }
+    tried = replay(thread.leaves, thread.log, thread.active_tags, assume=numbers)
+    for place, key in enumerate(operations):
+        report = tried.report(entry_number(key) or 0)
+        if report.status is Status.CONFLICT:
+            raise _conflict(tried, report, at=("operations", place))
+    return tried
+
+
+def check_amend(thread: Thread, amend: Amend) -> Checked:
+    """Whether an amendment that `settle` let pass may be recorded. Raises as `check`.
+
+    Only an edit that is on is checked for conflict.
+    """
+    number = entry_number(amend.operation) or 0
+    (edit,) = prepare(thread, [amend.edit])
+    settled = Amend(operation=amend.operation, edit=edit)
+    log = thread.log.extended([Entry(thread.head + 1, settled, "")])
+    is_on = log.edits[number].state is State.ON
+    tried = replay(
+        thread.leaves,
+        log,
+        thread.active_tags,
+        assume={number} if is_on else frozenset(),
+    )
+    report = tried.report(number)
+    if is_on and report.status is Status.CONFLICT:
+        raise _conflict(tried, report)
+    return Checked((edit,), tuple(_warnings(tried, report)), tried)
+
+
+def _conflict(thread: Thread, report: Report, at: Sequence[str | int] = ()) -> Conflict:
+    needs: dict[str, object] = {"keys": list(report.needs)}
+    indexes = [i for key in report.needs if (i := original_index(key)) is not None]
+    if indexes:
+        first, last = min(indexes), max(indexes)
+        if set(thread.resolve_range(first, last)) == set(report.needs):
+            needs |= {"first": first, "last": last}
+    return Conflict(
+        report.reason,
+        at=at,
+        facts={"operations": list(report.operations), "needs": needs},
+    )
+
+
+def _warnings(thread: Thread, report: Report) -> list[Warning]:
+    found = []
+    if report.status in (Status.VOID, Status.CONFLICT):
+        found.append(Warning(report.status, report.reason, report.key))
+    if report.status is Status.APPLIED and report.kind in ("digest", "condense"):
+        node = thread.node(report.key)
+        if isinstance(node, FoldNode) and node.tokens_after > node.tokens_before:
+            sentence = "It is longer than what it replaces."
+            found.append(Warning("longer", sentence, report.key))
+    within = {move.within for move in thread.moved if move.operation == report.key}
+    found += [
+        Warning(
+            "inside_fold",
+            f"They all are in {fold} and are reordered in it.",
+            report.key,
+        )
+        for fold in within
+        if fold is not None
+    ]
+    return found

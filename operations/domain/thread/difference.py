@@ -1,0 +1,111 @@
+"""What changed between two threads of one session: for the page, and for answers."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from operations.domain.tree.ascent import longest_ascent
+from operations.domain.tree.key import Key
+from operations.domain.tree.status import Status
+
+from .thread import Thread
+
+
+class Run(NamedTuple):
+    """Nodes that are to be put behind one that is there already; None: at the top."""
+
+    after: Key | None
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How the nodes at the top of one thread become those of another.
+
+    First `removed` are taken out, then the runs of `inserted` are put in, in their order; a
+    node that moved is in both, and as few as possible move. `changed` are nodes that stay
+    where they are and look otherwise.
+    """
+
+    removed: tuple[Key, ...]
+    inserted: tuple[Run, ...]
+    changed: tuple[Key, ...]
+
+
+class Turn(NamedTuple):
+    """An edit whose status changed."""
+
+    operation: Key
+    before: Status
+    now: Status
+
+
+def difference(old: Thread, new: Thread) -> Difference:
+    """The difference of what two threads show at their top."""
+    before, now = old.keys, new.keys
+    start = 0
+    while start < min(len(before), len(now)) and before[start] == now[start]:
+        start += 1
+    end = 0
+    while end < min(len(before), len(now)) - start and before[~end] == now[~end]:
+        end += 1
+    stood = {key: place for place, key in enumerate(before[start : len(before) - end])}
+    middle = now[start : len(now) - end]
+    common = [key for key in middle if key in stood]
+    still = {common[place] for place in longest_ascent([stood[key] for key in common])}
+    runs: list[tuple[Key | None, list[Key]]] = []
+    previous = now[start - 1] if start else None
+    for key in middle:
+        if key not in still and runs and runs[-1][1][-1] == previous:
+            runs[-1][1].append(key)
+        elif key not in still:
+            runs.append((previous, [key]))
+        previous = key
+    gone = {key for key in stood if key not in still}
+    moving = gone | {key for key in middle if key not in still}
+    return Difference(
+        removed=tuple(key for key in stood if key in gone),
+        inserted=tuple(Run(after, tuple(keys)) for after, keys in runs),
+        changed=tuple(key for key in _changed(old, new) if key not in moving),
+    )
+
+
+def turns(old: Thread, new: Thread) -> list[Turn]:
+    """The edits of both threads whose status is another in the new one."""
+    before = {report.key: report.status for report in old.operations}
+    return [
+        Turn(report.key, before[report.key], report.status)
+        for report in new.operations
+        if before.get(report.key, report.status) is not report.status
+    ]
+
+
+def _changed(old: Thread, new: Thread) -> list[Key]:
+    """Nodes at the top of both threads that look otherwise, in the order of the new one."""
+    before, now = _looks(old), _looks(new)
+    changed = [
+        key
+        for key in before.keys() | now.keys()
+        if before.get(key) != now.get(key) and _at_top(old, key) and _at_top(new, key)
+    ]
+    return sorted(changed, key=new.position)
+
+
+def _at_top(thread: Thread, key: Key) -> bool:
+    return thread.holds(key) and thread.top(key) == key
+
+
+def _looks(thread: Thread) -> dict[Key, list[object]]:
+    """Of each node at the top what is more to see than an original as it came."""
+    looks: dict[Key, list[object]] = {}
+    for key in thread.folds:
+        seen = looks.setdefault(thread.top(key), [])
+        seen += [thread.node(key), thread.child_keys(key)]
+    for key in thread.annotated:
+        seen = looks.setdefault(thread.top(key), [])
+        seen += [thread.node(key), thread.spans(key), key in thread.log.purged]
+    for key, marks in thread.marks.items():
+        looks.setdefault(key, []).append(marks)
+    for moved in thread.moved:
+        behind = thread.top(moved.behind) if moved.behind else thread.keys[0]
+        looks.setdefault(behind, []).append(moved)
+    return looks

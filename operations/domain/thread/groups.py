@@ -1,0 +1,66 @@
+"""The groups of a session: each user's message with all that followed it, and where it went."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+
+from operations.domain.tree.key import original_key
+
+from .thread import Thread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The originals `first` to `last` (inclusive), which are one group.
+
+    `tokens` are those of the originals. `status` is `active` where the model sees one of them
+    at least; else `purged` (their words were destroyed), `dropped` (they are left out) or
+    `folded` (something else is shown in their place).
+    """
+
+    id: int
+    first: int
+    last: int
+    tokens: int
+    status: str
+
+
+def groups_of(thread: Thread) -> list[Group]:
+    """Every group that has an original, in the order of the originals."""
+    kinds = {
+        report.key: report.kind
+        for report in thread.operations
+        if report.kind in ("digest", "revise", "snip", "condense")
+    }
+    found: list[Group] = []
+    first = 0
+    for number, leaves in groupby(thread.leaves, attrgetter("group")):
+        tokens = [leaf.tokens for leaf in leaves]
+        indexes = range(first, first + len(tokens))
+        found.append(
+            Group(
+                id=number,
+                first=first,
+                last=indexes[-1],
+                tokens=sum(tokens),
+                status=_status(thread, kinds, indexes),
+            )
+        )
+        first = indexes.stop
+    return found
+
+
+def last_standing(groups: Sequence[Group]) -> Group | None:
+    """The last group that the model sees anything of."""
+    return next((group for group in reversed(groups) if group.status == "active"), None)
+
+
+def _status(thread: Thread, kinds: dict[str, str], indexes: range) -> str:
+    keys = [original_key(index) for index in indexes]
+    if thread.log.purged.issuperset(keys):
+        return "purged"
+    around = [{kinds.get(fold) for fold in thread.path(key)} for key in keys]
+    if not all(around):
+        return "active"
+    return "dropped" if all("snip" in folds for folds in around) else "folded"

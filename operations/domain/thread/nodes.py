@@ -1,0 +1,192 @@
+"""The nodes of a tree as values, made when they are asked for."""
+
+from collections.abc import Iterator, Sequence
+
+from operations.domain.log.log import Log
+from operations.domain.tree.draft import Draft
+from operations.domain.tree.key import Key, entry_key, made_key, original_key
+from operations.domain.tree.leaf import Leaf
+from operations.domain.tree.made import New
+
+from .node import Extent, FoldNode, MessageNode, Node, Shown, Tokens
+
+
+class Nodes:
+    """Reads nodes off a draft that nothing acts on any more. Nodes are those of its tree."""
+
+    def __init__(self, leaves: Sequence[Leaf], log: Log, draft: Draft) -> None:
+        """Of the originals `leaves` under a log."""
+        self._leaves = leaves
+        self._log = log
+        self._draft = draft
+        self._tree = draft.tree
+        self._extents: dict[int, Extent] = {}
+
+    def node(self, node: int) -> Node:
+        """A message or a fold, as it stands in the thread."""
+        return self._fold(node) if node in self._tree.size else self._message(node)
+
+    def shown(self, node: int) -> Iterator[Shown]:
+        """What the model sees of a node that stands at the top."""
+        if node in self._tree.size:
+            number, _ = self._draft.made_by[node]
+            for place, new in enumerate(self._draft.messages[number]):
+                yield self._shown(made_key(number, place), new.role, new.tokens, new)
+        elif self._tree.is_original(node):
+            role, tokens, _ = self._leaves[node - 1]
+            key = original_key(node - 1)
+            yield self._shown(key, role, tokens, None, node - 1)
+        else:
+            new = self._new(node)
+            yield self._shown(self._draft.key(node), new.role, new.tokens, new)
+
+    def tokens_shown(self, node: int) -> int:
+        """The tokens of what the model sees of a node that stands at the top."""
+        if not self._tree.is_original(node):
+            return sum(shown.tokens for shown in self.shown(node))
+        tokens = self._leaves[node - 1].tokens
+        return tokens - self._saved(original_key(node - 1))
+
+    def _shown(
+        self,
+        key: Key,
+        role: str,
+        tokens: int,
+        new: New | None,
+        index: int | None = None,
+    ) -> Shown:
+        if key in self._draft.changes:
+            tokens -= self._saved(key)
+        return Shown(key=key, role=role, tokens=tokens, index=index, message=new)
+
+    def around(self, node: int) -> list[int]:
+        """The folds around a node, from the outermost in."""
+        folds = []
+        while node := self._tree.parent[node]:
+            folds.append(node)
+        return folds[::-1]
+
+    def tokens(self) -> Tokens:
+        """Token counts of the originals and of what the model sees."""
+        original, draft, parent = 0, self._draft, self._tree.parent
+        by_role: dict[str, int] = {}
+        for node, (role, tokens, _) in enumerate(self._leaves, start=1):
+            original += tokens
+            if not parent[node]:
+                by_role[role] = by_role.get(role, 0) + tokens
+        for node in draft.inserted.values():
+            if not parent[node]:
+                new = self._new(node)
+                by_role[new.role] = by_role.get(new.role, 0) + new.tokens
+        folds = sum(
+            new.tokens
+            for number, fold in draft.folds.items()
+            if not parent[fold]
+            for new in draft.messages[number]
+        )
+        for key in draft.changes:
+            holder = draft.holder(key)
+            if holder is None or parent[holder]:
+                continue
+            if holder in self._tree.size:
+                folds -= self._saved(key)
+            else:
+                by_role[self._message(holder).role] -= self._saved(key)
+        return Tokens(original, sum(by_role.values()) + folds, by_role, folds)
+
+    def _message(self, node: int) -> MessageNode:
+        key = self._draft.key(node)
+        if self._tree.is_original(node):
+            role, tokens, group = self._leaves[node - 1]
+            index, new, operation = node - 1, None, None
+        else:
+            new = self._new(node)
+            role, tokens, group, index = new.role, new.tokens, None, None
+            operation = entry_key(self._draft.made_by[node][0])
+        return MessageNode(
+            key=key,
+            index=index,
+            role=role,
+            tokens=tokens,
+            saved=self._saved(key),
+            group=group,
+            operation=operation,
+            message=new,
+            moved_by=self._moved_by(node),
+            tags=tuple(self._draft.tags.get(node, ())),
+            changed=key in self._draft.changes,
+            depth=len(self.around(node)),
+        )
+
+    def _fold(self, node: int) -> FoldNode:
+        extent = self._extent_of(node)
+        shown = list(self.shown(node))
+        number, _ = self._draft.made_by[node]
+        key = entry_key(number)
+        return FoldNode(
+            key=key,
+            operation=key,
+            kind=self._log.edits[number].edit.kind,
+            first=extent.first,
+            last=extent.last,
+            count=extent.count,
+            leaves=extent.leaves,
+            children=extent.children,
+            folds=extent.folds,
+            tokens_before=extent.tokens,
+            tokens_after=sum(message.tokens for message in shown),
+            messages=self._draft.messages[number],
+            moved_by=self._moved_by(node),
+            changed=any(message.key in self._draft.changes for message in shown),
+            depth=len(self.around(node)),
+        )
+
+    def _moved_by(self, node: int) -> Key | None:
+        number = self._draft.moved_by.get(node)
+        return None if number is None else entry_key(number)
+
+    def _new(self, leaf: int) -> New:
+        number, place = self._draft.made_by[leaf]
+        return self._draft.messages[number][place]
+
+    def _saved(self, key: Key) -> int:
+        return sum(change.saved for change in self._draft.changes.get(key, ()))
+
+    def _extent_of(self, fold: int) -> Extent:
+        """What a fold holds; each fold in it is summed up once."""
+        tree, waiting = self._tree, [fold]
+        for (
+            outer
+        ) in waiting:  # grows while it is walked: what a fold holds comes behind it
+            if outer not in self._extents:
+                waiting += [node for node in tree.nodes(outer) if node in tree.size]
+        for inner in reversed(waiting):
+            if inner not in self._extents:
+                self._extents[inner] = self._extent(inner)
+        return self._extents[fold]
+
+    def _extent(self, fold: int) -> Extent:
+        extents = self._extents
+        children = folds = tokens = 0
+        indexes: list[int] = []
+        for node in self._tree.nodes(fold):
+            children += 1
+            if node in extents:
+                folds += 1
+                inner = extents[node]
+                tokens += inner.tokens
+                indexes += [i for i in (inner.first, inner.last) if i is not None]
+            elif self._tree.is_original(node):
+                tokens += self._leaves[node - 1].tokens
+                indexes.append(node - 1)
+            else:
+                tokens += self._new(node).tokens
+        return Extent(
+            first=min(indexes, default=None),
+            last=max(indexes, default=None),
+            count=self._tree.originals[fold],
+            leaves=self._tree.size[fold],
+            children=children,
+            folds=folds,
+            tokens=tokens,
+        )

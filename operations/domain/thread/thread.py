@@ -1,0 +1,309 @@
+"""A thread: the messages as they are shown, made by `replay` and never changed.
+
+Everything in and out is named by keys. Only what is asked for is made into objects, so that
+a window into 100,000 messages costs what it shows; what takes a pass over all messages is
+done once, when it is first asked for.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, islice
+
+from contextstudio.accounts.domain.errors import Invalid, NotFound
+from operations.domain.log.edit import Insert, messages_of, named_keys
+from operations.domain.log.log import Log
+from operations.domain.log.mask import masked_over
+from operations.domain.tree.draft import Draft
+from operations.domain.tree.key import (
+    Key,
+    entry_key,
+    made_place,
+    original_index,
+    original_key,
+)
+from operations.domain.tree.leaf import Leaf
+from operations.domain.tree.made import New
+from operations.domain.tree.span import Change
+from operations.domain.tree.status import Outcome, Report, Status
+from operations.domain.tree.tree import THREAD
+
+from .node import Mark, Moved, Node, Shown, Tokens
+from .nodes import Nodes
+
+_MARKED = (Status.PROPOSED, Status.OFF, Status.UNMET, Status.CONFLICT)
+
+
+class Thread:
+    """The nodes of a session under a log and active tags."""
+
+    def __init__(
+        self,
+        leaves: Sequence[Leaf],
+        log: Log,
+        draft: Draft,
+        outcomes: Mapping[int, Outcome],
+        *,
+        active_tags: frozenset[str],
+    ) -> None:
+        """The thread of a draft that nothing acts on any more: see `replay`."""
+        self.leaves = leaves
+        self.log = log
+        self.active_tags = active_tags
+        self.message_count = len(leaves)
+        self._draft = draft
+        self._tree = draft.tree
+        self._outcomes = outcomes
+        self._made = Nodes(leaves, log, draft)
+
+    @property
+    def head(self) -> int:
+        """The number of the last entry of the log."""
+        return self.log.head
+
+    @property
+    def total(self) -> int:
+        """How many nodes the thread has at its top."""
+        return len(self._order)
+
+    def window(self, start: int = 0, limit: int = 100) -> list[Node]:
+        """Nodes of the thread from a position on."""
+        return [self._made.node(node) for node in self._order[start : start + limit]]
+
+    def node(self, key: Key) -> Node:
+        """The message or fold with a key. Raises NotFound."""
+        return self._made.node(self._find(key))
+
+    def children(self, key: Key, start: int = 0, limit: int = 100) -> list[Node]:
+        """Nodes that a fold holds, from a place on. Raises NotFound."""
+        nodes = islice(self._tree.nodes(self._fold(key)), start, start + limit)
+        return [self._made.node(node) for node in nodes]
+
+    def holds(self, key: Key) -> bool:
+        """Whether a leaf, a fold, or a message that a fold shows is in the thread."""
+        return self._draft.holder(key) is not None
+
+    def top(self, key: Key) -> Key:
+        """The node at the top that holds a key, or is it. Raises NotFound."""
+        return self._draft.key(self._tree.outermost(self._find(key)))
+
+    def child_keys(self, key: Key) -> list[Key]:
+        """The nodes that a fold holds. Raises NotFound."""
+        return [self._draft.key(node) for node in self._tree.nodes(self._fold(key))]
+
+    def position(self, key: Key) -> int:
+        """The position at the top of the node that holds a key. Raises NotFound."""
+        return self._positions[self._tree.outermost(self._find(key))]
+
+    def path(self, key: Key) -> list[Key]:
+        """The folds around a message or a fold, from the outermost in. Raises NotFound."""
+        return [self._draft.key(fold) for fold in self._made.around(self._find(key))]
+
+    def leaf_keys(self, key: Key) -> list[Key]:
+        """The leaves of a fold in their order, or a leaf itself. Raises NotFound."""
+        return [self._draft.key(leaf) for leaf in self._tree.leaves(self._find(key))]
+
+    def saved_by(self, key: Key) -> int:
+        """The tokens of what a fold holds, as it would be shown, less its own. Raises NotFound."""
+        fold, tokens = self._fold(key), self._made.tokens_shown
+        return sum(map(tokens, self._tree.nodes(fold))) - tokens(fold)
+
+    def effective(self) -> Iterator[Shown]:
+        """What the model sees, in order."""
+        return chain.from_iterable(shown for _, shown in self.standing())
+
+    def standing(self) -> Iterator[tuple[Key, list[Shown]]]:
+        """The nodes at the top, each with what the model sees of it: of a snip nothing."""
+        return iter(self._standing)
+
+    @cached_property
+    def _standing(self) -> list[tuple[Key, list[Shown]]]:
+        key, shown = self._draft.key, self._made.shown
+        return [(key(node), list(shown(node))) for node in self._order]
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """Token counts of the originals and of what the model sees."""
+        return self._made.tokens()
+
+    def tags(self, key: Key) -> tuple[str, ...]:
+        """The tags of a leaf, in the order in which they were given. Raises NotFound."""
+        return tuple(self._draft.tags.get(self._find(key), ()))
+
+    def made(self, key: Key) -> New | None:
+        """The message `o<number>.<k>` in its words in force, in the thread or not."""
+        number, place = made_place(key) or (0, None)
+        recorded = self.log.edits.get(number)
+        messages = messages_of(recorded.edit) if recorded else ()
+        return messages[place] if place is not None and place < len(messages) else None
+
+    def role(self, key: Key) -> str:
+        """The role of an original or of a message that an operation made. Raises Invalid."""
+        index, made = original_index(key), self.made(key)
+        if made is not None:
+            return made.role
+        if index is None or index >= self.message_count:
+            raise Invalid(f"There is no message {key}.", code="unknown_key")
+        return self.leaves[index].role
+
+    def spans(self, key: Key) -> tuple[Change, ...]:
+        """What is changed in the text of a message, by part and place, without overlaps.
+
+        Redactions that are on mask it even where their condition does not hold.
+        """
+        changes = self._draft.changes.get(key, ())
+        if not changes and not self.log.masks:
+            return ()
+        made = self.made(key)
+        masks = self.log.masks.on(key, made.parts if made else ())
+        return tuple(masked_over(changes, masks))
+
+    def moved_by(self, key: Key) -> Key | None:
+        """The resequence that moved a node last. Raises NotFound."""
+        number = self._draft.moved_by.get(self._find(key))
+        return None if number is None else entry_key(number)
+
+    def keys_between(self, one: Key, other: Key) -> list[Key]:
+        """The nodes from one to another, in the lowest container that holds both.
+
+        Raises NotFound.
+        """
+        container, ends = self._tree.meeting([self._find(one), self._find(other)])
+        ends.sort(key=self._tree.rank.__getitem__)
+        if container == THREAD:
+            start, end = (self._positions[node] for node in ends)
+            nodes = self._order[start : end + 1]
+        else:
+            nodes = [ends[0]]
+            while nodes[-1] != ends[1]:
+                nodes.append(self._tree.next[nodes[-1]])
+        return [self._draft.key(node) for node in nodes]
+
+    def resolve_range(self, first: int, last: int) -> list[Key]:
+        """The leaves that an inclusive range of indexes means (DESIGN 3, "Ranges").
+
+        The originals by index, then in the order of the thread the inserted messages whose
+        nearest originals on both sides are in the range. Raises Invalid.
+        """
+        if not 0 <= first <= last < self.message_count:
+            raise Invalid(
+                f"There is no range {first} to {last} in {self.message_count} messages.",
+                code="range",
+            )
+        between = [
+            self._draft.key(leaf)
+            for leaf, before, behind in self._inserted_between
+            if first <= before <= last and first <= behind <= last
+        ]
+        return [*map(original_key, range(first, last + 1)), *between]
+
+    @cached_property
+    def operations(self) -> list[Report]:
+        """How each edit fared, in the order of the log."""
+        return [self.report(number) for number in self._outcomes]
+
+    def report(self, number: int) -> Report:
+        """How one edit fared."""
+        outcome = self._outcomes[number]
+        return Report(
+            number,
+            entry_key(number),
+            self.log.edits[number].edit.kind,
+            outcome.status,
+            outcome.reason,
+            self._hidden_by(outcome.nodes),
+            outcome.operations,
+            outcome.needs,
+        )
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """The keys of all nodes at the top."""
+        return [self._draft.key(node) for node in self._order]
+
+    @property
+    def folds(self) -> list[Key]:
+        """The keys of all folds, in the order in which they were made."""
+        return [self._draft.key(fold) for fold in self._tree.size]
+
+    @property
+    def annotated(self) -> list[Key]:
+        """The keys of what is tagged, moved, purged, or changed in its text."""
+        draft = self._draft
+        nodes = {*draft.tags, *draft.moved_by}
+        keys = [*map(draft.key, nodes), *draft.changes, *draft.purged]
+        return sorted(key for key in set(keys) if self.holds(key))
+
+    @cached_property
+    def moved(self) -> list[Moved]:
+        """From where nodes were moved that no later resequence moved again."""
+        draft, found = self._draft, []
+        for number, nodes, behind, container in draft.moves:
+            keys = [draft.key(node) for node in nodes if draft.moved_by[node] == number]
+            if keys:
+                found.append(
+                    Moved(
+                        operation=entry_key(number),
+                        keys=tuple(keys),
+                        behind=draft.key(behind) if behind else None,
+                        within=draft.key(container) if container else None,
+                    )
+                )
+        return found
+
+    @cached_property
+    def marks(self) -> dict[Key, list[Mark]]:
+        """Edits that wait, are off, unmet or in conflict, by the node where they would be."""
+        marks: dict[Key, list[Mark]] = {}
+        for number, outcome in self._outcomes.items():
+            if outcome.status not in _MARKED or not self._order:
+                continue
+            edit = self.log.edits[number].edit
+            keys = named_keys(edit)
+            places = [self.position(key) for key in keys if self.holds(key)]
+            at_top = isinstance(edit, Insert) and edit.after is None
+            if places or at_top:
+                node = self._draft.key(self._order[min(places, default=0)])
+                behind = isinstance(edit, Insert) and not at_top
+                marks.setdefault(node, []).append(
+                    Mark(operation=entry_key(number), behind=behind)
+                )
+        return marks
+
+    @cached_property
+    def _order(self) -> list[int]:
+        return list(self._tree.nodes(THREAD))
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {node: place for place, node in enumerate(self._order)}
+
+    @cached_property
+    def _inserted_between(self) -> list[tuple[int, int, int]]:
+        """Inserted leaves that have originals before and behind them, with their indexes."""
+        found, waiting, before = [], list[int](), -1
+        for leaf in self._tree.leaves(THREAD) if self._draft.inserted else ():
+            if not self._tree.is_original(leaf):
+                waiting.append(leaf)
+                continue
+            if before >= 0:
+                found += [(inserted, before, leaf - 1) for inserted in waiting]
+            waiting, before = [], leaf - 1
+        return found
+
+    def _find(self, key: Key) -> int:
+        node = self._draft.holder(key)
+        if node is None:
+            raise NotFound(f"{key} is not in the thread.")
+        return node
+
+    def _fold(self, key: Key) -> int:
+        fold = self._find(key)
+        if fold not in self._tree.size:
+            raise NotFound(f"{key} is no fold.")
+        return fold
+
+    def _hidden_by(self, nodes: Sequence[int]) -> Key | None:
+        outer = {self._tree.outermost(node) for node in nodes}
+        if len(outer) != 1 or any(not self._tree.parent[node] for node in nodes):
+            return None
+        return self._draft.key(outer.pop())

@@ -1,0 +1,173 @@
+"""The drawer: what waits for a decision, the operations, what was taken back.
+
+The contracts stand in `templates/operations/{drawer,panel,decision,operation_row}.html`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from itertools import groupby
+
+from operations.domain.log.edit import named_keys
+from operations.domain.log.history import redoable, staged, undoable
+from operations.domain.thread.expand_targets import wider
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, entry_key, original_index
+from operations.domain.tree.status import Status
+from operations.editor.rows.derived import derived
+from operations.editor.rows.look import Look
+from operations.editor.rows.operation import Op, numbered
+from threads.rendering.hidden import visible
+
+MOST_LISTED = 100
+"""Operations of each group that the drawer shows, until all are asked for."""
+MOST_WIDENED = 3
+"""Conflicts for which a wider range is sought: each costs a replay."""
+
+_GONE = (Status.REVERTED, Status.REJECTED)
+_WAITING = (Status.PROPOSED, Status.CONFLICT)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """An operation in the way of another."""
+
+    key: Key
+    word: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision(Op):
+    """An operation that waits for somebody: see `decision.html`."""
+
+    why: str
+    saves: int | None
+    blockers: tuple[Blocker, ...]
+    widen: str
+    may_decide: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawer:
+    """See `drawer.html` and `panel.html`."""
+
+    may_undo: bool
+    may_redo: bool
+    active_tags: list[str]
+    may_activate: bool
+    staged: list[Op]
+    """What who asks has staged, in the order of the log; `may_commit`: all of it at once."""
+    may_commit: bool
+    waiting: list[Decision]
+    operations: list[Op]
+    gone: list[Op]
+    older: int
+    operations_count: int
+    entries_count: int
+    log_href: str
+    all_href: str
+
+
+def drawer_of(
+    look: Look,
+    *,
+    actor: str,
+    log_href: str = "",
+    all_href: str = "",
+    show_all: bool = False,
+) -> Drawer:
+    """The operations of a thread, newest first; `actor` is whose undo it offers."""
+    newest = look.operations.all()[::-1]
+    log = look.thread.log
+    most = len(newest) if show_all else MOST_LISTED
+    rest = [op for op in newest if op.status not in (*_WAITING, *_GONE)]
+    gone = [op for op in newest if op.status in _GONE]
+    own = {entry_key(number) for number in staged(log, actor)}
+    waiting = [op for op in newest if op.status in _WAITING and op.key not in own]
+    groups = (waiting, rest, gone)
+    return Drawer(
+        may_undo=bool(undoable(log, actor)),
+        may_redo=bool(redoable(log, actor)),
+        active_tags=sorted(log.active_tags),
+        may_activate=look.may_edit,
+        staged=[op for op in reversed(newest) if op.key in own],
+        may_commit=look.may_decide,
+        waiting=_decisions(look, waiting[:most]),
+        operations=rest[:most],
+        gone=gone[:most],
+        older=sum(max(0, len(group) - most) for group in groups),
+        operations_count=len(newest) - len(gone),
+        entries_count=log.head,
+        log_href=log_href,
+        all_href=all_href,
+    )
+
+
+def _decisions(look: Look, waiting: Sequence[Op]) -> list[Decision]:
+    """What waits; for the newest conflicts also the range that would work."""
+    conflicts = [op.key for op in waiting if op.status == Status.CONFLICT]
+    ranges = derived(
+        look.thread,
+        "wider",
+        lambda: _wider_ranges(look.thread, conflicts[:MOST_WIDENED]),
+    )
+    return [_decision(look, op, ranges.get(op.key, "")) for op in waiting]
+
+
+def _wider_ranges(thread: Thread, conflicts: Iterable[Key]) -> dict[Key, str]:
+    found = {key: wider(thread, key) for key in conflicts}
+    return {
+        key: range_of(named_keys(edit))
+        for key, edit in found.items()
+        if edit is not None
+    }
+
+
+def _decision(look: Look, op: Op, widen: str) -> Decision:
+    report = look.thread.report(int(op.key[1:]))
+    proposed = op.status == Status.PROPOSED
+    saves = -op.delta if op.delta is not None and op.delta < 0 else None
+    return Decision(
+        **{field.name: getattr(op, field.name) for field in fields(Op)},
+        why=_why(look, op) if proposed else f"{op.reason} Set aside; nothing is lost.",
+        saves=saves if proposed else None,
+        blockers=tuple(
+            Blocker(key, look.operations[key].word) for key in report.operations
+        ),
+        widen=widen,
+        may_decide=look.may_decide if proposed else look.may_edit,
+    )
+
+
+def _why(look: Look, op: Op) -> str:
+    if op.title:
+        return op.title
+    recorded = look.thread.log.edit(op.key)
+    tags = recorded.edit.condition.tags if recorded else ()
+    under = f" while {visible(', '.join(tags))} is active" if tags else ""
+    return f"would {op.word} {op.range or op.where}{under}."
+
+
+def range_of(keys: Iterable[Key]) -> str:
+    """Keys in words where they are one range of originals (`#97–#113`), else their number."""
+    keys = list(keys)
+    indexes = sorted(
+        index for key in keys if (index := original_index(key)) is not None
+    )
+    if not indexes:
+        return ", ".join(keys[:3])
+    runs = [
+        [index for _, index in run]
+        for _, run in groupby(enumerate(indexes), key=lambda item: item[1] - item[0])
+    ]
+    if len(runs) > 3:
+        return f"{len(keys):,} messages"
+    return ", ".join(
+        numbered(str(run[0])) + (f"–{numbered(str(run[-1]))}" if len(run) > 1 else "")
+        for run in runs
+    )
+
+
+def targets_of(look: Look, key: Key) -> list[Key]:
+    """The leaves that an operation names, in its order."""
+    recorded = look.thread.log.edit(key)
+    return list(named_keys(recorded.edit)) if recorded else []

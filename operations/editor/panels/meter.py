@@ -1,0 +1,111 @@
+"""The token meter: what fills the context, in parts that sum to the whole.
+
+The contract stands in `templates/operations/editor/frame/meter.html`.
+"""
+
+from dataclasses import dataclass
+
+from operations.context.model_catalog import context_window
+from operations.domain.thread.node import Tokens
+from operations.editor.rows.look import Look
+from operations.editor.rows.minimap_bands import results_of_users
+from threads import tokens as tokenizer
+
+_KIND_OF = {"system": "system", "developer": "system", "user": "user"} | {
+    "assistant": "assistant",
+    "tool": "results",
+}
+_NAMES = {
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "results": "tool results",
+    "folds": "folds",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One part of the bar: where it begins and how wide it is, in per cent of the bar."""
+
+    name: str
+    kind: str
+    tokens: int
+    x: str
+    width: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meter:
+    """See `meter.html`."""
+
+    effective: int
+    original: int
+    limit: int | None
+    tokenizer: str
+    exact: bool
+    parts: list[Part]
+
+    @property
+    def saved(self) -> int:
+        """How many tokens the operations save; negative where they add some."""
+        return self.original - self.effective
+
+    @property
+    def share(self) -> int | None:
+        """The change in per cent of the original."""
+        return -round(100 * self.saved / self.original) if self.original else None
+
+    @property
+    def percent(self) -> int | None:
+        """How much of the model's window is filled."""
+        return round(100 * self.effective / self.limit) if self.limit else None
+
+
+def meter_of(look: Look) -> Meter:
+    """The meter of a thread; it is the same in every view."""
+    session, thread = look.session, look.thread
+    limit = context_window(session.model)
+    counted = thread.tokens
+    return Meter(
+        effective=counted.effective,
+        original=counted.original,
+        limit=limit,
+        tokenizer=session.encoding,
+        exact=tokenizer.is_exact(session.model),
+        parts=_parts(
+            counted,
+            whole=max(limit or counted.original, counted.effective),
+            results=results_of_users(look),
+        ),
+    )
+
+
+def _parts(counted: Tokens, *, whole: int, results: int) -> list[Part]:
+    """The parts; `results` of what users said are results of tools in truth."""
+    sums = dict.fromkeys(_NAMES, 0)
+    for role, count in counted.by_role.items():
+        sums[_KIND_OF.get(role, "user")] += count
+    moved = min(results, sums["user"])
+    sums["user"] -= moved
+    sums["results"] += moved
+    sums["folds"] = counted.folds
+    parts, before = [], 0
+    for kind, count in sums.items():
+        if count <= 0:
+            continue
+        parts.append(
+            Part(
+                name=_NAMES[kind],
+                kind=kind,
+                tokens=count,
+                x=_per_cent(before, whole),
+                width=_per_cent(count, whole),
+            )
+        )
+        before += count
+    return parts
+
+
+def _per_cent(count: int, whole: int) -> str:
+    return f"{100 * count / whole:.2f}%" if whole else "0%"

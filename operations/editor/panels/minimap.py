@@ -1,0 +1,82 @@
+"""The spine: the whole thread at a glance, 1000 units high and 14 wide.
+
+The contract stands in `templates/operations/editor/frame/spine.html`. A long thread is drawn in as
+many strokes as the spine has room for; of the rows behind a stroke the heaviest is seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from operations.editor.rows.derived import derived
+from operations.editor.rows.look import Look
+from operations.editor.rows.minimap_bands import Shape, shapes
+from operations.editor.rows.operation import FOLDS
+
+HEIGHT, WIDTH = 1000, 14
+MOST_STROKES = 400
+LONGEST = 12
+HEAVY = 2000
+"""Tokens from which a stroke is as long as it gets."""
+THINNEST_FOLD = 3.0
+_tokens = attrgetter("tokens")
+_VOICES = {"user": "user", "assistant": "assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class SpineFold:
+    """The outline of a fold."""
+
+    word: str
+    d: str
+    proposed: bool = False
+
+
+@dataclass(slots=True)
+class Spine:
+    """See `spine.html`: path data by voice, and the folds."""
+
+    label: str
+    user: str = ""
+    assistant: str = ""
+    tool: str = ""
+    folds: list[SpineFold] = field(default_factory=list)
+
+
+def spine_of(look: Look) -> Spine:
+    """The spine of a view."""
+    return derived(look.thread, ("spine", look.view), lambda: _spine(shapes(look)))
+
+
+def _spine(known: Sequence[Shape]) -> Spine:
+    folds = sum(1 for shape in known if shape.is_fold)
+    spine = Spine(f"{len(known):,} rows, {folds:,} of them folds")
+    if not known:
+        return spine
+    paths: dict[str, list[str]] = {"user": [], "assistant": [], "tool": []}
+    step = max(1, -(-len(known) // MOST_STROKES))
+    for first in range(0, len(known), step):
+        rows = known[first : first + step]
+        top = HEIGHT * first / len(known)
+        fold = next((row for row in rows if row.is_fold), None)
+        if fold is not None:
+            height = max(HEIGHT * len(rows) / len(known), THINNEST_FOLD)
+            word = fold.kind if fold.kind in FOLDS else "revise"
+            spine.folds.append(SpineFold(word, _outline(top, height)))
+            continue
+        said = [row for row in rows if row.kind == "user"]
+        heaviest = max(said or rows, key=_tokens)
+        length = 2 + (LONGEST - 2) * min(heaviest.tokens, HEAVY) / HEAVY
+        voice = _VOICES.get(heaviest.kind, "tool")
+        paths[voice].append(f"M1 {top + 0.5:.1f}h{length:.1f}")
+    spine.user, spine.assistant, spine.tool = ("".join(path) for path in paths.values())
+    return spine
+
+
+def _outline(top: float, height: float) -> str:
+    """A sheet drawn in: the edges come in at the middle."""
+    middle, bottom = top + height / 2, top + height
+    return (
+        f"M0 {top:.1f}H{WIDTH}L{WIDTH - 3} {middle:.1f}L{WIDTH} {bottom:.1f}"
+        f"H0L3 {middle:.1f}Z"
+    )

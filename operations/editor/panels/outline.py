@@ -1,0 +1,148 @@
+"""The outline: the groups of the thread and the operations in them.
+
+The contract stands in `templates/operations/editor/frame/outline.html`.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from operations.domain.log.operation import Insert
+from operations.domain.tree.key import Key, original_index
+from operations.domain.tree.status import Status
+from operations.editor.rows.look import Look
+from operations.editor.rows.minimap_bands import group_starts
+from operations.editor.rows.operation import FOLDS, Op
+from operations.log.selectors import load_words
+from threads.domain.message import Role
+from threads.rendering.fragments import Fragments
+from threads.rendering.message import summary
+
+MOST_GROUPS = 200
+MOST_OPERATIONS = 200
+"""Of more operations only the newest stand in the outline."""
+TITLE_LENGTH = 120
+_LISTED = FOLDS | {"insert", "resequence"}
+_titles = Fragments[str](8 * 1024 * 1024)
+
+
+@dataclass(slots=True)
+class OutlineOp:
+    """An operation in the outline, with those that lie in it."""
+
+    word: str
+    name: str
+    range: str
+    key: Key
+    proposed: bool
+    children: "list[OutlineOp]" = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Group:
+    """A group, named by the words that began it."""
+
+    key: Key
+    label: str
+    title: str
+    operations: list[OutlineOp]
+
+
+@dataclass(slots=True)
+class Outline:
+    """See `outline.html`: `more` groups are not listed."""
+
+    count: int
+    groups: list[Group]
+    more: int
+
+
+def outline_of(look: Look) -> Outline:
+    """The outline of a thread: its first groups, each with a title."""
+    starts = group_starts(look)
+    listed = starts[:MOST_GROUPS]
+    titles = _title(look, [f"m{index}" for index in listed])
+    inside = _operations(look)
+    groups = []
+    for index in listed:
+        key = f"m{index}"
+        group = look.thread.leaves[index].group
+        groups.append(Group(key, str(index), titles[key], inside.get(group, [])))
+    return Outline(len(starts), groups, len(starts) - len(listed))
+
+
+def changed_groups(old: Outline, new: Outline) -> list[Group] | None:
+    """The groups that read otherwise now; None where the list itself is another."""
+    if [group.key for group in old.groups] != [group.key for group in new.groups]:
+        return None
+    if old.more != new.more:
+        return None
+    pairs = zip(old.groups, new.groups, strict=True)
+    return [now for was, now in pairs if now != was]
+
+
+def _title(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
+    """The first words of each message, as they read in the thread."""
+    marks = {key: (look.id, key, look.thread.spans(key)) for key in keys}
+    kept = dict(zip(keys, _titles.get(marks.values()), strict=True))
+    missing = [key for key, title in kept.items() if title is None]
+    if missing:
+        words = load_words(look.session, look.thread, missing)
+        for key in missing:
+            said = words.get(key)
+            text = summary(Role(said.role), said.parts)[:TITLE_LENGTH] if said else ""
+            kept[key] = text or (said.role if said else "").capitalize()
+            _titles.keep(marks[key], kept[key] or "")
+    return {key: title or "" for key, title in kept.items()}
+
+
+def _operations(look: Look) -> dict[int, list[OutlineOp]]:
+    """The operations of each group, those inside a fold under it."""
+    listed = [op for op in look.operations.all() if _is_listed(op)][-MOST_OPERATIONS:]
+    known = {op.key: _entry(op) for op in listed}
+    inside: dict[int, list[OutlineOp]] = defaultdict(list)
+    for key, entry in known.items():
+        op = look.operations[key]
+        holder = _holder(look, op)
+        if holder in known:
+            known[holder].children.append(entry)
+        elif (group := _group(look, op)) is not None:
+            inside[group].append(entry)
+    for entries in (*inside.values(), *(entry.children for entry in known.values())):
+        entries.sort(key=lambda entry: _first(look.operations[entry.key]))
+    return inside
+
+
+def _is_listed(op: Op) -> bool:
+    return op.word in _LISTED and op.status in (Status.APPLIED, Status.PROPOSED)
+
+
+def _entry(op: Op) -> OutlineOp:
+    proposed = op.status == Status.PROPOSED
+    name = op.word.capitalize() + (
+        f", {'staged' if op.staged else 'proposed'}" if proposed else ""
+    )
+    return OutlineOp(
+        op.word, name, op.where or op.range.replace("#", ""), op.key, proposed
+    )
+
+
+def _holder(look: Look, op: Op) -> Key:
+    """The fold that an applied fold lies in, or nothing."""
+    if op.word not in FOLDS or op.status != Status.APPLIED:
+        return ""
+    path = look.thread.path(op.key)
+    return path[-1] if path else ""
+
+
+def _group(look: Look, op: Op) -> int | None:
+    index = _first(op)
+    recorded = look.thread.log.edit(op.key)
+    if recorded is not None and isinstance(recorded.edit, Insert):
+        index = original_index(recorded.edit.after or "m0") or 0
+    leaves = look.thread.leaves
+    return leaves[index].group if 0 <= index < len(leaves) else None
+
+
+def _first(op: Op) -> int:
+    return int(op.first) if op.first.isdecimal() else 0

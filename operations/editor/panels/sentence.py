@@ -1,0 +1,93 @@
+"""What is said of a change that was just recorded, and where the focus belongs."""
+
+from operations.domain.log.control import ActivateTags, Redo, Toggle, Undo
+from operations.domain.log.edit import named_keys
+from operations.domain.log.log import Entry, controlled
+from operations.domain.tree.key import Key
+from operations.domain.tree.status import Status
+from operations.editor.rows.look import Look
+from operations.log.writing import Writing
+
+
+def sentence_of(look: Look, writing: Writing) -> tuple[str, Key]:
+    """One sentence (`Digest #88–#131 off, +40,750 tokens.`) and the key of what changed."""
+    if not writing.numbers:
+        return "Nothing had to be changed.", ""
+    number = writing.numbers[-1]
+    operation = writing.thread.log.at(number).operation
+    numbers = _concerned(look, number)
+    named = ", ".join(_named(look, f"o{edit}") for edit in numbers[:3])
+    match operation:
+        case Toggle(active=active):
+            text = f"{named} {'on' if active else 'off'}"
+        case Undo() | Redo():
+            text = f"{operation.kind.capitalize()}: {named or 'a change of the log'}"
+        case ActivateTags(tags=tags):
+            text = f"Active tags: {', '.join(tags) or 'none'}"
+        case _ if number in numbers:
+            text = named + _waits(writing.thread.log.at(number))
+        case _:
+            text = f"{named} {_PAST.get(operation.kind, operation.kind)}"
+    # Whoever turned a switch stays at it; only what is new is gone to.
+    focus = _visible(look, f"o{number}") if number in numbers else ""
+    return f"{text}{_difference(writing)}.{_aside(writing)}", focus
+
+
+def _waits(entry: Entry) -> str:
+    """How an edit waits that was just recorded; empty where it applies."""
+    return " staged" if entry.staged else " proposed" if entry.proposed else ""
+
+
+_PAST = {
+    "revert": "taken back",
+    "accept": "accepted",
+    "reject": "rejected",
+    "amend": "amended",
+}
+
+
+def _concerned(look: Look, number: int) -> list[int]:
+    """The edits that an entry is, or acts on."""
+    log = look.thread.log
+    operation = log.at(number).operation
+    if isinstance(operation, Undo | Redo):
+        found = [
+            edit for entry in operation.entries for edit in _concerned(look, entry)
+        ]
+        return list(dict.fromkeys(found))
+    return [number] if number in log.edits else list(controlled(operation))
+
+
+def _named(look: Look, key: Key) -> str:
+    op = look.operations[key]
+    return f"{op.word.capitalize()} {op.range or op.where}"
+
+
+def _difference(writing: Writing) -> str:
+    """How many more or fewer tokens the model sees."""
+    more = writing.thread.tokens.effective - writing.before.tokens.effective
+    return f", {'+' if more > 0 else '−'}{abs(more):,} tokens" if more else ""
+
+
+def _aside(writing: Writing) -> str:
+    """What fares otherwise on account of it."""
+    aside = [one for one in writing.changes if one.report.status == Status.CONFLICT]
+    if not aside:
+        return ""
+    named = ", ".join(f"{one.report.kind} {one.report.key}" for one in aside[:3])
+    return f" Set aside by it: {named}."
+
+
+def _visible(look: Look, key: Key) -> Key:
+    """The row that shows an operation: its fold, or the first message that it made or names."""
+    candidates = [key, f"{key}.0", *_targets(look, key)]
+    return next((one for one in candidates if look.thread.holds(one)), "")
+
+
+def _targets(look: Look, key: Key) -> list[Key]:
+    moved = [one.keys[0] for one in look.thread.moved if one.operation == key]
+    op = look.operations[key]
+    if op.first.isdecimal():
+        return [*moved, f"m{op.first}"]
+    recorded = look.thread.log.edit(key)
+    return [*moved, *(named_keys(recorded.edit)[:1] if recorded else ())]

@@ -1,0 +1,267 @@
+"""Articles as HTML: what was drawn before is taken from the process, the rest drawn in bulk."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from django.template.loader import render_to_string
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from operations.domain.text.left_out import left_out
+from operations.domain.thread.node import FoldNode, MessageNode
+from operations.domain.tree.key import Key, made_key
+from operations.domain.tree.span import read_changed
+from operations.log.selectors import Words, load_words
+from operations.requests import View
+from threads.domain.message import Role, digest
+from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
+from threads.rendering import fragments
+from threads.rendering.hidden import visible
+from threads.rendering.message import render_difference
+from threads.store.selectors import load_messages_at
+
+from .articles import Article, Gap, changes_on
+from .look import Look
+from .operation import label_of
+from .row import Row, fold_of, said_by
+
+MOST_COMPARED = 20
+"""Messages of a revise up to which its words are compared with the originals'."""
+CALLS_BEFORE = 12
+"""Originals before a result in which its call is sought, for the name of the tool."""
+MOST_SEARCHED = 300
+"""Messages of a digest up to which its marker says what it leaves out."""
+
+
+def draw(look: Look, articles: Iterable[Article]) -> list[SafeString]:
+    """The HTML of each article. Bodies are loaded only of those that were not drawn before."""
+    wanted = list(articles)
+    found = fragments.rows.get(article.mark for article in wanted)
+    missing = [
+        article for article, html in zip(wanted, found, strict=True) if html is None
+    ]
+    if missing:
+        drawn = iter(_draw(look, missing))
+        found = [next(drawn) if html is None else html for html in found]
+    return [html for html in found if html is not None]
+
+
+def joined(parts: Iterable[SafeString]) -> SafeString:
+    """Finished HTML, one after another; what is none would be escaped."""
+    return format_html_join("\n", "{}", ((part,) for part in parts))
+
+
+def draw_all(look: Look, articles: Sequence[Article | Gap]) -> SafeString:
+    """Articles with the gaps between them."""
+    drawn = iter(draw(look, (item for item in articles if isinstance(item, Article))))
+    return joined(
+        next(drawn) if isinstance(item, Article) else draw_gap(item)
+        for item in articles
+    )
+
+
+def draw_gap(gap: Gap) -> SafeString:
+    """The button that stands for nodes of an opened fold."""
+    return _rendered("node", node=gap)
+
+
+def _draw(look: Look, articles: Sequence[Article]) -> Iterator[SafeString]:
+    making = _Making(look, articles)
+    for article in articles:
+        html = making.draw(article)
+        if not article.is_open:
+            fragments.rows.keep(article.mark, html)
+        yield html
+
+
+class _Making:
+    """What some articles need, loaded at once: the words, and their bodies' HTML."""
+
+    def __init__(self, look: Look, articles: Sequence[Article]) -> None:
+        self.look = look
+        keys = [key for article in articles for key in printed(article)]
+        leaves = [key for article in articles for key in self._leaves(article)]
+        self.words = load_words(look.session, look.thread, [*keys, *leaves])
+        bodies = {key: self._body(self.words[key]) for key in keys if key in self.words}
+        html = fragments.load_bodies(look.session.project_id, bodies.values())
+        self.html = {key: html[body.digest] for key, body in bodies.items()}
+        self.tools = self._tools()
+
+    def draw(self, article: Article) -> SafeString:
+        """The HTML of one article."""
+        if not article.shows:
+            fold = fold_of(self.look.operations[article.node.key])
+            return _rendered("hairline", fold=fold)
+        if isinstance(article.node, FoldNode) and article.shows == article.node.key:
+            return self._marker(article, article.node)
+        row = self._row(article)
+        return _rendered("slip" if row.kind == "inserted" else "row", row=row)
+
+    def _row(self, article: Article) -> Row:
+        node, key = article.node, article.shows
+        words = self.words[key]
+        parts = self._parts(words)
+        tokens = _tokens(article)
+        said = said_by(
+            Role(words.role), parts, tokens=tokens, names=self.tools.get(key, {})
+        )
+        original = words.original.row if words.original else None
+        row = Row(
+            kind="message",
+            key=key,
+            label=label_of(key),
+            role=said.voice,
+            tokens=tokens,
+            time=original.created_at if original else None,
+            model=visible(original.model) if original else "",
+            depth=node.depth,
+            moved=article.moved,
+            notes=[note for note in article.notes if not note.below],
+            notes_below=[note for note in article.notes if note.below],
+            tool=said.tool,
+            outcome=said.outcome,
+            failed=said.failed,
+        )
+        if isinstance(node, MessageNode):
+            row.tags = node.tags if self.look.view is View.ANNOTATED else ()
+        self._made_by(row, article)
+        brief = isinstance(node, MessageNode) and (said.is_brief or node.depth > 0)
+        if (brief if article.brief is None else article.brief) and said.line:
+            row.brief, row.brief_is_code = said.line, said.is_code
+        else:
+            row.closable = bool(brief and said.line)
+            row.body_html = self.html[key]
+        return row
+
+    def _tools(self) -> dict[Key, dict[str, str]]:
+        """For each original that holds results without a name, the tools of the calls before."""
+        nameless = {
+            key: words.original.row.index
+            for key, words in self.words.items()
+            if words.original is not None and any(map(_is_nameless, words.parts))
+        }
+        before = {
+            key: range(max(0, i - CALLS_BEFORE), i) for key, i in nameless.items()
+        }
+        wanted = {index for indexes in before.values() for index in indexes}
+        calls = {
+            index: {
+                part.id: part.name
+                for part in original.parts
+                if isinstance(part, ToolCall)
+            }
+            for index, original in load_messages_at(self.look.session, wanted).items()
+        }
+        return {
+            key: {
+                id_: name
+                for index in indexes
+                for id_, name in calls.get(index, {}).items()
+            }
+            for key, indexes in before.items()
+        }
+
+    def _made_by(self, row: Row, article: Article) -> None:
+        """Say which operation made a message: as a slip, or where the model sees it."""
+        node = article.node
+        if isinstance(node, FoldNode):
+            row.made_by = node.kind
+        elif node.operation is not None and self.look.view is View.ANNOTATED:
+            row.kind = "inserted"
+            row.operation = self.look.operations[node.operation]
+            row.leads = row.key.endswith(".0")
+        elif node.operation is not None:
+            row.made_by = "insert"
+
+    def _marker(self, article: Article, node: FoldNode) -> SafeString:
+        op = self.look.operations[node.key]
+        difference = self._difference(article, node)
+        shown = joined(self.html[key] for key in printed(article))
+        fold = fold_of(
+            op,
+            open=article.is_open,
+            depth=node.depth,
+            shows_html=difference or shown,
+            difference=bool(difference),
+            children_html=draw_all(self.look, article.children),
+            moved=article.moved,
+            notes=[note for note in article.notes if not note.below],
+            notes_below=[note for note in article.notes if note.below],
+            left_out=self._left_out(article, node),
+        )
+        return _rendered("fold", fold=fold)
+
+    def _difference(self, article: Article, node: FoldNode) -> SafeString | None:
+        """A revise's words beside the originals', where both are words alone."""
+        if node.kind != "revise" or node.leaves > MOST_COMPARED:
+            return None
+        old = [self._text(key) for key in self._leaves(article)]
+        new = [self._text(key) for key in printed(article)]
+        if None in old or None in new:
+            return None
+        texts = ("\n\n".join(text or "" for text in side) for side in (old, new))
+        return render_difference(*texts)
+
+    def _left_out(self, article: Article, node: FoldNode) -> str:
+        """What the originals name and the digest doesn't, counted in words."""
+        if node.kind != "digest" or node.leaves > MOST_SEARCHED:
+            return ""
+        originals = (self._parts_of(key) for key in self._leaves(article))
+        summary = "\n".join(self._text(key) or "" for key in printed(article))
+        return left_out(originals, summary).sentence
+
+    def _leaves(self, article: Article) -> list[Key]:
+        """The originals that a marker's head says something about."""
+        node, most = article.node, {"revise": MOST_COMPARED, "digest": MOST_SEARCHED}
+        if not isinstance(node, FoldNode) or article.shows != node.key:
+            return []
+        if node.leaves > most.get(node.kind, 0):
+            return []
+        return self.look.thread.leaf_keys(node.key)
+
+    def _text(self, key: Key) -> str | None:
+        """The words of a message; None where it holds anything else."""
+        parts = self._parts_of(key)
+        if not all(isinstance(part, Text | Thinking) for part in parts):
+            return None
+        return "\n\n".join(part.text for part in parts if isinstance(part, Text))
+
+    def _parts_of(self, key: Key) -> tuple[Part, ...]:
+        return self.words[key].parts if key in self.words else ()
+
+    def _parts(self, words: Words) -> tuple[Part, ...]:
+        """What a message reads in this view: the original view takes only masks."""
+        if self.look.view is View.ORIGINAL and words.original is not None:
+            return read_changed(words.original.parts, changes_on(self.look, words.key))
+        return words.parts
+
+    def _body(self, words: Words) -> fragments.Body:
+        parts, role = self._parts(words), Role(words.role)
+        if words.original is not None and parts == words.original.parts:
+            original = words.original
+            return fragments.Body(original.digest, role, parts, tuple(original.counts))
+        return fragments.Body(digest(role, parts), role, parts)
+
+
+def printed(article: Article) -> list[Key]:
+    """The keys of the messages whose bodies an article prints."""
+    node = article.node
+    if isinstance(node, FoldNode) and article.shows == node.key:
+        return [
+            made_key(int(node.key[1:]), place) for place in range(len(node.messages))
+        ]
+    return [article.shows] if article.shows else []
+
+
+def _is_nameless(part: Part) -> bool:
+    return isinstance(part, ToolResult) and not part.name
+
+
+def _tokens(article: Article) -> int:
+    node = article.node
+    if isinstance(node, MessageNode):
+        return node.tokens - node.saved
+    return node.messages[int(article.shows.partition(".")[2])].tokens
+
+
+def _rendered(name: str, **context: object) -> SafeString:
+    return render_to_string(f"operations/editor/rows/{name}.html", context)

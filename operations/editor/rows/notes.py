@@ -1,0 +1,109 @@
+"""What hangs on a row or marker: flat creases, pencilled markers, warnings, stubs.
+
+The contract stands in `templates/operations/editor/rows/note.html`.
+"""
+
+from dataclasses import dataclass, replace
+
+from operations.domain.thread.node import Mark, Moved, Node
+from operations.domain.tree.key import Key
+from operations.domain.tree.status import Status
+from operations.requests import View
+
+from .look import Look
+from .operation import FOLDS, Op, label_of, numbered
+
+_KINDS = {
+    Status.OFF: "off",
+    Status.UNMET: "off",
+    Status.PROPOSED: "proposed",
+    Status.CONFLICT: "conflict",
+}
+_ON_PAPER = FOLDS | {"insert", "resequence"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """See `note.html`. `below` says on which side of its row it hangs."""
+
+    kind: str
+    op: Op
+    below: bool = False
+    may_decide: bool = False
+    to_key: Key = ""
+    to_label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bracket:
+    """The resequence that moved a row: see `bracket.html`. It reads as its operation does."""
+
+    op: Op
+    leads: bool
+    from_key: Key
+    from_label: str
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.op, name)
+
+
+def notes_on(look: Look, node: Node, *, first: bool) -> tuple[Note, ...]:
+    """What hangs on a top-level node; `first`: it is the first of the thread."""
+    if look.view is not View.ANNOTATED or node.depth:
+        return ()
+    marks = look.thread.marks.get(node.key, ())
+    stubs = look.stubs.get(node.key, []) if look.thread.moved else []
+    tops = look.stubs.get(None, []) if first and look.thread.moved else []
+    if not marks and not stubs and not tops:
+        return ()
+    found = [_mark(look, mark) for mark in marks]
+    found += [_stub(look, moved, below=True) for moved in stubs]
+    found += [_stub(look, moved, below=False) for moved in tops]
+    return tuple(note for note in found if note is not None)
+
+
+def bracket_of(look: Look, node: Node, before: Node | None) -> Bracket | None:
+    """The resequence that moved a node; it leads where the node `before` wasn't moved by it."""
+    if node.moved_by is None or look.view is not View.ANNOTATED:
+        return None
+    moved = look.moved_from.get(node.key)
+    behind = moved.behind if moved else None
+    op = look.operations[node.moved_by]
+    return Bracket(
+        op=_stretch(op, moved) if moved else op,
+        leads=before is None or before.moved_by != node.moved_by,
+        from_key=behind or look.thread.window(0, 1)[0].key,
+        from_label=f"after {numbered(label_of(behind))}" if behind else "the top",
+    )
+
+
+def _mark(look: Look, mark: Mark) -> Note | None:
+    op = look.operations[mark.operation]
+    if op.word not in _ON_PAPER:
+        return None
+    return Note(
+        kind=_KINDS[Status(op.status)],
+        op=op,
+        below=mark.behind,
+        may_decide=look.may_decide,
+    )
+
+
+def _stub(look: Look, moved: Moved, *, below: bool) -> Note | None:
+    place = look.thread.position(moved.keys[0])
+    before = look.thread.window(place - 1, 1)[0].key if place else None
+    if before is not None and before == moved.behind:
+        return None
+    return Note(
+        kind="stub",
+        op=_stretch(look.operations[moved.operation], moved),
+        below=below,
+        to_key=moved.keys[0],
+        to_label=f"after {numbered(label_of(before))}" if before else "the top",
+    )
+
+
+def _stretch(op: Op, moved: Moved) -> Op:
+    """The operation with the range of one stretch that it moved."""
+    labels = [label_of(key) for key in moved.keys]
+    return replace(op, first=labels[0], last=labels[-1])

@@ -1,0 +1,280 @@
+"""An operation as the thread, the drawer and the dialogs print it.
+
+The contract stands in `templates/operations/editor/rows/operation.html`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from operations.domain.log.edit import Edit, messages_of, named_keys, spans_of
+from operations.domain.log.log import Log, State
+from operations.domain.log.operation import Amend, Insert, Resequence, Tag
+from operations.domain.thread.node import FoldNode
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.ascent import longest_ascent
+from operations.domain.tree.key import Key, made_place, original_index
+from operations.domain.tree.status import Report, Status
+from operations.log.selectors import History, Row
+from threads.rendering.hidden import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who did it: a person, or an agent with a key."""
+
+    name: str
+    initials: str
+    is_agent: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Op:
+    """One operation: see `operation.html`. `tags` are those it gives or depends on."""
+
+    key: Key
+    word: str
+    status: str
+    on: bool
+    first: str
+    last: str
+    where: str
+    count: int
+    before: int | None
+    after: int | None
+    delta: int | None
+    author: Author
+    time: datetime
+    version: int
+    amends: tuple[int, ...]
+    reason: str
+    hidden_by: str
+    tags: tuple[str, ...]
+    title: str
+    staged: bool
+    """Whether its author still collects it with others, to commit them together."""
+
+    @property
+    def range(self) -> str:
+        """`#2–#57`, `#58` or nothing."""
+        if self.first == self.last:
+            return numbered(self.first)
+        return f"{numbered(self.first)}–{numbered(self.last)}"
+
+    @property
+    def range_words(self) -> str:
+        """`messages 2 to 57` or `message 58`."""
+        if self.first == self.last:
+            return f"message {self.first}" if self.first else self.where
+        return f"messages {self.first} to {self.last}"
+
+    @property
+    def share(self) -> int | None:
+        """How many per cent the tokens grew; negative where they shrank."""
+        if not self.before or self.after is None:
+            return None
+        return round(100 * (self.after - self.before) / self.before)
+
+    @property
+    def note(self) -> str:
+        """What it is for, the tags it gives, and why it isn't plainly on or off."""
+        parts = [visible(self.title)] if self.title else []
+        parts += (
+            [visible(" ".join(f"#{tag}" for tag in self.tags))] if self.tags else []
+        )
+        if self.status in (Status.UNMET, Status.VOID, Status.CONFLICT):
+            parts.append(f"{self.status}: {self.reason}")
+        return " · ".join(parts)
+
+
+class Operations:
+    """All operations of one thread, presented when they are asked for."""
+
+    def __init__(self, thread: Thread, history: History) -> None:
+        self.thread = thread
+        self.history = history
+        self._amends = amends_in_force(thread.log)
+        self._known: dict[Key, Op] = {}
+
+    def __getitem__(self, key: Key) -> Op:
+        """The operation with a key. Raises KeyError where it is no edit."""
+        if key not in self._known:
+            self._known[key] = self._present(key)
+        return self._known[key]
+
+    def all(self) -> list[Op]:
+        """Every operation, in the order of the log."""
+        return [self[report.key] for report in self.thread.operations]
+
+    def amends(self, number: int) -> tuple[int, ...]:
+        """The entries that gave an operation the words in force: what tells versions apart."""
+        return self._amends.get(number, ())
+
+    def row(self, key: Key) -> Row:
+        """Who recorded it, and when."""
+        return self.history.rows[int(key[1:])]
+
+    def _present(self, key: Key) -> Op:
+        recorded = self.thread.log.edit(key)
+        if recorded is None:
+            raise KeyError(key)
+        number, edit = recorded.entry.number, recorded.edit
+        report = self.thread.report(number)
+        first, last, count = self._extent(report, edit)
+        before, after = self._tokens(report, edit)
+        row = self.history.rows[number]
+        return Op(
+            key=key,
+            word=edit.kind,
+            status=report.status,
+            on=recorded.state is State.ON,
+            first=first,
+            last=last,
+            where=self._where(edit),
+            count=count,
+            before=before,
+            after=after,
+            delta=self._delta(edit, before, after),
+            author=author_of(row),
+            time=row.created_at,
+            version=1 + len(self.amends(number)),
+            amends=self.amends(number),
+            reason=reason_of(report, self.thread),
+            title=row.title,
+            hidden_by=report.hidden_by or "",
+            tags=edit.tags if isinstance(edit, Tag) else edit.condition.tags,
+            staged=recorded.entry.staged and recorded.state is State.PROPOSED,
+        )
+
+    def _extent(self, report: Report, edit: Edit) -> tuple[str, str, int]:
+        """Labels of the first and last original, and the number of messages."""
+        if isinstance(edit, Insert):
+            return "", "", len(edit.messages)
+        if self._is_fold(report):
+            fold = self.thread.node(report.key)
+            if isinstance(fold, FoldNode):
+                originals = _labels([fold.first, fold.last])
+                return (*(originals if any(originals) else _made(edit)), fold.leaves)
+        keys = named_keys(edit)
+        if isinstance(edit, Resequence):
+            keys = tuple(moved_keys(keys))
+        labels = _labels(map(original_index, keys))
+        return (*(labels if any(labels) else _made(edit)), len(keys))
+
+    def _tokens(self, report: Report, edit: Edit) -> tuple[int | None, int | None]:
+        if isinstance(edit, Insert):
+            return None, None
+        if self._is_fold(report):
+            fold = self.thread.node(report.key)
+            if isinstance(fold, FoldNode):
+                return fold.tokens_before, fold.tokens_after
+        if not hasattr(edit, "messages"):
+            return None, None
+        made = sum(message.tokens for message in messages_of(edit))
+        return tokens_of(self.thread, named_keys(edit)), made
+
+    def _delta(self, edit: Edit, before: int | None, after: int | None) -> int:
+        if isinstance(edit, Insert):
+            return sum(message.tokens for message in edit.messages)
+        if before is not None and after is not None:
+            return after - before
+        return -sum(span.saved for span in spans_of(edit))
+
+    def _where(self, edit: Edit) -> str:
+        if isinstance(edit, Insert):
+            return (
+                f"after {numbered(label_of(edit.after))}"
+                if edit.after
+                else "at the top"
+            )
+        spans = spans_of(edit)
+        if spans:
+            return f"{len(spans):,} match{'es' if len(spans) > 1 else ''}"
+        return ""
+
+    @staticmethod
+    def _is_fold(report: Report) -> bool:
+        return report.status is Status.APPLIED and report.kind in FOLDS
+
+
+FOLDS = frozenset({"digest", "revise", "snip", "condense"})
+
+
+def amends_in_force(log: Log) -> dict[int, tuple[int, ...]]:
+    """For each amended edit the numbers of the amendments that were not undone, in order."""
+    found: dict[int, list[int]] = {}
+    for entry in log.entries:
+        operation = entry.operation
+        if isinstance(operation, Amend) and not log.is_undone(entry.number):
+            found.setdefault(int(operation.operation[1:]), []).append(entry.number)
+    return {number: tuple(amends) for number, amends in found.items()}
+
+
+def author_of(row: Row) -> Author:
+    """Who recorded an entry."""
+    name = visible(row.actor_name)
+    words = name.split()
+    initials = "".join(word[0] for word in words[:2]).upper() if len(words) > 1 else ""
+    return Author(
+        name=name,
+        initials=initials or name[:2].upper(),
+        is_agent=not row.actor.startswith("user:"),
+    )
+
+
+def reason_of(report: Report, thread: Thread) -> str:
+    """Why an operation is not plainly on, in one sentence; what is in its way is named."""
+    if not report.operations:
+        return report.reason
+    named = ", ".join(
+        f"{thread.report(int(key[1:])).kind} {key}" for key in report.operations
+    )
+    if report.needs:
+        return f"It would cut through {named}."
+    return f"{report.reason.rstrip('.')}: {named}."
+
+
+def moved_keys(order: Sequence[Key]) -> list[Key]:
+    """Of the originals that a resequence lists, those that do not keep their order."""
+    known = (original_index(key) for key in dict.fromkeys(order))
+    indexes = [index for index in known if index is not None]
+    still = set(longest_ascent(indexes))
+    moved = [f"m{index}" for place, index in enumerate(indexes) if place not in still]
+    return moved or list(order)
+
+
+def label_of(key: Key) -> str:
+    """What the number column shows: `12` for m12, `o7` for the one message o7.0."""
+    index = original_index(key)
+    if index is not None:
+        return str(index)
+    place = made_place(key)
+    return f"o{place[0]}" if place and not place[1] else key
+
+
+def numbered(label: str) -> str:
+    """A label in a sentence: `#12`, but `o7` for what an operation made."""
+    return f"#{label}" if label.isdecimal() else label
+
+
+def tokens_of(thread: Thread, keys: Iterable[Key]) -> int:
+    """The tokens of leaves as they were recorded; keys that name nothing count nothing."""
+    total = 0
+    for key in keys:
+        index = original_index(key)
+        if index is not None and index < thread.message_count:
+            total += thread.leaves[index].tokens
+        elif index is None and (made := thread.made(key)) is not None:
+            total += made.tokens
+    return total
+
+
+def _made(edit: Edit) -> tuple[str, str]:
+    """The labels of the first and last message that it names, where all of them were inserted."""
+    keys = named_keys(edit)
+    return (label_of(keys[0]), label_of(keys[-1])) if keys else ("", "")
+
+
+def _labels(indexes: Iterable[int | None]) -> tuple[str, str]:
+    known = [index for index in indexes if index is not None]
+    return (str(min(known)), str(max(known))) if known else ("", "")

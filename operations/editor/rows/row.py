@@ -1,0 +1,150 @@
+"""Rows, slips, markers and gaps: what the templates of the thread are given.
+
+The contracts stand in `templates/threads/thread/{row,slip,fold,node}.html`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+
+from django.utils.safestring import SafeString
+
+from operations.domain.tree.key import Key
+from threads.domain.message import Role
+from threads.domain.part import Part, Text, ToolCall, ToolResult
+from threads.rendering.hidden import visible
+from threads.rendering.message import summary
+from threads.rendering.text.output import exit_code
+from threads.rendering.tools.tool_names import family
+
+from .notes import Bracket, Note
+from .operation import Op
+
+NOTHING = SafeString()
+SMALL, LARGE = 5, 50
+"""Messages under which a fold draws in a little, and from which it draws in deeply."""
+TOOL_LENGTH = 80
+LONG_SYSTEM = 200
+"""Tokens from which a system message is printed as one line."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Row:
+    """A message: see `row.html` and, for one that was inserted, `slip.html`."""
+
+    kind: str
+    key: Key
+    label: str
+    role: str
+    tokens: int
+    time: datetime | None = None
+    model: str = ""
+    tags: tuple[str, ...] = ()
+    body_html: SafeString = NOTHING
+    brief: str = ""
+    brief_is_code: bool = False
+    closable: bool = False
+    tool: str = ""
+    outcome: str = ""
+    failed: bool = False
+    depth: int = 0
+    made_by: str = ""
+    moved: Bracket | None = None
+    notes: Sequence[Note] = ()
+    notes_below: Sequence[Note] = ()
+    operation: Op | None = None
+    leads: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold(Op):
+    """A marker: see `fold.html`. `left_out` says what a digest keeps to itself."""
+
+    kind: str = "fold"
+    open: bool = False
+    depth: int = 0
+    shows_html: SafeString = NOTHING
+    difference: bool = False
+    children_html: SafeString = NOTHING
+    moved: Bracket | None = None
+    notes: Sequence[Note] = ()
+    notes_below: Sequence[Note] = ()
+    left_out: str = ""
+
+    @property
+    def size_class(self) -> str:
+        """How deep the sheet is drawn in."""
+        if self.count < SMALL:
+            return "is-small"
+        return "is-large" if self.count >= LARGE else ""
+
+
+def fold_of(op: Op, **members: object) -> Fold:
+    """The marker of an operation."""
+    known = {field.name: getattr(op, field.name) for field in fields(Op)}
+    return Fold(**known, **members)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a row's head says of the message's tools, and its one line."""
+
+    voice: str
+    """The role as it is drawn: results of tools that a user sends are the tools'."""
+    tool: str
+    outcome: str
+    failed: bool
+    line: str
+    is_code: bool
+    is_brief: bool
+    """Whether the row is one line until it is opened."""
+
+
+def said_by(
+    role: Role, parts: tuple[Part, ...], *, tokens: int, names: Mapping[str, str]
+) -> Said:
+    """The head of a message's row. Failed results and words stand open, the rest is brief.
+
+    `names` are the tools of the calls before it, by the ids of the calls.
+    """
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    results = [part for part in parts if isinstance(part, ToolResult)]
+    words = any(isinstance(part, Text) and part.text.strip() for part in parts)
+    named = (part.name or names.get(part.call_id) for part in results)
+    tool = next(filter(None, (*(call.name for call in calls), *named)), "")
+    outcome, failed = _outcome(results) if results else ("", False)
+    only_tools = not words and bool(calls or results)
+    brief = only_tools and not failed
+    if role in (Role.SYSTEM, Role.DEVELOPER):
+        brief = tokens >= LONG_SYSTEM
+    voice = Role.TOOL if results and not words else role
+    if voice is Role.TOOL:
+        brief = not failed
+    line = summary(role, parts)
+    if only_tools:
+        line = _without_head(line, tool, outcome, "exit 0")
+    is_code = only_tools and not results and family(tool) in ("command", "program")
+    tool = visible(tool[:TOOL_LENGTH])
+    return Said(
+        voice, tool if only_tools else "", outcome, failed, line, is_code, brief
+    )
+
+
+def _outcome(results: Sequence[ToolResult]) -> tuple[str, bool]:
+    """What the results came to: the first that failed speaks for all."""
+    for result in results:
+        texts = [item.text for item in result.content if isinstance(item, Text)]
+        code = exit_code("\n".join(texts))
+        if code:
+            return f"exit {code}", True
+        if result.is_error:
+            return "error", True
+    return "ok", False
+
+
+def _without_head(line: str, *heads: str) -> str:
+    """A line without what the row's head says already."""
+    for head in heads:
+        if head:
+            line = line.removeprefix(head).lstrip(" :,·")
+    return line

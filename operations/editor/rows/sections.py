@@ -1,0 +1,81 @@
+"""The thread in sections of 100 places: the loaded ones with their rows, the others empty.
+
+Each 32 sections stand in a stretch: where one changes, the browser lays out its stretch and passes
+by the others, where it would look at each of a thousand sections.
+The height of an empty section is guessed from roles and tokens alone; nothing of it is read.
+"""
+
+from collections.abc import Mapping
+
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from .articles import articles_at
+from .derived import derived
+from .drawing import draw, joined
+from .look import Look
+from .minimap_bands import Shape, shapes
+from .operation import FOLDS
+
+SIZE = 100
+SECTIONS_A_STRETCH = 32
+BRIEF, HEAD, LINE = 34, 58, 24
+"""Pixels of a row of one line, of the head of a whole row, of a line of text."""
+TOKENS_A_LINE = 20
+MOST_LINES = 30
+
+
+def start_of(place: int) -> int:
+    """The first place of the section that holds a place."""
+    return place - place % SIZE
+
+
+def draw_sections(look: Look, loaded: int) -> SafeString:
+    """All sections of a view; that which begins at `loaded` with its rows."""
+    empty = derived(look.thread, ("sections", look.view), lambda: _empty_sections(look))
+    rows = joined(draw(look, articles_at(look, loaded, SIZE)))
+    count = min(SIZE, look.total - loaded)
+    full = _section({"start": loaded, "count": count, "html": rows})
+    at = loaded // SIZE
+    sections = [*empty[:at], full, *empty[at + 1 :]]
+    return joined(
+        _stretch(sections[start : start + SECTIONS_A_STRETCH])
+        for start in range(0, len(sections), SECTIONS_A_STRETCH)
+    )
+
+
+def draw_chunk(look: Look, start: int, count: int) -> SafeString:
+    """The rows from a place on."""
+    return joined(draw(look, articles_at(look, start, count)))
+
+
+def _empty_sections(look: Look) -> list[SafeString]:
+    known = shapes(look)
+    sections = []
+    for start in range(0, len(known), SIZE):
+        held = known[start : start + SIZE]
+        height = sum(map(guessed_height, held))
+        sections.append(
+            _section({"start": start, "count": len(held), "height": height})
+        )
+    return sections
+
+
+def guessed_height(shape: Shape) -> int:
+    """About how many pixels a row is high."""
+    kind, tokens, is_fold, _ = shape
+    lines = min(1 + tokens // TOKENS_A_LINE, MOST_LINES)
+    if is_fold and kind in FOLDS:
+        return BRIEF + (LINE * lines if tokens else 0)
+    if kind in ("tool", "system", "developer"):
+        return BRIEF
+    return HEAD + LINE * lines
+
+
+def _stretch(sections: list[SafeString]) -> SafeString:
+    return format_html('<div class="stretch">{}</div>', joined(sections))
+
+
+def _section(chunk: Mapping[str, object]) -> SafeString:
+    return render_to_string("operations/editor/rows/chunk.html", {"chunk": chunk})

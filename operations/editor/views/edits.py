@@ -1,0 +1,120 @@
+"""Writes: each calls the service that every door calls, and answers what changed."""
+
+import uuid
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError
+from operations.editor.forms import ActivateForm, AmendForm
+from operations.editor.panels.sentence import sentence_of
+from operations.edits import services, staging
+from operations.edits.expand_targets import widen
+from operations.log.writing import Writing
+from operations.requests import fields_of, view_of
+from threads.store.selectors import get_session
+
+from .dialogs import FORM, activation, refused
+from .edit_requests import amended, build_of, form_of
+from .patches import Notice, patch
+from .requests import look_of, operation_id_of
+
+_ACTS: dict[str, Callable[[Caller, uuid.UUID], Writing]] = {
+    "on": lambda caller, operation_id: services.toggle(caller, operation_id, True),
+    "off": lambda caller, operation_id: services.toggle(caller, operation_id, False),
+    "revert": services.revert,
+    "accept": services.accept,
+    "reject": services.reject,
+    "widen": widen,
+}
+ACTS = tuple(_ACTS)
+
+
+@require_POST
+def record(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Record an edit. What is refused answers the form again, or a notice."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    form = form_of(request)
+    if not form.is_valid():
+        return refused(request, session, form)
+    try:
+        propose, stage = (bool(request.POST.get(how)) for how in ("propose", "stage"))
+        build = build_of(session, form)
+        edit = services.Request(build, propose=propose, stage=stage)
+        return answer(request, services.record_edit(caller, session_id, edit))
+    except DomainError as error:
+        return refused(request, session, form, error)
+
+
+@require_POST
+def act(
+    request: HttpRequest, session_id: uuid.UUID, key: str, verb: str
+) -> HttpResponse:
+    """Switch an operation, take it back, decide on it, widen it."""
+    caller = caller_of(request)
+    operation_id = operation_id_of(get_session(caller, session_id), key)
+    return answer(request, _ACTS[verb](caller, operation_id))
+
+
+@require_POST
+def amend(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
+    """Give an operation other words or another condition."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    form = AmendForm(request.POST)
+    if not form.is_valid():
+        return refused(request, session, form)
+    try:
+        operation_id = operation_id_of(session, key)
+        writing = services.amend(caller, operation_id, lambda edit: amended(form, edit))
+        return answer(request, writing)
+    except DomainError as error:
+        return refused(request, session, form, error)
+
+
+@require_POST
+def undo(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Take back the caller's newest entry."""
+    return answer(request, services.undo(caller_of(request), session_id))
+
+
+@require_POST
+def redo(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Bring back what the caller undid last."""
+    return answer(request, services.redo(caller_of(request), session_id))
+
+
+@require_POST
+def commit(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Let all that the caller staged apply."""
+    return answer(request, staging.commit(caller_of(request), session_id))
+
+
+@require_POST
+def discard(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Take back all that the caller staged."""
+    return answer(request, staging.discard(caller_of(request), session_id))
+
+
+@require_POST
+def tags(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Set the session's active tags."""
+    caller, form = caller_of(request), ActivateForm(request.POST)
+    if not form.is_valid():
+        context = activation(get_session(caller, session_id), form)
+        return render(request, FORM, context, status=422)
+    names = form.cleaned_data["tags"]
+    return answer(request, services.activate_tags(caller, session_id, names))
+
+
+def answer(request: HttpRequest, writing: Writing) -> HttpResponse:
+    """The patch that shows what was recorded."""
+    view = view_of(fields_of(request))
+    look = look_of(caller_of(request), writing.session, view=view)
+    text, focus = sentence_of(look, writing)
+    return patch(request, look, Notice(text, undo=bool(writing.numbers), focus=focus))

@@ -1,0 +1,156 @@
+"""The dialog to replace and redact words: what matches, each with its own switch, recorded."""
+
+import json
+import uuid
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+from pydantic import TypeAdapter, ValidationError
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.shape import wrong_shape
+from operations.domain.text.resolution import FLOOR
+from operations.domain.text.suggestions import Suggestion
+from operations.domain.tree.span import fingerprint
+from operations.editor.forms import TextForm
+from operations.editor.panels.matches import matches_of
+from operations.edits.arguments import AnyEdit, TextArguments
+from operations.find_replace import services as patterns
+from operations.requests import fields_of
+from threads.models import Session
+from threads.store.selectors import get_session
+
+from .edits import answer
+
+TEMPLATE = "operations/editor/dialogs/texts.html"
+_PLACE = ("key", "part", "start", "end", "sha256")
+_arguments: TypeAdapter[Any] = TypeAdapter(AnyEdit)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def dialog(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """The dialog; `start` are words that were picked: few are more likely a secret.
+
+    Many may come by POST.
+    """
+    session = get_session(caller_of(request), session_id)
+    words = fields_of(request).get("start", "").strip()
+    kind = "redact" if 0 < len(words) < FLOOR else "replace"
+    form = TextForm(initial={"type": kind, "start": words})
+    return _shown(request, session, form)
+
+
+@require_POST
+def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Look for the words, take a suggestion, or record what was chosen."""
+    session = get_session(caller_of(request), session_id)
+    if "suggestion" in request.POST:
+        return _suggested(request, session)
+    form = TextForm(request.POST)
+    if not form.is_valid():
+        return _shown(request, session, form, status=422)
+    asks_again = request.POST.get("step") == "find"
+    if asks_again or request.POST.get("listed") != _question(form):
+        return _found(request, session, form)
+    spans = request.POST.getlist("span")
+    if not spans:
+        form.add_error(None, "Choose at least one match.")
+        return _found(request, session, form, status=422)
+    try:
+        wanted = _chosen(form, spans).wanted()
+        caller = caller_of(request)
+        stage = bool(request.POST.get("stage"))
+        writing = patterns.change_each(caller, session_id, wanted, stage=stage)
+        return answer(request, writing)
+    except DomainError as error:
+        form.add_error(None, error.message)
+        return _found(request, session, form, status=error.status)
+
+
+def _question(form: TextForm) -> str:
+    """What was looked for, shortened: matches of other words must be seen before they count."""
+    asked = ("type", "start", "end", "include_folded")
+    return fingerprint(json.dumps([form.cleaned_data[name] for name in asked]))
+
+
+def _chosen(form: TextForm, spans: list[str]) -> TextArguments:
+    """The spans that were chosen. Raises Invalid for what names none."""
+    words = form.cleaned_data["replacement"]
+    named = [dict(zip(_PLACE, span.split(), strict=False)) for span in spans]
+    given = [{**place, "replacement": words} for place in named]
+    return _read({"type": form.cleaned_data["type"], "spans": given})
+
+
+def _read(arguments: dict[str, Any]) -> TextArguments:
+    try:
+        read: TextArguments = _arguments.validate_python(arguments)
+    except ValidationError as error:
+        raise wrong_shape(error.errors()) from error
+    return read
+
+
+def _suggested(request: HttpRequest, session: Session) -> HttpResponse:
+    """The dialog filled in with a suggestion, and what that matches."""
+    found = patterns.suggestions(session)
+    number = request.POST["suggestion"]
+    if not number.isdecimal() or int(number) >= len(found):
+        return _shown(request, session, TextForm(), suggestions=found)
+    pattern = found[int(number)].pattern
+    form = TextForm(
+        {
+            "type": "replace",
+            "start": pattern.start,
+            "end": pattern.end or "",
+            "replacement": pattern.replacement,
+        }
+    )
+    return (
+        _found(request, session, form)
+        if form.is_valid()
+        else _shown(request, session, form)
+    )
+
+
+def _found(
+    request: HttpRequest, session: Session, form: TextForm, *, status: int = 200
+) -> HttpResponse:
+    """The dialog with all that its words match now."""
+    wanted = _read(form.arguments()).wanted()
+    looked = patterns.look(session, wanted)
+    if not looked.found:
+        for fault in looked.faults:
+            form.add_error("start", fault.message)
+        return _shown(request, session, form, status=422)
+    matches = matches_of(looked, wanted.floor)
+    extra = {"matches": matches, "listed": _question(form)}
+    return _render(request, session, form, extra, status)
+
+
+def _shown(
+    request: HttpRequest,
+    session: Session,
+    form: TextForm,
+    *,
+    suggestions: list[Suggestion] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The dialog without matches, with what is suggested."""
+    found = patterns.suggestions(session) if suggestions is None else suggestions
+    return _render(request, session, form, {"suggestions": found}, status)
+
+
+def _render(
+    request: HttpRequest,
+    session: Session,
+    form: TextForm,
+    extra: dict[str, Any],
+    status: int,
+) -> HttpResponse:
+    action = reverse("operations:texts", args=[session.pk])
+    word = form["type"].value() or "replace"
+    context = {"form": form, "action": action, "word": word, **extra}
+    return render(request, TEMPLATE, context, status=status)

@@ -1,0 +1,83 @@
+"""From a request to a look at a session: the gate, the view, the opened folds, the places."""
+
+import uuid
+from dataclasses import replace
+
+from django.http import HttpRequest, QueryDict
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid, NotFound
+from contextstudio.accounts.domain.rights import Right
+from operations.domain.tree.key import entry_number
+from operations.editor.rows.derived import derived
+from operations.editor.rows.look import Look
+from operations.editor.rows.operation import Operations
+from operations.editor.rows.patch import Range
+from operations.log.selectors import load_history, load_thread
+from operations.models import OpenFold
+from operations.requests import View, fields_of, view_of
+from threads.models import Session
+from threads.store.selectors import get_session
+
+
+def look_at(request: HttpRequest, session_id: uuid.UUID) -> Look:
+    """The session as the caller looks at it now. Raises NotFound for a stranger."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    fields = fields_of(request)
+    return look_of(caller, session, view=view_of(fields))
+
+
+def look_of(caller: Caller, session: Session, *, view: View = View.ANNOTATED) -> Look:
+    """The look of one who has passed the gate."""
+    history = load_history(session)
+    thread = load_thread(session)
+    return Look(
+        session=session,
+        thread=thread,
+        operations=derived(thread, "operations", lambda: Operations(thread, history)),
+        view=view,
+        open_folds=open_folds(caller, session),
+        may_propose=caller.may(Right.PROPOSE, session.project_id),
+        may_edit=caller.may(Right.EDIT, session.project_id),
+        may_decide=caller.may(Right.REVIEW, session.project_id),
+    )
+
+
+def earlier(look: Look, *, head: int, message_count: int | None) -> Look:
+    """The same look at an earlier head."""
+    thread = load_thread(look.session, head=head, message_count=message_count)
+    history = look.operations.history
+    operations = derived(thread, "operations", lambda: Operations(thread, history))
+    # Made anew, for a copy would keep what was derived for the other thread.
+    return replace(look, thread=thread, operations=operations)
+
+
+def open_folds(caller: Caller, session: Session) -> frozenset[str]:
+    """The folds of a session that a person has opened."""
+    if caller.user_id is None:
+        return frozenset()
+    numbers = OpenFold.objects.filter(user_id=caller.user_id, session=session)
+    return frozenset(
+        f"o{number}" for number in numbers.values_list("number", flat=True)
+    )
+
+
+def operation_id_of(session: Session, key: str) -> uuid.UUID:
+    """The id of an operation of a session. Raises NotFound."""
+    row = load_history(session).rows.get(entry_number(key) or 0)
+    if row is None:
+        raise NotFound(f"There is no operation {key}.", at=["operation"])
+    return row.id
+
+
+def ranges_of(fields: QueryDict) -> list[Range]:
+    """The places that the page has loaded: `0-100,300-400`. Raises Invalid."""
+    found = []
+    for text in filter(None, fields.get("loaded", "").split(",")[:1000]):
+        start, _, end = text.partition("-")
+        if not (start.isdecimal() and end.isdecimal() and len(text) < 20):
+            raise Invalid("loaded must read 0-100,300-400.", at=["loaded"])
+        found.append(Range(int(start), int(end)))
+    return found

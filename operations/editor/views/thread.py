@@ -1,0 +1,183 @@
+"""The thread page and its rows."""
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_GET, require_POST, require_safe
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import Invalid, NotFound
+from operations.domain.tree.key import entry_number
+from operations.editor import open_folds as folding
+from operations.editor.panels.meter import meter_of
+from operations.editor.panels.minimap import spine_of
+from operations.editor.panels.outline import outline_of
+from operations.editor.rows.articles import articles_of, gap_articles, gap_of
+from operations.editor.rows.drawing import draw, draw_gap, joined
+from operations.editor.rows.look import Look
+from operations.editor.rows.sections import SIZE, draw_chunk, draw_sections, start_of
+from operations.exports import services as exports
+from operations.exports.page import export_menu
+from operations.requests import View, fields_of, number_of, view_of
+from threads.store.origins import load_origin
+from threads.store.selectors import get_session
+
+from .patches import drawer_for, patch
+from .requests import look_at
+
+MOST_AT_ONCE = 500
+
+
+@require_safe
+def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """The thread editor, with the rows around `at` (a key) or from `start` on."""
+    look = look_at(request, session_id)
+    loaded = _anchor(request, look)
+    context = {
+        "session": look.session,
+        "head": look.thread.head,
+        "view": look.view,
+        "views": _views(request, look),
+        "may_edit": look.may_edit,
+        "may_propose": look.may_propose,
+        "sections": draw_sections(look, loaded) if look.total else "",
+        "total": look.total,
+        "pages": _pages(request, look, loaded),
+        "meter": meter_of(look),
+        "outline": outline_of(look),
+        "spine": spine_of(look),
+        "drawer": drawer_for(request, look),
+        "exports": export_menu(look.session),
+        "origin": load_origin(look.session),
+    }
+    return render(request, "operations/editor/thread.html", context)
+
+
+@require_safe
+def chunk(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """The rows from a place on."""
+    look = look_at(request, session_id)
+    start = number_of(request.GET, "start", 0)
+    count = min(number_of(request.GET, "count", SIZE), MOST_AT_ONCE)
+    answer = HttpResponse(draw_chunk(look, start, count))
+    answer["X-Head"] = str(look.thread.head)
+    return answer
+
+
+@require_GET
+def changes(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """What brings a page to the newest head; nothing where it is there already."""
+    look = look_at(request, session_id)
+    is_new = number_of(request.GET, "since") == look.thread.head
+    if is_new and number_of(request.GET, "messages", 0) == look.thread.message_count:
+        return HttpResponse(status=204)
+    return patch(request, look)
+
+
+@require_POST
+def fold(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
+    """Open or close a fold, which is kept for this person, or print a row whole or brief."""
+    look = look_at(request, session_id)
+    is_open = request.POST.get("open") == "1"
+    if (number := entry_number(key)) is not None:
+        folding.keep(caller_of(request), look.session, number, is_open=is_open)
+        changed = look.open_folds | {key} if is_open else look.open_folds - {key}
+        look.open_folds = frozenset(changed)
+    return HttpResponse(joined(_row(look, key, brief=not is_open)))
+
+
+@require_POST
+def folds(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Open or close all folds on the sheet, loaded or not, which is kept for this person."""
+    look = look_at(request, session_id)
+    thread, opened = look.thread, look.open_folds
+    keys = {key for key in thread.folds if thread.top(key) == key}
+    is_open = request.POST.get("open") == "1"
+    folding.keep_all(caller_of(request), look.session, keys, is_open=is_open)
+    look.open_folds = opened | keys if is_open else opened - keys
+    return patch(request, look, opened=opened)
+
+
+@require_GET
+def children(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Nodes of an opened fold that were left out for their number, and what is left of the gap."""
+    look = look_at(request, session_id)
+    fold_key = request.GET.get("operation", "")
+    start, count = number_of(request.GET, "start"), number_of(request.GET, "count")
+    drawn = draw(look, gap_articles(look, fold_key, start, min(count, SIZE)))
+    if count > SIZE:
+        drawn.append(draw_gap(gap_of(look, fold_key, start + SIZE, count - SIZE)))
+    return HttpResponse(joined(drawn))
+
+
+@require_GET
+def export(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
+    """A download: the originals, or what the model sees."""
+    session = get_session(caller_of(request), session_id)
+    fields = fields_of(request)
+    view = View.EFFECTIVE if not fields.get("view") else view_of(fields)
+    return exports.response(
+        session, format=fields.get("format", "contextstudio"), view=view
+    )
+
+
+def _row(look: Look, key: str, *, brief: bool) -> list[SafeString]:
+    """The article of one node, wherever it stands."""
+    if look.view is View.ORIGINAL:
+        nodes = look.nodes(look.place(key), 1)
+        return draw(look, articles_of(look, nodes[0], brief=brief))
+    node = look.thread.node(key)
+    before = None
+    if not node.depth:
+        position = look.thread.position(key)
+        before = look.nodes(position - 1, 1)[0] if position else None
+    first = not node.depth and before is None
+    articles = articles_of(look, node, before=before, first=first, brief=brief)
+    asked = [article for article in articles if article.shows == key]
+    return draw(look, asked or articles[:1])
+
+
+def _anchor(request: HttpRequest, look: Look) -> int:
+    """The section to begin with. A key that is gone leads to the top."""
+    if not look.total:
+        return 0
+    try:
+        at = request.GET.get("at")
+        place = look.place(at) if at else number_of(request.GET, "start", 0)
+    except (NotFound, Invalid):
+        place = 0
+    return start_of(min(place, look.total - 1))
+
+
+def _views(request: HttpRequest, look: Look) -> list[dict[str, str]]:
+    address = reverse("operations:thread", args=[look.session.pk])
+    return [
+        {
+            "name": view,
+            "title": view.capitalize(),
+            "href": f"{address}?{urlencode({'view': view})}",
+        }
+        for view in View
+    ]
+
+
+def _pages(request: HttpRequest, look: Look, loaded: int) -> list[dict[str, str]]:
+    """The sections before and behind, as plain links for those who read without a script."""
+    address = reverse("operations:thread", args=[look.session.pk])
+    pages = []
+    for start, rel in ((loaded - SIZE, "prev"), (loaded + SIZE, "next")):
+        if 0 <= start < look.total:
+            query = urlencode({"view": str(look.view), "start": str(start)})
+            end = min(start + SIZE, look.total)
+            pages.append(
+                {
+                    "href": f"{address}?{query}",
+                    "rel": rel,
+                    "label": f"{start + 1:,}–{end:,}",
+                }
+            )
+    return pages

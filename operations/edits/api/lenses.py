@@ -1,0 +1,65 @@
+"""REST for lenses: the named sets of active tags."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Status
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import NotFound
+from operations.edits import services
+from operations.edits.schemas import LensIn, LensOut
+from operations.log.selectors import list_lenses
+from threads.store.selectors import get_session
+
+router = Router(tags=["operations"])
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/lenses",
+    response=list[LensOut],
+    operation_id="operations_api_lenses",
+)
+def lenses(request: HttpRequest, session_id: uuid.UUID) -> list[dict[str, Any]]:
+    """The named sets of active tags."""
+    session = get_session(caller_of(request), session_id)
+    return [{"name": lens.name, "tags": lens.tags} for lens in list_lenses(session)]
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/lenses/{name}",
+    response=LensOut,
+    operation_id="operations_api_lens",
+)
+def lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> dict[str, Any]:
+    """One named set of active tags."""
+    session = get_session(caller_of(request), session_id)
+    for found in list_lenses(session):
+        if found.name == name:
+            return {"name": found.name, "tags": found.tags}
+    raise NotFound("There is no such lens.", at=["name"])
+
+
+@router.put(
+    "/sessions/{uuid:session_id}/lenses/{name}",
+    response=LensOut,
+    operation_id="operations_api_save_lens",
+)
+def save_lens(
+    request: HttpRequest, session_id: uuid.UUID, name: str, body: LensIn
+) -> dict[str, Any]:
+    """Name a set of active tags."""
+    saved = services.save_lens(caller_of(request), session_id, name, body.tags)
+    return {"name": saved.name, "tags": saved.tags}
+
+
+@router.delete(
+    "/sessions/{uuid:session_id}/lenses/{name}",
+    response={204: None},
+    operation_id="operations_api_delete_lens",
+)
+def delete_lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> Status[Any]:
+    """Forget a named set of active tags."""
+    services.delete_lens(caller_of(request), session_id, name)
+    return Status(204, None)

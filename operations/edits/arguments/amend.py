@@ -1,0 +1,65 @@
+"""What a caller says to amend an operation."""
+
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from contextstudio.accounts.domain.errors import Invalid
+from operations.domain.log import operation as edits
+from operations.domain.log.condition import Condition
+from operations.domain.log.edit import messages_of
+from threads.domain.part import Text
+
+from .edit import ConditionArguments
+from .values import MessageData, Tag, Words, made_messages
+
+
+class AmendArguments(BaseModel):
+    """New words or a new condition for an operation; what is absent stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    summary: Words | None = None
+    text: Words | None = None
+    replacements: list[MessageData] | None = Field(None, min_length=1)
+    messages: list[MessageData] | None = Field(None, min_length=1)
+    tags: list[Tag] | None = None
+    condition: ConditionArguments | None = None
+    expected_head: int | None = Field(None, ge=0)
+
+    def amended(self, edit: edits.Edit) -> edits.Edit:
+        """The edit with these words. Raises Invalid for words that its kind does not have."""
+        if self.tags is not None and self.condition is not None and edit.kind != "tag":
+            raise Invalid("Give either tags or condition, not both.", at=["tags"])
+        changes: dict[str, Any] = {}
+        for field in ("summary", "text", "replacements", "messages"):
+            if (value := getattr(self, field)) is not None:
+                if field != WORDS_OF.get(edit.kind):
+                    raise Invalid(f"A {edit.kind} has no {field}.", at=[field])
+                changes["messages"] = self._made(field, value, edit)
+        if self.tags is not None and isinstance(edit, edits.Tag):
+            changes["tags"] = tuple(self.tags)
+        elif self.tags is not None:
+            changes["condition"] = Condition(tags=tuple(self.tags))
+        if self.condition is not None:
+            changes["condition"] = self.condition.condition()
+        if not changes:
+            raise Invalid("Say what to amend.")
+        return replace(edit, **changes)
+
+    def _made(self, field: str, value: Any, edit: edits.Edit) -> tuple[edits.New, ...]:
+        if isinstance(value, str):
+            return tuple(
+                edits.New(made.role, (Text(value),)) for made in messages_of(edit)
+            )
+        return made_messages(value, field)
+
+
+WORDS_OF = {
+    "digest": "summary",
+    "condense": "text",
+    "revise": "replacements",
+    "insert": "messages",
+}
+"""The argument in which each kind of edit takes its words."""

@@ -1,0 +1,104 @@
+"""What every edit takes: a condition, a title, and of many a range of messages."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from contextstudio.accounts.domain.errors import Invalid
+from operations.domain.log import operation as edits
+from operations.domain.log.condition import ALWAYS, Condition
+from operations.domain.text.text_edit import Wanted
+from operations.domain.thread.thread import Thread
+
+from .values import Index, Key, Tag
+
+
+class ConditionArguments(BaseModel):
+    """When an operation applies: while these tags and objectives are active."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tags: list[Tag] = []
+    objectives: list[Tag] = []
+    match: Literal["all", "any", "none"] = "all"
+
+    def condition(self) -> Condition:
+        """The condition of the domain."""
+        return Condition(
+            tags=tuple(self.tags), objectives=tuple(self.objectives), match=self.match
+        )
+
+
+class EditArguments(BaseModel, ABC):
+    """What every edit takes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    condition: ConditionArguments | None = None
+    propose: bool = False
+    title: str = Field(
+        "", max_length=300, description="What it is for, in a few words."
+    )
+    expected_head: int | None = Field(
+        None, ge=0, description="Refuse (409) if the log has grown beyond this entry."
+    )
+
+    @abstractmethod
+    def edit(self, thread: Thread) -> edits.Edit | Wanted:
+        """The edit with its targets resolved to keys, or one whose text is yet to be found.
+
+        Raises Invalid with the place.
+        """
+
+    def _condition(self, tags: Sequence[str] | None = None) -> Condition:
+        if self.condition is not None and tags:
+            raise Invalid("Give either tags or condition, not both.", at=["tags"])
+        if self.condition is not None:
+            return self.condition.condition()
+        return Condition(tags=tuple(tags)) if tags else ALWAYS
+
+
+class RangeArguments(EditArguments):
+    """A range of originals by index (inclusive), or keys."""
+
+    start_idx: Index | None = None
+    end_idx: Index | None = None
+    range: tuple[Index, Index] | None = Field(
+        None, description="`[start_idx, end_idx]`."
+    )
+    targets: list[Key] | None = Field(None, min_length=1)
+
+    @model_validator(mode="after")
+    def _names_its_targets_once(self) -> "RangeArguments":
+        indexes = (self.start_idx, self.end_idx)
+        if self.range is not None and indexes == (None, None):
+            self.start_idx, self.end_idx = self.range
+            self.range = None
+        ways = [
+            self.range is not None,
+            self.start_idx is not None,
+            self.targets is not None,
+        ]
+        if sum(ways) != 1 or (self.start_idx is None) != (self.end_idx is None):
+            raise ValueError("give start_idx and end_idx, or range, or targets")
+        return self
+
+    def targets_in(self, thread: Thread) -> tuple[str, ...]:
+        """The keys meant. Raises Invalid for a range that is not in the session."""
+        if self.targets is not None:
+            return tuple(self.targets)
+        first, last = self.start_idx, self.end_idx
+        if (
+            first is None or last is None
+        ):  # the validator saw to it; this tells the type checker
+            raise Invalid("Give start_idx and end_idx.", at=["start_idx"])
+        if first > last:
+            raise Invalid("start_idx is greater than end_idx.", at=["start_idx"])
+        if last >= thread.message_count:
+            raise Invalid(
+                f"The session has {thread.message_count} messages; end_idx is {last}.",
+                at=["end_idx"],
+            )
+        return tuple(thread.resolve_range(first, last))

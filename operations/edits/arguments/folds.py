@@ -1,0 +1,98 @@
+"""Edits of a range of messages: tags, and what stands in their place."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from contextstudio.accounts.domain.errors import Invalid
+from operations.domain.log import operation as edits
+from operations.domain.thread.thread import Thread
+from threads.domain.message import Role
+from threads.domain.part import Text
+
+from .edit import EditArguments, RangeArguments
+from .values import Key, MessageData, Tag, Words, made_messages
+
+
+class TagArguments(RangeArguments):
+    """Give messages tags."""
+
+    type: Literal["tag"] = "tag"
+    tags: list[Tag] = Field(min_length=1)
+
+    def edit(self, thread: Thread) -> edits.Tag:
+        """The tag operation."""
+        return edits.Tag(
+            targets=self.targets_in(thread),
+            tags=tuple(self.tags),
+            condition=self._condition(),
+        )
+
+
+class DigestArguments(RangeArguments):
+    """Fold messages into one that sums them up."""
+
+    type: Literal["digest"] = "digest"
+    summary: Words
+    tags: list[Tag] | None = Field(
+        None, description="Short for a condition on all of them."
+    )
+
+    def edit(self, thread: Thread) -> edits.Digest:
+        """The digest; its summary is a message of role system."""
+        return edits.Digest(
+            targets=self.targets_in(thread),
+            messages=(edits.New(Role.SYSTEM, (Text(self.summary),)),),
+            condition=self._condition(self.tags),
+        )
+
+
+class ReviseArguments(RangeArguments):
+    """Show other messages in the place of these."""
+
+    type: Literal["revise"] = "revise"
+    replacements: list[MessageData] = Field(min_length=1)
+    tags: list[Tag] | None = None
+
+    def edit(self, thread: Thread) -> edits.Revise:
+        """The revise."""
+        return edits.Revise(
+            targets=self.targets_in(thread),
+            messages=made_messages(self.replacements, "replacements"),
+            condition=self._condition(self.tags),
+        )
+
+
+class SnipArguments(RangeArguments):
+    """Leave messages out, behind a single marker."""
+
+    type: Literal["snip"] = "snip"
+    tags: list[Tag] | None = None
+
+    def edit(self, thread: Thread) -> edits.Snip:
+        """The snip."""
+        return edits.Snip(
+            targets=self.targets_in(thread), condition=self._condition(self.tags)
+        )
+
+
+class CondenseArguments(EditArguments):
+    """Show one message in fewer words; it keeps its role and its tool ids."""
+
+    type: Literal["condense"] = "condense"
+    target: Key
+    text: Words
+    tags: list[Tag] | None = None
+
+    def edit(self, thread: Thread) -> edits.Condense:
+        """The condense."""
+        try:
+            role = thread.role(self.target)
+        except Invalid as error:
+            error.at = ("target",)
+            raise
+        return edits.Condense(
+            targets=(self.target,),
+            messages=(edits.New(role, (Text(self.text),)),),
+            condition=self._condition(self.tags),
+        )

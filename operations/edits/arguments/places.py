@@ -1,0 +1,92 @@
+"""Edits of where messages stand: what is put in, and in which order."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from contextstudio.accounts.domain.errors import Invalid
+from operations.domain.log import operation as edits
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import original_key
+
+from .edit import EditArguments
+from .values import Index, Key, MessageData, Tag, made_messages
+
+
+class InsertArguments(EditArguments):
+    """Put messages of one's own behind a message; the originals stay."""
+
+    type: Literal["insert"] = "insert"
+    after_idx: int | None = Field(None, ge=-1, description="-1 inserts at the top.")
+    after: Key | int | None = None
+    messages: list[MessageData] = Field(min_length=1)
+    tags: list[Tag] | None = None
+
+    @model_validator(mode="after")
+    def _names_its_anchor_once(self) -> "InsertArguments":
+        if (self.after is None) == (self.after_idx is None):
+            raise ValueError("give after_idx or after")
+        if isinstance(self.after, int):
+            self.after_idx, self.after = self.after, None
+        return self
+
+    def edit(self, thread: Thread) -> edits.Insert:
+        """The insert, anchored to a key or the top."""
+        return edits.Insert(
+            after=self._anchor(thread),
+            messages=made_messages(self.messages, "messages"),
+            condition=self._condition(self.tags),
+        )
+
+    def _anchor(self, thread: Thread) -> str | None:
+        if isinstance(self.after, str):
+            return self.after
+        index = self.after_idx if self.after_idx is not None else -1
+        if not -1 <= index < thread.message_count:
+            raise Invalid(
+                f"The session has {thread.message_count} messages; after_idx is {index}.",
+                at=["after_idx"],
+            )
+        return None if index == -1 else original_key(index)
+
+
+class ResequenceArguments(EditArguments):
+    """Let the listed messages take, in this order, the places that they hold."""
+
+    type: Literal["resequence"] = "resequence"
+    new_order: list[Index] | None = Field(None, min_length=2)
+    order: list[Key] | None = Field(None, min_length=1)
+    tags: list[Tag] | None = None
+
+    @model_validator(mode="after")
+    def _names_its_order_once(self) -> "ResequenceArguments":
+        if (self.new_order is None) == (self.order is None):
+            raise ValueError("give new_order or order")
+        return self
+
+    def edit(self, thread: Thread) -> edits.Resequence:
+        """The resequence."""
+        if self.order is not None:
+            order = tuple(self.order)
+        else:
+            order = tuple(self._listed(thread, self.new_order or ()))
+        return edits.Resequence(order=order, condition=self._condition(self.tags))
+
+    @staticmethod
+    def _listed(thread: Thread, indexes: Sequence[int]) -> Iterator[str]:
+        """The keys of originals, each of which is there and listed once."""
+        seen = set[int]()
+        for place, index in enumerate(indexes):
+            at = ("new_order", place)
+            if index >= thread.message_count:
+                raise Invalid(
+                    f"There is no message {index}; the session has "
+                    f"{thread.message_count}.",
+                    at=at,
+                    code="unknown_key",
+                )
+            if index in seen:
+                raise Invalid(f"{index} is listed twice.", at=at, code="duplicate")
+            seen.add(index)
+            yield original_key(index)

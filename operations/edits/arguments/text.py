@@ -1,0 +1,69 @@
+"""Edits of text inside messages."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from contextstudio.accounts.domain.errors import Invalid
+from operations.domain.log import operation as edits
+from operations.domain.text.text_edit import Wanted
+from operations.domain.thread.thread import Thread
+
+from .edit import EditArguments
+from .pattern import MOST_PATTERNS, MOST_SPANS, PatternArguments, SpanArguments
+from .values import Tag
+
+
+class TextArguments(EditArguments):
+    """Change text inside messages, found by patterns or named by its places."""
+
+    changes: ClassVar[type[edits.Replace | edits.Redact]]
+    """The kind of edit."""
+
+    patterns: list[PatternArguments] | None = Field(
+        None, min_length=1, max_length=MOST_PATTERNS
+    )
+    spans: list[SpanArguments] | None = Field(None, min_length=1, max_length=MOST_SPANS)
+    include_folded: bool = Field(
+        False, description="Search messages that are inside of folds, too."
+    )
+    tags: list[Tag] | None = None
+    dry_run: bool = Field(False, description="Record nothing, answer the matches.")
+
+    @model_validator(mode="after")
+    def _names_its_text_once(self) -> "TextArguments":
+        if (self.patterns is None) == (self.spans is None):
+            raise ValueError("give patterns or spans")
+        if self.dry_run and self.patterns is None:
+            raise ValueError("a dry run searches patterns")
+        return self
+
+    def edit(self, thread: Thread) -> Wanted:
+        """What is wanted; who records it finds the text. Raises Invalid for a dry run."""
+        if self.dry_run:
+            raise Invalid("A dry run stands alone.", at=["dry_run"])
+        return self.wanted()
+
+    def wanted(self) -> Wanted:
+        """The text that is to be changed, as it was named."""
+        return Wanted(
+            kind=self.changes,
+            patterns=tuple(one.pattern() for one in self.patterns or ()),
+            spans=tuple(one.span() for one in self.spans or ()),
+            include_folded=self.include_folded,
+            condition=self._condition(self.tags),
+        )
+
+
+class ReplaceArguments(TextArguments):
+    """Let messages read otherwise in places of 30 characters and more."""
+
+    type: Literal["replace"] = "replace"
+    changes = edits.Replace
+
+
+class RedactArguments(TextArguments):
+    """Mask text at every door."""
+
+    type: Literal["redact"] = "redact"
+    changes = edits.Redact

@@ -1,0 +1,29 @@
+"""In the place of an operation that would cut through folds, one that takes all of them in."""
+
+import uuid
+
+from django.db import transaction
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from operations.domain.thread.expand_targets import wider
+from operations.log.selectors import get_operation
+from operations.log.writing import Writing
+
+from . import services
+
+
+@transaction.atomic
+def widen(caller: Caller, operation_id: uuid.UUID) -> Writing:
+    """Take an operation that is set aside back, and record it with the targets it would need.
+
+    Raises Invalid where no range would do.
+    """
+    _, key = get_operation(caller, operation_id)
+    taken_back = services.revert(caller, operation_id)
+    edit = wider(taken_back.before, key)
+    if edit is None:
+        raise Invalid("There is no wider range for this operation.", at=["operation"])
+    return services.record_edit(
+        caller, taken_back.session.pk, services.Request(lambda thread: edit)
+    )

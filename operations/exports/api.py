@@ -1,0 +1,26 @@
+"""REST for exports: the originals, or what the model would see, as a file."""
+
+import uuid
+
+from django.http import HttpRequest, StreamingHttpResponse
+from ninja import Router
+
+from contextstudio.accounts.authentication import caller_of
+from operations.edits.schemas import View
+from threads.store.selectors import get_session
+
+from . import services as exports
+
+router = Router(tags=["operations"])
+
+
+@router.get("/sessions/{uuid:session_id}/export", operation_id="operations_api_export")
+def export(
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    format: str = "contextstudio",
+    view: View = "original",
+) -> StreamingHttpResponse:
+    """Download the originals, or what the model would see."""
+    session = get_session(caller_of(request), session_id)
+    return exports.response(session, format=format, view=view)

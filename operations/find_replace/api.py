@@ -1,0 +1,42 @@
+"""REST for text inside messages: what may be replaced, and what a redaction masks."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router
+
+from contextstudio.accounts.authentication import caller_of
+from threads.store.selectors import get_session
+
+from . import services as patterns
+from .presentation import present_revealed, present_suggestion
+from .reveal import reveal
+from .schemas import RevealedOut, SuggestionList
+
+router = Router(tags=["operations"])
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/suggestions",
+    response=SuggestionList,
+    operation_id="operations_pattern_api_suggestions",
+)
+def suggestions(
+    request: HttpRequest, session_id: uuid.UUID, include_folded: bool = False
+) -> dict[str, Any]:
+    """Patterns that are worth replacing: stack traces, output of package managers."""
+    session = get_session(caller_of(request), session_id)
+    found = patterns.suggestions(session, include_folded=include_folded)
+    return {"suggestions": [present_suggestion(one) for one in found]}
+
+
+@router.post(
+    "/operations/{uuid:operation_id}/reveal",
+    response=RevealedOut,
+    operation_id="operations_pattern_api_reveal_operation",
+)
+def reveal_operation(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
+    """The text that a redaction masks: for an owner, and recorded for audit."""
+    revealed = reveal(caller_of(request), operation_id)
+    return {"spans": [present_revealed(one) for one in revealed]}

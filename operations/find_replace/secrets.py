@@ -1,0 +1,216 @@
+"""Secrets in originals: found by rules that are kept up elsewhere, proposed for redaction.
+
+Nothing is masked by itself, and no value is stored or logged: a secret is the spans of one
+proposed redaction, named after the rule that found it. The scanner works offline; the
+validators that its package also has, which ask the service a key is for, are never called.
+"""
+
+import uuid
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db import transaction
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.rights import Right
+from operations.domain.log.edit import Redact
+from operations.domain.tree.key import Key
+from operations.domain.tree.span import MASK, Span, covered, fingerprint
+from operations.log.writing import begin
+from threads.domain.part import Part, Text
+from threads.domain.text import text_of
+from threads.models import Session
+from threads.sessions.services import forget_overview
+from threads.store import events
+from threads.store.selectors import load_recorded_at
+
+if TYPE_CHECKING:
+    from kingfisher_sdk import Finding, Scanner
+
+MOST_PROPOSED = 200
+"""Redactions in one bundle; more of them would be no help to a reviewer."""
+AT_ONCE = 1 << 20
+"""Bytes of text that are looked through together."""
+MESSAGES_AT_ONCE = 200
+TITLE_WITHIN = 50
+"""Messages of whose words a title may have been made."""
+LEAST_CUT = 6
+"""Characters of a credential that are masked where a title breaks off in it."""
+_BETWEEN = b"\n\n"
+_CUT = "…"
+
+
+class Secret(NamedTuple):
+    """One credential, wherever it stands."""
+
+    title: str
+    spans: tuple[Span, ...]
+
+
+class _Piece(NamedTuple):
+    """The text of a part of an original, as it lies in what is looked through."""
+
+    offset: int
+    key: Key
+    part: int
+    data: bytes
+
+
+def find_secrets(originals: Iterable[tuple[Key, Sequence[Part]]]) -> list[Secret]:
+    """The credentials in originals, each once with all its places.
+
+    Of findings that overlap the one of the surer rule is taken.
+    """
+    found: dict[tuple[str, str], list[Span]] = {}
+    taken: dict[Key, list[Span]] = {}
+    for pieces in _batches(originals):
+        data = _BETWEEN.join(piece.data for piece in pieces)
+        for finding in sorted(_scanner().scan(data), key=_doubt):
+            span = _span(pieces, finding.location)
+            if span is None or any(
+                _overlap(span, other) for other in taken.get(span.key, ())
+            ):
+                continue
+            taken.setdefault(span.key, []).append(span)
+            found.setdefault((finding.rule_id, span.sha256), []).append(span)
+    return [Secret(_title(rule), tuple(spans)) for (rule, _), spans in found.items()]
+
+
+@transaction.atomic
+def propose_redactions(caller: Caller, session_id: uuid.UUID, start: int = 0) -> int:
+    """Look through the originals from `start` on and propose to mask what is found.
+
+    The answer is how many redactions were proposed, all in one bundle. What a redaction of the
+    log covers already, be it on, off or rejected, is not proposed again.
+    """
+    writing = begin(caller, session_id, Right.PROPOSE)
+    known = {
+        (span.key, span.sha256)
+        for recorded in writing.history.log.edits.values()
+        if isinstance(recorded.edit, Redact)
+        for span in recorded.edit.spans
+    }
+    secrets = [
+        secret
+        for secret in find_secrets(_originals(writing.session, start))
+        if any((span.key, span.sha256) not in known for span in secret.spans)
+    ][:MOST_PROPOSED]
+    if secrets:
+        writing.add(
+            *(Redact(spans=secret.spans) for secret in secrets),
+            proposed=True,
+            bundle=uuid.uuid4(),
+            titles=[secret.title for secret in secrets],
+        )
+        writing.finish()
+    return len(secrets)
+
+
+def mask_title(session: Session) -> None:
+    """Mask the credentials in a session's title, also one that the title's end cuts off.
+
+    No redaction reaches a title, and whoever sees the list reads it: so it is masked at once.
+    The words that it was made of stay in their message, to be redacted or not.
+    """
+    opening = list(_originals(session, 0, TITLE_WITHIN))
+    opening.append(("title", (Text(session.title),)))
+    parts = dict(opening)
+    values = {
+        covered(parts[span.key], span) or ""
+        for secret in find_secrets(opening)
+        for span in secret.spans
+    }
+    title = _without(session.title, values)
+    if title != session.title:
+        session.title = title
+        session.save(update_fields=["title"])
+        forget_overview(session)
+        events.announce(session)
+
+
+def _without(title: str, values: Iterable[str]) -> str:
+    """A title in which these texts are masked, and the beginning of one before its ellipsis."""
+    for value in sorted(values, key=len, reverse=True):
+        line = " ".join(value.split())
+        if not line:
+            continue
+        title = title.replace(line, MASK)
+        kept = title.removesuffix(_CUT)
+        sizes = range(min(len(line), len(kept)), LEAST_CUT - 1, -1)
+        size = next((size for size in sizes if kept.endswith(line[:size])), 0)
+        if size and kept != title:
+            title = kept[:-size] + MASK + _CUT
+    return title
+
+
+def _originals(
+    session: Session, start: int, end: int | None = None
+) -> Iterator[tuple[Key, Sequence[Part]]]:
+    count = min(session.message_count, end or session.message_count)
+    for first in range(start, count, MESSAGES_AT_ONCE):
+        rows = range(first, min(first + MESSAGES_AT_ONCE, count))
+        for index, original in load_recorded_at(session, rows).items():
+            yield f"m{index}", original.parts
+
+
+def _batches(
+    originals: Iterable[tuple[Key, Sequence[Part]]],
+) -> Iterator[list[_Piece]]:
+    """Texts, laid one behind the other with a gap, up to `AT_ONCE`."""
+    pieces: list[_Piece] = []
+    offset = 0
+    for key, parts in originals:
+        for place, part in enumerate(parts):
+            data = text_of(part).encode("utf-8", "surrogatepass")
+            if not data:
+                continue
+            if pieces and offset + len(data) > AT_ONCE:
+                yield pieces
+                pieces, offset = [], 0
+            pieces.append(_Piece(offset, key, place, data))
+            offset += len(data) + len(_BETWEEN)
+    if pieces:
+        yield pieces
+
+
+def _span(pieces: Sequence[_Piece], location: dict[str, int]) -> Span | None:
+    """The place of a finding in its message; None where it is no secret of one part."""
+    start, end = location["start_offset"], location["end_offset"]
+    piece = pieces[bisect_right(pieces, start, key=lambda one: one.offset) - 1]
+    start, end = start - piece.offset, end - piece.offset
+    if not start < end <= len(piece.data):
+        return None
+    before, covered = (
+        piece.data[cut].decode("utf-8", "surrogatepass")
+        for cut in (slice(start), slice(start, end))
+    )
+    return Span(
+        key=piece.key,
+        part=piece.part,
+        start=len(before),
+        end=len(before) + len(covered),
+        sha256=fingerprint(covered),
+    )
+
+
+def _doubt(finding: "Finding") -> tuple[bool, int]:
+    return finding.confidence != "high", finding.location["start_offset"]
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.part == other.part and one.start < other.end and other.start < one.end
+
+
+def _title(rule: str) -> str:
+    """`betterleaks.github-pat` as people read it."""
+    return "Secret: " + rule.rpartition(".")[2].replace("-", " ")
+
+
+@cache
+def _scanner() -> "Scanner":
+    """The scanner of this process. Compiling its rules takes seconds, once a machine."""
+    from kingfisher_sdk import Rules, Scanner  # noqa: PLC0415  # 100 MB, only for who looks
+
+    return Scanner(Rules())

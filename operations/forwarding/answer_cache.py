@@ -1,0 +1,104 @@
+"""Answers of `apply` that are kept, so that the same request is not worked out again.
+
+What goes out depends on the session's state and on the request alone. So an answer is kept by
+both, as a splice: the client's messages are no part of it, and pass byte for byte. Where a
+policy, a layer or a slice is another one than it was, or anything was recorded since, there
+is no answer to be found, and `applying` makes one.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.rights import Right
+from operations.context.layers import Surroundings, load_layers
+from operations.context.policies import policy_of
+from operations.context.services import counter_of
+from operations.context.slices import pending_slice
+from operations.domain.context.policy import Policy
+from operations.domain.providers.outgoing import Layer
+from operations.log.cache import Cache
+from operations.log.selectors import load_thread
+from threads.models import Session
+from threads.store.selectors import get_session
+
+from .wire import Answer, RawRequest
+
+MOST_BYTES = 64 << 20
+"""How much memory all kept answers may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """An answer, and what it was made under besides the session's state."""
+
+    answer: Answer
+    policy: Policy
+    layers: Sequence[Layer]
+    question: str
+
+
+class _State(NamedTuple):
+    """All that an answer depends on, but for what `Kept` names."""
+
+    session: uuid.UUID
+    head: int
+    message_count: int
+    texts: tuple[str, ...]
+    request: bytes
+
+
+_answers: Cache[Kept] = Cache(
+    lambda kept: kept.answer.splice.weight + len(kept.answer.report), most=MOST_BYTES
+)
+
+
+def keep(session: Session, raw: RawRequest, kept: Kept) -> None:
+    """Keep the answer to a request, all of whose messages the session holds by now."""
+    _answers.keep(_state(session, raw), kept)
+
+
+def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None:
+    """The answer to a request, as JSON, where it is known; nothing is recorded or used up.
+
+    Raises NotFound and Forbidden as `apply` does.
+    """
+    right = Right.EDIT if raw.append else Right.READ
+    session = get_session(caller, session_id, right)
+    kept = _answers.get(_state(session, raw))
+    if kept is None or not _holds(kept, session, raw):
+        return None
+    return kept.answer.written(raw.messages)
+
+
+def _holds(kept: Kept, session: Session, raw: RawRequest) -> bool:
+    policy = policy_of(session)
+    if policy != kept.policy or pending_slice(session) is not None:
+        return False
+    surroundings = Surroundings(
+        session=session,
+        thread=load_thread(session, raw.active_tags),
+        policy=policy,
+        question=kept.question,
+    )
+    layers = load_layers(surroundings, counter_of(session.encoding))
+    return list(kept.layers) == layers
+
+
+def _state(session: Session, raw: RawRequest) -> _State:
+    texts = (
+        session.objective,
+        session.encoding,
+        session.parsing_strategy,
+        session.model,
+        session.title,
+    )
+    return _State(
+        session=session.pk,
+        head=session.head,
+        message_count=session.message_count,
+        texts=texts,
+        request=raw.digest,
+    )

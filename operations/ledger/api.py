@@ -1,0 +1,34 @@
+"""REST for the ledger: what operations cost once and save each turn."""
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.responses import json_response
+from operations.context.services import Wish
+from operations.log.selectors import load_history
+
+from .schemas import LedgerOut, present_ledger
+from .services import ledger as ledger_of
+
+router = Router(tags=["ledger"])
+
+
+@router.get("/sessions/{uuid:session_id}/ledger", response=LedgerOut)
+def ledger(
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    provider: str = "",
+    model: str = "",
+    operation: str = "",
+) -> HttpResponse:
+    """What each operation costs once, saves each turn, and after how many turns it has paid.
+
+    `operation` gives one row alone, by comparing the contexts with and without it; of one that
+    doesn't apply it says what would come of it. `total` compares with the originals.
+    """
+    wish = Wish(provider=provider, model=model)
+    found = ledger_of(caller_of(request), session_id, wish, operation)
+    return json_response(present_ledger(found, load_history(found.context.session)))

@@ -1,0 +1,187 @@
+"""What the API answers of the ledger: what operations cost once and save each turn."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from operations.context.model_catalog import Prices
+from operations.domain.ledger.ledger import Bill
+from operations.domain.tree.key import Key, entry_number
+from operations.log.selectors import History
+from threads.models import Session
+
+from .services import Ledger, Row
+
+
+class PricesOut(BaseModel):
+    """The prices that were reckoned with, in dollars for a token; null where none is known."""
+
+    model: str | None
+    """The name under which the price map has the model; null: it has none."""
+    input: float | None
+    write: float | None
+    read: float | None
+    minimum: int | None
+    """The tokens of the shortest prefix that is cached; null: nothing is."""
+    block: int
+    """Prefixes are cached in steps of so many tokens."""
+    estimated: list[str]
+    """What the map doesn't say: `prices`, `read`, `write`, `minimum`."""
+
+
+class BillTokens(BaseModel):
+    """Tokens of a request before and after: `kept` + `rewritten` + `uncached` = `after`."""
+
+    before: int
+    after: int
+    saved: int
+    prefix: int
+    """Those before the earliest change."""
+    kept: int
+    rewritten: int
+    uncached: int
+
+
+class CostOut(BaseModel):
+    """Dollars: `once` is what rewriting costs beyond reading."""
+
+    once: float
+    per_turn: float
+
+
+class BillOut(BaseModel):
+    """What operations come to."""
+
+    first: str | None
+    """The message, fold or layer at which the request is changed first; null: it isn't."""
+    tokens: BillTokens
+    cost: CostOut | None
+    """Null where no price is known."""
+    turns: int | None
+    """After how many turns it has paid for itself; null: never."""
+    seals: list[str]
+    """Messages whose sealed reasoning holds without it, and no longer does."""
+    exact: bool
+    """Whether two contexts were compared; else it was read off the thread."""
+
+
+class RowOut(BillOut):
+    """What one operation comes to."""
+
+    key: str
+    operation_id: uuid.UUID
+    type: str
+    status: str
+
+
+class NoteOut(BaseModel):
+    """What a rule of docs/providers.md means for these figures."""
+
+    rule: str
+    detail: str
+
+
+class StagedOut(BaseModel):
+    """What the caller has staged, and what committing all of it comes to."""
+
+    session_id: uuid.UUID
+    head: int
+    bundle_id: uuid.UUID | None
+    operations: list[str]
+    """Their keys, in the order of the log."""
+    prices: PricesOut | None
+    total: BillOut | None
+    """Null where nothing is staged."""
+
+
+class LedgerOut(BaseModel):
+    """The ledger of a session."""
+
+    session_id: uuid.UUID
+    head: int
+    provider: str
+    model: str
+    sent: int
+    prices: PricesOut
+    total: BillOut | None
+    """All operations together, against the originals."""
+    operations: list[RowOut]
+    notes: list[NoteOut]
+
+
+def present_ledger(found: Ledger, history: History) -> dict[str, Any]:
+    """A ledger as `LedgerOut` has it."""
+    context = found.context
+    return {
+        "session_id": str(context.session.pk),
+        "head": context.session.head,
+        "provider": context.provider,
+        "model": context.model,
+        "sent": context.sent,
+        "prices": _present_prices(found.prices, context.sent),
+        "total": found.total and present_bill(found.total, found.prices),
+        "operations": [_present_row(row, found, history) for row in found.rows],
+        "notes": [note._asdict() for note in found.notes],
+    }
+
+
+def present_staged(
+    session: Session, keys: Sequence[Key], found: Ledger | None, history: History
+) -> dict[str, Any]:
+    """What is staged, as `StagedOut` has it."""
+    last = history.rows[entry_number(keys[-1]) or 0] if keys else None
+    total = found.total if found else None
+    return {
+        "session_id": str(session.pk),
+        "head": session.head,
+        "bundle_id": str(last.bundle) if last else None,
+        "operations": list(keys),
+        "prices": _present_prices(found.prices, found.context.sent) if found else None,
+        "total": present_bill(total, found.prices) if found and total else None,
+    }
+
+
+def present_bill(row: Row, prices: Prices) -> dict[str, Any]:
+    """What operations come to, as `BillOut` has it."""
+    bill = row.bill
+    once, per_turn = float(bill.once), float(bill.per_turn)
+    return {
+        "first": row.first,
+        "tokens": _present_tokens(bill),
+        "cost": {"once": once, "per_turn": per_turn} if prices.model else None,
+        "turns": bill.turns,
+        "seals": list(row.seals),
+        "exact": row.exact,
+    }
+
+
+def _present_row(row: Row, found: Ledger, history: History) -> dict[str, Any]:
+    number = entry_number(row.operation or "") or 0
+    return {
+        "key": row.operation,
+        "operation_id": str(history.rows[number].id),
+        "type": history.log.edits[number].edit.kind,
+        "status": found.context.thread.report(number).status,
+        **present_bill(row, found.prices),
+    }
+
+
+def _present_tokens(bill: Bill) -> dict[str, int]:
+    names = ("before", "after", "saved", "prefix", "kept", "rewritten", "uncached")
+    return {name: getattr(bill, name) for name in names}
+
+
+def _present_prices(prices: Prices, tokens: int) -> dict[str, Any]:
+    price = prices.tariff.price(tokens)
+    return {
+        "model": prices.model or None,
+        **{
+            name: float(value) if prices.model else None
+            for name, value in price._asdict().items()
+        },
+        "minimum": prices.tariff.minimum,
+        "block": prices.tariff.block,
+        "estimated": list(prices.estimated),
+    }

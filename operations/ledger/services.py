@@ -1,0 +1,261 @@
+"""What operations cost once and save each turn, in a session's context as it would be sent."""
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import NamedTuple
+
+from django.core.cache import cache
+
+from contextstudio.accounts.domain.caller import Caller
+from operations.context.comparison import (
+    broken,
+    context_of_originals,
+    context_with,
+    context_without,
+    earliest,
+    first_broken,
+    thread_with,
+)
+from operations.context.model_catalog import Prices, prices_of
+from operations.context.provider_checks import stamp_of
+from operations.context.services import Context, Wish, assemble_session
+from operations.domain.ledger.first_changes import Touch, laid_out, touched
+from operations.domain.ledger.ledger import Bill, bill, clear_at_least
+from operations.domain.log.log import State
+from operations.domain.log.operation import Redact
+from operations.domain.tree.key import Key, entry_key, entry_number
+from operations.domain.tree.status import Status
+from operations.edits.staging import staged_keys
+from operations.log.cache import Cache
+from operations.log.selectors import load_history, load_thread
+from threads.domain.part import ToolResult
+from threads.models import Session
+from threads.store.selectors import get_session
+
+_CUTS = ("selection", "window")
+"""Steps that leave whole messages out."""
+_SECONDS = 3600
+"""How long the drawer's rows are kept: prices may change with the product."""
+MOST_ROWS = 20_000
+"""How many rows are kept in the process."""
+PAID_IN = 10
+"""The turns within which what a provider clears itself is to pay (R18)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What one operation comes to, or several together (`operation` None)."""
+
+    operation: Key | None
+    bill: Bill
+    first: Key | None
+    """The message, fold or layer at which the request is changed first; None: nowhere."""
+    seals: tuple[Key, ...]
+    """Messages with sealed reasoning that would hold without it, and no longer does (R7)."""
+    exact: bool
+    """Whether contexts were compared; else it was read off the thread."""
+
+
+_rows_kept: Cache[Sequence[Row]] = Cache(lambda rows: len(rows) + 1, MOST_ROWS)
+
+
+class Reckoned(NamedTuple):
+    """The rows alone, and `together` what is staged."""
+
+    provider: str
+    model: str
+    prices: Prices
+    rows: Sequence[Row]
+    together: Row | None
+
+
+class Note(NamedTuple):
+    """What a rule of docs/providers.md means for the figures."""
+
+    rule: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """The rows of a session for one provider and model."""
+
+    context: Context
+    prices: Prices
+    total: Row | None
+    """All operations together, against the originals; None where it wasn't asked for."""
+    rows: Sequence[Row]
+
+    @property
+    def notes(self) -> list[Note]:
+        """What the provider's rules say besides."""
+        return list(_notes(self))
+
+
+def ledger(
+    caller: Caller, session_id: uuid.UUID, wish: Wish, operation: Key = ""
+) -> Ledger:
+    """The ledger of a session; with `operation` the exact row of this one alone.
+
+    Raises NotFound for an operation that there is none of.
+    """
+    session = get_session(caller, session_id)
+    context = assemble_session(session, wish)
+    prices = prices_of(context.provider, context.model)
+    rows: Sequence[Row]
+    if operation:
+        rows = [_exact(session, wish, context, operation)]
+    else:
+        rows = rows_of(session, wish, context)
+    originals = context_of_originals(session, wish)
+    total = compare(originals, context)
+    return Ledger(context=context, prices=prices, total=total, rows=rows)
+
+
+def reckon(session: Session, staged: Sequence[Key] = ()) -> Reckoned:
+    """What the drawer says of a session, and of what is staged; kept for as long as it holds."""
+    name = f"ledger:{stamp_of(session)}:{sha256(' '.join(staged).encode()).hexdigest()}"
+    found: Reckoned | None = cache.get(name)
+    if found is None:
+        context = assemble_session(session, Wish())
+        prices = prices_of(context.provider, context.model)
+        rows = rows_of(session, Wish(), context)
+        together = _together(session, Wish(), context, staged) if staged else None
+        found = Reckoned(context.provider, context.model, prices, rows, together)
+        cache.set(name, found, _SECONDS)
+    return found
+
+
+def ledger_with(session: Session, wish: Wish, operations: Sequence[Key]) -> Ledger:
+    """What would come of operations that wait, all together against what is sent now."""
+    context = assemble_session(session, wish)
+    prices = prices_of(context.provider, context.model)
+    total = _together(session, wish, context, operations)
+    return Ledger(context=context, prices=prices, total=total, rows=())
+
+
+def _together(
+    session: Session, wish: Wish, context: Context, operations: Sequence[Key]
+) -> Row:
+    return compare(context, context_with(session, wish, operations))
+
+
+def compare(before: Context, after: Context, operation: Key | None = None) -> Row:
+    """What comes of a context that is sent in the place of another."""
+    change = earliest(before, after)
+    tariff = prices_of(after.provider, after.model).tariff
+    return Row(
+        operation=operation,
+        bill=bill(before.sent, after.sent, change and change.tokens, tariff),
+        first=change and change.key,
+        seals=broken(before, after),
+        exact=True,
+    )
+
+
+def rows_of(session: Session, wish: Wish, context: Context) -> Sequence[Row]:
+    """A row for each operation that applies or waits, read off the thread."""
+    known = _rows_kept.get(context.stamp) if context.stamp else None
+    if known is not None:
+        return known
+    thread = wish.thread or load_thread(session, wish.active_tags)
+    edits = load_history(session).log.edits
+    applied = [one.number for one in thread.operations if one.status is Status.APPLIED]
+    waiting = [n for n, recorded in edits.items() if recorded.state is State.PROPOSED]
+    cut = any(step.left_out for step in context.steps if step.name in _CUTS)
+    layers, messages = context.assembly.layers, context.assembly.messages
+    layout = laid_out(thread, layers, messages)
+    found = list(touched(thread, layout, applied, cut=cut))
+    rows = _rows(context, found, waits=False)
+    if waiting:
+        keys = {entry_key(number) for number in waiting}
+        tried = thread_with(session, wish, keys)
+        layout = laid_out(tried, layers, messages, waiting=keys)
+        rows += _rows(context, touched(tried, layout, waiting, cut=cut), waits=True)
+    rows.sort(key=lambda row: entry_number(row.operation or "") or 0)
+    if context.stamp:
+        _rows_kept.keep(context.stamp, rows)
+    return rows
+
+
+def _notes(found: Ledger) -> Iterator[Note]:
+    """R8, R17 and R18 where they bear on the figures."""
+    context, tariff = found.context, found.prices.tariff
+    rows = [*([found.total] if found.total else []), *found.rows]
+    if any(row.seals for row in rows):
+        yield Note(
+            "R8",
+            "Sealed reasoning behind the first change is left out of every request from then"
+            " on: once, so that the prefix is rewritten once.",
+        )
+    if not tariff.kept(context.sent):
+        why = (
+            "Nothing is cached: each turn pays for all that is sent."
+            if tariff.minimum is None
+            else f"Nothing is cached below {tariff.minimum:,} tokens."
+        )
+        yield Note("R17", why)
+    prefix = _before_results(context)
+    if context.provider == "anthropic" and prefix is not None:
+        least = clear_at_least(context.sent, prefix, PAID_IN, tariff)
+        if least is not None:
+            yield Note(
+                "R18",
+                f"Claude's own clearing of old results breaks the cache from"
+                f" {prefix:,} tokens on: it pays within {PAID_IN} turns with a"
+                f" clear_at_least of {least:,}.",
+            )
+
+
+def _before_results(context: Context) -> int | None:
+    """The tokens before the first result of a tool; None where there is none."""
+    tokens = sum(layer.tokens for layer in context.assembly.layers)
+    for message in context.assembly.messages:
+        if any(isinstance(part, ToolResult) for part in message.parts):
+            return tokens
+        tokens += message.tokens
+    return None
+
+
+def _rows(context: Context, found: Iterable[Touch], *, waits: bool) -> list[Row]:
+    """The rows of what operations touch: of those that apply, or of those that wait."""
+    found = list(found)
+    tariff = prices_of(context.provider, context.model).tariff
+    seals = {} if waits else first_broken(context, found)
+    rows = []
+    for touch in found:
+        before = context.sent if waits else context.sent + touch.saved
+        after = context.sent - touch.saved if waits else context.sent
+        prefix = None if touch.key is None else touch.tokens
+        rows.append(
+            Row(
+                operation=touch.operation,
+                bill=bill(before, after, prefix, tariff),
+                first=touch.key,
+                seals=seals.get(touch.operation, ()),
+                exact=False,
+            )
+        )
+    return rows
+
+
+def _exact(session: Session, wish: Wish, context: Context, operation: Key) -> Row:
+    """The row of one operation: left out where it applies, tried out where it doesn't."""
+    number = entry_number(operation) or 0
+    recorded = load_history(session).log.edits.get(number)
+    thread = wish.thread or load_thread(session, wish.active_tags)
+    applies = recorded and thread.report(number).status is Status.APPLIED
+    if not applies:
+        return compare(context, context_with(session, wish, [operation]), operation)
+    if recorded and isinstance(recorded.edit, Redact):
+        rows = rows_of(session, wish, context)
+        return next(row for row in rows if row.operation == operation)
+    return compare(context_without(session, wish, operation), context, operation)
+
+
+def staged_ledger(session: Session, caller: Caller, wish: Wish) -> Ledger | None:
+    """What committing would come to; None where nothing is staged."""
+    keys = staged_keys(session, caller)
+    return ledger_with(session, wish, keys) if keys else None

@@ -1,0 +1,94 @@
+"""Operations as the log stores them: a kind and the bytes of a JSON object.
+
+What was once written must be read for ever: a kind never changes its meaning, a new meaning
+is a new kind. `tests/operations/payloads` keeps one of each.
+"""
+
+import json
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from operations.domain.log.condition import ALWAYS, Condition
+from operations.domain.log.operation import (
+    CONTROLS,
+    EDITS,
+    Amend,
+    Edit,
+    New,
+    Operation,
+    Span,
+)
+from threads.domain.message import decode_part, encode_part
+
+
+def encode(operation: Operation) -> tuple[str, bytes]:
+    """Kind and payload of an operation. Text of any kind passes, lone surrogates too."""
+    text = json.dumps(_plain(operation), ensure_ascii=False, separators=(",", ":"))
+    return operation.kind, text.encode("utf-8", "surrogatepass")
+
+
+def decode(kind: str, payload: bytes) -> Operation:
+    """The operation that `encode` wrote. Raises KeyError for an unknown kind."""
+    data = json.loads(payload.decode("utf-8", "surrogatepass"))
+    if kind == Amend.kind:
+        return Amend(
+            operation=data["operation"], edit=_edit(data["edit"]["kind"], data["edit"])
+        )
+    if kind in EDITS:
+        return _edit(kind, data)
+    members: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in data.items()
+    }
+    return CONTROLS[kind](**members)
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses as objects, without a condition that always holds; tuples as lists."""
+    if isinstance(value, New):
+        return {
+            "role": value.role,
+            "parts": [encode_part(part) for part in value.parts],
+            "tokens": value.tokens,
+        }
+    if isinstance(value, Amend):
+        return {
+            "operation": value.operation,
+            "edit": {"kind": value.edit.kind, **_plain(value.edit)},
+        }
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if is_dataclass(value):
+        return {
+            field.name: _plain(member)
+            for field in fields(value)
+            if (member := getattr(value, field.name)) != ALWAYS
+        }
+    return value
+
+
+def _edit(kind: str, data: dict[str, Any]) -> Edit:
+    members: dict[str, Any] = {}
+    for name, value in data.items():
+        match name:
+            case "kind":
+                continue
+            case "condition":
+                members[name] = Condition(
+                    tags=tuple(value["tags"]),
+                    objectives=tuple(value["objectives"]),
+                    match=value["match"],
+                )
+            case "messages":
+                members[name] = tuple(_new(message) for message in value)
+            case "spans":
+                members[name] = tuple(Span(**span) for span in value)
+            case _:
+                members[name] = tuple(value) if isinstance(value, list) else value
+    return EDITS[kind](**members)
+
+
+def _new(data: dict[str, Any]) -> New:
+    return New(
+        data["role"], tuple(decode_part(part) for part in data["parts"]), data["tokens"]
+    )

@@ -1,0 +1,77 @@
+"""What a tool had shortened of its own context, as operations: unfolded, switched off, like any.
+
+The originals are what happened; with these operations the thread is what the model saw. A
+summary is a digest, several kept messages are a revise, both by the actor `import`.
+"""
+
+from collections.abc import Sequence
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
+from operations.domain.log.operation import Digest, Revise
+from operations.domain.thread.check import check
+from operations.domain.tree.key import original_key
+from operations.domain.tree.made import New
+from threads.domain.message import Role
+from threads.domain.part import Text
+from threads.imports.running.compactions import Compacted, Outcome
+from threads.models import Session
+
+from .selectors import load_history, load_thread
+from .writing import Writing, counted
+
+IMPORTER = Caller(actor="import", name="Import")
+TITLE = "The tool’s own compaction"
+
+
+def record(session: Session, compactions: Sequence[Compacted]) -> list[Outcome]:
+    """Record compactions in their order; one outcome for each.
+
+    What would cut through a fold that somebody made is recorded as a proposal. The caller has
+    locked the session's row; the session may still be staged.
+    """
+    thread = load_thread(session)
+    writing = Writing(IMPORTER, session, load_history(session), thread, thread)
+    edits = [_edit(session, one) for one in compactions]
+    try:
+        checked = check(writing.thread, edits, bundle=True)
+    except DomainError:
+        outcomes = [_record(writing, edit) for edit in edits]
+    else:
+        writing.add(*checked.edits, title=TITLE)
+        outcomes = [Outcome(edit.kind) for edit in edits]
+    writing.finish()
+    return outcomes
+
+
+def _edit(session: Session, given: Compacted) -> Digest | Revise:
+    """The operation, its images kept and its tokens counted."""
+    targets = tuple(original_key(index) for index in given.indexes)
+    made = [New(message.role, message.parts) for message in given.messages]
+    edit: Digest | Revise
+    if len(made) == 1 and _has_words(made[0]):
+        summary = New(Role.SYSTEM, made[0].parts)
+        edit = Digest(targets=targets, messages=(summary,))
+    else:
+        edit = Revise(targets=targets, messages=tuple(made))
+    return counted(session, edit)  # type: ignore[return-value]  # the kind is kept
+
+
+def _has_words(message: New) -> bool:
+    """Whether there is a summary to read; what only the provider can read is none."""
+    return any(isinstance(part, Text) and part.text.strip() for part in message.parts)
+
+
+def _record(writing: Writing, edit: Digest | Revise) -> Outcome:
+    """Record one: as it is, as a proposal, or not at all."""
+    try:
+        checked = check(writing.thread, [edit])
+        writing.add(*checked.edits, title=TITLE)
+    except Conflict as conflict:
+        checked = check(writing.thread, [edit], proposed=True)
+        writing.add(*checked.edits, title=TITLE, proposed=True)
+        sentence = f"A compaction waits as a proposal. {conflict.message}"
+        return Outcome("proposed", sentence)
+    except Invalid as refusal:
+        return Outcome("left", f"A compaction is kept as a record. {refusal.message}")
+    return Outcome(edit.kind)

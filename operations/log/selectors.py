@@ -1,0 +1,264 @@
+"""Reading the log and the thread that it makes; `get_operation` is the gate to an operation."""
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import QuerySet
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import NotFound
+from contextstudio.accounts.domain.rights import Right
+from operations.domain.log.log import Entry, Log
+from operations.domain.log.operation import Redact
+from operations.domain.providers.outgoing import Outgoing
+from operations.domain.thread.replay import replay
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import original_index, original_key
+from operations.domain.tree.leaf import Leaf
+from operations.domain.tree.span import read_changed
+from operations.models import Lens, LogEntry
+from threads.domain.part import Part
+from threads.models import Session
+from threads.store.masking import Readings
+from threads.store.selectors import (
+    Original,
+    get_session,
+    load_recorded_at,
+    load_skeleton,
+)
+
+from .cache import Cache
+from .codec import decode
+
+
+class Row(NamedTuple):
+    """What the log has of an entry beside the entry: who, when, under which id."""
+
+    id: uuid.UUID
+    actor: str
+    actor_name: str
+    created_at: datetime
+    bundle: uuid.UUID | None
+    title: str
+
+
+class History(NamedTuple):
+    """The log of a session: folded, and the rows of its entries by their numbers."""
+
+    log: Log
+    rows: Mapping[int, Row]
+
+
+_leaves: Cache[list[Leaf]] = Cache(len)
+_histories: Cache[History] = Cache(lambda history: 10 * len(history.rows) + 1)
+_threads: Cache[Thread] = Cache(lambda thread: 2 * thread.message_count + 1)
+outgoing: Cache[Sequence[Outgoing]] = Cache(len, most=50_000)
+"""What the model sees of threads with its words, which weigh more than all else."""
+
+
+def load_leaves(session: Session) -> list[Leaf]:
+    """The skeleton of every original, read only as far as it was not read before."""
+    known = _leaves.get(session.pk) or []
+    count = session.message_count
+    if len(known) < count:
+        rest = load_skeleton(session, len(known))
+        known = known + [Leaf(*row) for row in rest[: count - len(known)]]
+        _leaves.keep(session.pk, known)
+    return known if len(known) == count else known[:count]
+
+
+def load_history(session: Session) -> History:
+    """The log up to the session's head, read only as far as it was not read before."""
+    known = _histories.get(session.pk) or History(Log(), {})
+    if known.log.head < session.head:
+        rows = LogEntry.objects.filter(
+            session=session, number__gt=known.log.head, number__lte=session.head
+        ).order_by("number")
+        known = extended(known, rows)
+        _histories.keep(session.pk, known)
+    if known.log.head > session.head:
+        return history_at(known, session.head)
+    return known
+
+
+def extended(history: History, rows: Iterable[LogEntry]) -> History:
+    """A history with further entries at its end."""
+    added = list(rows)
+    return History(
+        history.log.extended(_entry(row) for row in added),
+        {**history.rows, **{row.number: _row(row) for row in added}},
+    )
+
+
+def history_at(history: History, head: int) -> History:
+    """A history as it was when `head` was its last entry."""
+    log = Log().extended(history.log.entries[:head])
+    return History(
+        log, {number: row for number, row in history.rows.items() if number <= head}
+    )
+
+
+def load_thread(
+    session: Session,
+    active_tags: AbstractSet[str] | None = None,
+    *,
+    head: int | None = None,
+    message_count: int | None = None,
+) -> Thread:
+    """The thread as replayed; `active_tags` None means the session's own.
+
+    An earlier `head` and `message_count` give the thread as it was then.
+    """
+    head = session.head if head is None else min(head, session.head)
+    count = session.message_count
+    if message_count is not None:
+        count = min(message_count, count)
+    tags = None if active_tags is None else frozenset(active_tags)
+    key = (session.pk, head, count, tags, session.objective)
+    thread = _threads.get(key)
+    if thread is None:
+        history = load_history(session)
+        log = history.log if head == session.head else history_at(history, head).log
+        leaves = load_leaves(session)[:count]
+        thread = replay(leaves, log, tags, objective=session.objective)
+        _threads.keep(key, thread)
+    return thread
+
+
+def keep_thread(session: Session, thread: Thread, history: History) -> None:
+    """Keep what a write has just replayed, once it is committed."""
+    _histories.keep(session.pk, history)
+    key = (session.pk, session.head, session.message_count, None, session.objective)
+    _threads.keep(key, thread)
+
+
+def get_operation(
+    caller: Caller,
+    operation_id: uuid.UUID,
+    right: Right = Right.READ,
+    *,
+    lock: bool = False,
+) -> tuple[Session, str]:
+    """Session and key of an operation. Raises NotFound for a stranger."""
+    found = (
+        LogEntry.objects.filter(id=operation_id)
+        .values_list("session_id", "number")
+        .first()
+    )
+    if found is None:
+        raise NotFound("There is no such operation.", at=["operation_id"])
+    try:
+        session = get_session(caller, found[0], right, lock=lock)
+    except NotFound as error:
+        raise NotFound("There is no such operation.", at=["operation_id"]) from error
+    return session, f"o{found[1]}"
+
+
+def get_bundle(
+    caller: Caller,
+    bundle_id: uuid.UUID,
+    right: Right = Right.READ,
+    *,
+    lock: bool = False,
+) -> tuple[Session, tuple[str, ...]]:
+    """Session and keys of the operations of a bundle. Raises NotFound for a stranger."""
+    found = list(
+        LogEntry.objects.filter(bundle=bundle_id)
+        .order_by("number")
+        .values_list("session_id", "number")
+    )
+    if not found:
+        raise NotFound("There is no such bundle.", at=["bundle_id"])
+    try:
+        session = get_session(caller, found[0][0], right, lock=lock)
+    except NotFound as error:
+        raise NotFound("There is no such bundle.", at=["bundle_id"]) from error
+    return session, tuple(f"o{number}" for _, number in found)
+
+
+class Words(NamedTuple):
+    """A message of the thread with what it reads there."""
+
+    key: str
+    role: str
+    parts: tuple[Part, ...]
+    original: Original | None
+    """The row where it is an original, as it was recorded; None where an operation made it."""
+
+
+def load_words(
+    session: Session, thread: Thread, keys: Iterable[str]
+) -> dict[str, Words]:
+    """What messages read in the thread, by key: replacements and redactions applied."""
+    wanted = list(dict.fromkeys(keys))
+    indexes = {key: original_index(key) for key in wanted}
+    originals = load_recorded_at(
+        session, (index for index in indexes.values() if index is not None)
+    )
+    found: dict[str, Words] = {}
+    for key in wanted:
+        index = indexes[key]
+        original = originals.get(index) if index is not None else None
+        made = thread.made(key) if original is None else None
+        if original is not None:
+            role, parts = str(original.role), original.parts
+        elif made is not None:
+            role, parts = made.role, made.parts
+        else:
+            continue
+        changes = thread.spans(key)
+        found[key] = Words(
+            key, role, read_changed(parts, changes) if changes else parts, original
+        )
+    return found
+
+
+def mask_originals(session: Session, readings: Readings) -> Readings:
+    """Originals with the text masked that redactions which are on mask."""
+    if not session.head:
+        return readings
+    masks = load_history(session).log.masks
+    if not masks:
+        return readings
+    return {
+        index: masks.read(original_key(index), parts)
+        for index, parts in readings.items()
+    }
+
+
+def masked_places(sessions: QuerySet[Session]) -> Iterator[tuple[uuid.UUID, int]]:
+    """The originals of these sessions of which something may be masked."""
+    entries = LogEntry.objects.filter(session__in=sessions, kind=Redact.kind)
+    for session in Session.objects.filter(pk__in=entries.values("session")):
+        for index in load_history(session).log.masks.indexes:
+            yield session.pk, index
+
+
+def load_payloads(sessions: QuerySet[Session]) -> Iterator[bytes]:
+    """What the log of these sessions says, as it is stored: images that it names are in use."""
+    entries = LogEntry.objects.filter(session__in=sessions).order_by()
+    found = entries.values_list("payload", flat=True)
+    return map(bytes, found.iterator(chunk_size=1000))
+
+
+def list_lenses(session: Session) -> list[Lens]:
+    """The named sets of tags of a session, by name."""
+    return list(Lens.objects.filter(session=session).order_by("name"))
+
+
+def _entry(row: LogEntry) -> Entry:
+    return Entry(
+        number=row.number,
+        operation=decode(row.kind, bytes(row.payload)),
+        actor=row.actor,
+        bundle=str(row.bundle) if row.bundle else None,
+        proposed=row.proposed,
+        staged=row.staged,
+    )
+
+
+def _row(row: LogEntry) -> Row:
+    return Row(row.id, row.actor, row.actor_name, row.created_at, row.bundle, row.title)

@@ -1,0 +1,190 @@
+"""Writing to a log: the one place where entries are numbered and inserted."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from django.utils import timezone
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.rights import Right
+from operations.domain.log.operation import (
+    Condense,
+    Digest,
+    Edit,
+    Insert,
+    Operation,
+    Revise,
+)
+from operations.domain.thread.check import Warning
+from operations.domain.thread.replay import replay
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.made import New
+from operations.domain.tree.status import Report
+from operations.models import LogEntry
+from threads import tokens
+from threads.models import Session
+from threads.sessions.services import clean_title
+from threads.store import events
+from threads.store.recording import keep_bodies
+from threads.store.selectors import get_session
+
+from .codec import encode
+from .overview import overview
+from .selectors import (
+    History,
+    extended,
+    keep_thread,
+    load_history,
+    load_leaves,
+    load_thread,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """An edit that fared otherwise after an entry than before it."""
+
+    report: Report
+    before: str
+
+
+@dataclass(slots=True)
+class Writing:
+    """A session that is being written to: its row is locked until the transaction ends.
+
+    `thread` is always the thread of the entries so far, also of those just added.
+    """
+
+    caller: Caller
+    session: Session
+    history: History
+    before: Thread
+    thread: Thread
+    numbers: list[int] = field(default_factory=list)
+    warnings: list[Warning] = field(default_factory=list)
+
+    def add(
+        self,
+        *operations: Operation,
+        proposed: bool = False,
+        staged: bool = False,
+        bundle: uuid.UUID | None = None,
+        title: str = "",
+        titles: Sequence[str] = (),
+    ) -> None:
+        """Insert entries at the end of the log, numbered in a row; `titles`: one for each."""
+        rows = [
+            self._row(
+                number,
+                operation,
+                proposed=proposed,
+                staged=staged,
+                bundle=bundle,
+                title=name,
+            )
+            for number, operation, name in zip(
+                range(self.session.head + 1, self.session.head + 1 + len(operations)),
+                operations,
+                titles or [title] * len(operations),
+                strict=True,
+            )
+        ]
+        LogEntry.objects.bulk_create(rows)
+        self.session.head += len(rows)
+        self.numbers.extend(row.number for row in rows)
+        self.history = extended(self.history, rows)
+        self.thread = replay(
+            load_leaves(self.session),
+            self.history.log,
+            objective=self.session.objective,
+        )
+
+    def _row(
+        self,
+        number: int,
+        operation: Operation,
+        *,
+        proposed: bool,
+        staged: bool,
+        bundle: uuid.UUID | None,
+        title: str,
+    ) -> LogEntry:
+        kind, payload = encode(operation)
+        return LogEntry(
+            session=self.session,
+            number=number,
+            kind=kind,
+            payload=payload,
+            proposed=proposed,
+            staged=staged,
+            bundle=bundle,
+            actor=self.caller.actor,
+            actor_name=self.caller.name[:150],
+            title=clean_title(title),
+            created_at=timezone.now(),
+        )
+
+    def finish(self) -> "Writing":
+        """Save the head and the list's numbers, and tell those who look at the session."""
+        if self.numbers:
+            self.session.updated_at = timezone.now()
+            self.session.overview = overview(self.thread)
+            self.session.save(update_fields=["head", "updated_at", "overview"])
+            keep_thread(self.session, self.thread, self.history)
+            events.announce(self.session)
+        return self
+
+    @property
+    def changes(self) -> list[Change]:
+        """Other edits than those added that fare otherwise now."""
+        added = set(self.numbers)
+        statuses = {report.number: report.status for report in self.before.operations}
+        return [
+            Change(report=report, before=statuses[report.number])
+            for report in self.thread.operations
+            if report.number not in added and statuses[report.number] != report.status
+        ]
+
+
+def begin(
+    caller: Caller,
+    session_id: uuid.UUID,
+    right: Right,
+    *,
+    expected_head: int | None = None,
+) -> Writing:
+    """Lock a session for writing to its log; call it inside a transaction.
+
+    Raises Conflict (`stale_head`) where the log has grown since the caller looked: what they
+    chose may not be what they saw.
+    """
+    session = get_session(caller, session_id, right, lock=True)
+    refuse_stale(session, expected_head)
+    thread = load_thread(session)
+    return Writing(caller, session, load_history(session), thread, thread)
+
+
+def refuse_stale(session: Session, expected_head: int | None) -> None:
+    """Raise Conflict (`stale_head`) where the log is not at the entry that a caller knows."""
+    if expected_head is not None and expected_head != session.head:
+        raise Conflict(
+            f"The log is at entry {session.head}, not {expected_head}.",
+            at=["expected_head"],
+            code="stale_head",
+            facts={"head": session.head},
+        )
+
+
+def counted(session: Session, edit: Edit) -> Edit:
+    """The edit with its messages' images kept and their tokens counted."""
+    if not isinstance(edit, Digest | Revise | Condense | Insert):
+        return edit
+    kept = keep_bodies(session.project_id, [message.parts for message in edit.messages])
+    counts = tokens.count_messages(kept, session.encoding)
+    made = tuple(
+        New(message.role, parts, sum(count))
+        for message, parts, count in zip(edit.messages, kept, counts, strict=True)
+    )
+    return replace(edit, messages=made)

@@ -1,0 +1,73 @@
+"""REST for a thread as replayed."""
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.paging import clamp
+from contextstudio.accounts.responses import json_response
+from operations.edits.schemas import View
+from operations.log.presentation import present_operations
+from operations.log.selectors import load_history, load_thread
+from operations.requests import tags_of
+from threads.store.selectors import get_session
+
+from .presentation import ThreadPresenter
+from .schemas import ThreadOut
+
+router = Router(tags=["operations"])
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/thread",
+    response=ThreadOut,
+    operation_id="operations_api_thread",
+)
+def thread(
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    view: View = "annotated",
+    start: int = 0,
+    limit: int | None = None,
+    unfold: str = "",
+    children_start: int = 0,
+    children_limit: int | None = None,
+    active_tags: str | None = None,
+    inline: bool = False,
+) -> HttpResponse:
+    """A thread as replayed: annotated, effective (what the model sees), or original.
+
+    `start` and `limit` count top-level nodes; `unfold=o7,o9` adds what these folds hold.
+    `active_tags` are this request's own (empty: none); absent means the session's.
+    `inline`: images as their bytes.
+    """
+    session = get_session(caller_of(request), session_id)
+    tags = tags_of(active_tags)
+    replayed = load_thread(session, tags)
+    presenter = ThreadPresenter(session, replayed, load_history(session), inline=inline)
+    start, most = max(start, 0), clamp(limit)
+    total, nodes = presenter.view(
+        view,
+        start,
+        most,
+        unfold=frozenset(filter(None, unfold.split(","))),
+        children_start=max(children_start, 0),
+        children_limit=clamp(children_limit),
+    )
+    return json_response(
+        {
+            "session_id": str(session.pk),
+            "head": replayed.head,
+            "message_count": replayed.message_count,
+            "total": total,
+            "nodes": nodes,
+            "operations": present_operations(replayed, presenter.history),
+            "active_tags": sorted(replayed.active_tags),
+            "tokens": {
+                "original": replayed.tokens.original,
+                "effective": replayed.tokens.effective,
+            },
+        }
+    )

@@ -1,0 +1,166 @@
+"""Finding the words that a replace or redact is asked to change, in what a session reads."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
+from operations.domain.log.edit import Redact, Replace
+from operations.domain.text.pattern import Match
+from operations.domain.text.reading import Held, Reading
+from operations.domain.text.resolution import Readings, Settled, refusal, settle
+from operations.domain.text.text_edit import Wanted, held_text, keys_to_read
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, entry_key, original_index
+from operations.domain.tree.span import MASK, Span, covered, fingerprint
+from threads import tokens
+from threads.domain.part import Part
+from threads.models import Session
+
+from .reader import load_as_recorded
+
+AT_ONCE = 200
+"""Messages that are read at once."""
+
+
+def readings_of(
+    session: Session, thread: Thread, *, include_folded: bool = False
+) -> Readings:
+    """What the thread shows, part by part; or what its folds hold as well."""
+    keys = keys_to_read(thread, include_folded=include_folded)
+    return lambda: read_texts(session, thread, keys)
+
+
+def find(session: Session, thread: Thread, wanted: Wanted) -> Settled:
+    """What patterns match, and everything that is wrong with them."""
+    readings = readings_of(session, thread, include_folded=wanted.include_folded)
+    return settle(readings, wanted.patterns, floor=wanted.floor)
+
+
+def edit_of(session: Session, thread: Thread, wanted: Wanted) -> Replace | Redact:
+    """The edit that changes what is wanted. Raises Invalid or Conflict with all that is wrong."""
+    if wanted.spans:
+        return wanted.edit(_checked(session, thread, wanted))
+    settled = find(session, thread, wanted)
+    if settled.faults:
+        raise refusal(settled.faults)
+    return wanted.edit(spans_of_matches(session, wanted, settled.matches))
+
+
+def spans_of_matches(
+    session: Session, wanted: Wanted, matches: Sequence[Match]
+) -> list[Span]:
+    """The spans that change matches, in the order of these."""
+    return _counted(
+        session,
+        wanted,
+        [match.text for match in matches],
+        [match.span(wanted.patterns[match.pattern].replacement) for match in matches],
+    )
+
+
+def _counted(
+    session: Session, wanted: Wanted, texts: Sequence[str], spans: Sequence[Span]
+) -> list[Span]:
+    """Spans with the tokens that they save."""
+    mask = MASK if wanted.kind is Redact else ""
+    before = tokens.count_many(texts, session.encoding)
+    words = {span.text for span in spans}
+    counts = tokens.count_many((text or mask for text in words), session.encoding)
+    after = dict(zip(words, counts, strict=True))
+    return [
+        replace(span, saved=count - after[span.text])
+        for span, count in zip(spans, before, strict=True)
+    ]
+
+
+def _checked(session: Session, thread: Thread, wanted: Wanted) -> list[Span]:
+    """Spans that were given by their places, if they may be changed."""
+    recorded = dict(
+        recorded_parts(session, thread, [span.key for span in wanted.spans])
+    )
+    held = held_text(thread.log)
+    texts = []
+    for place, span in enumerate(wanted.spans):
+        try:
+            _refuse_held(thread, span, held.get((span.key, span.part), ()))
+            texts.append(_text(recorded.get(span.key), span, wanted.floor))
+        except DomainError as error:
+            error.at = ("spans", place)
+            raise
+    spans = [
+        replace(span, sha256=fingerprint(text))
+        for span, text in zip(wanted.spans, texts, strict=True)
+    ]
+    return _counted(session, wanted, texts, spans)
+
+
+def _refuse_held(thread: Thread, span: Span, held: Iterable[Held]) -> None:
+    """Raise Conflict where others hold text of a span.
+
+    It comes before any look at the text: a guess at what is masked gets the same answer whether
+    or not it is right.
+    """
+    changes = thread.spans(span.key)
+    own = [
+        Held(one.start, one.end, one.operation)
+        for one in changes
+        if one.part == span.part
+    ]
+    numbers = {
+        one.operation
+        for one in (*held, *own)
+        if one.start < span.end and one.end > span.start
+    }
+    if numbers:
+        keys = [entry_key(number) for number in sorted(numbers)]
+        words = f"This is overlapping with what {', '.join(keys)} changes already."
+        raise Conflict(words, code="overlap", facts={"operations": keys})
+
+
+def _text(parts: Sequence[Part] | None, span: Span, floor: int) -> str:
+    """The text that a span covers. Raises Invalid where it is none, another, or too short."""
+    if parts is None:
+        raise Invalid(f"There is no message {span.key}.", code="unknown_key")
+    text = covered(parts, span)
+    if text is None:
+        raise Invalid("There is no such text.", code="range")
+    if span.sha256 and fingerprint(text) != span.sha256:
+        raise Invalid("The text is not what the span was made for.", code="text")
+    if len(text) < floor:
+        words = (
+            f"This is too short, {len(text)} characters: minimum {floor} characters."
+        )
+        raise Invalid(words, code="too_short")
+    return text
+
+
+def read_texts(
+    session: Session, thread: Thread, keys: Iterable[Key]
+) -> Iterator[Reading]:
+    """The parts of messages as the thread shows them, in the order of the keys."""
+    held = held_text(thread.log)
+    for key, parts in recorded_parts(session, thread, keys):
+        changes = thread.spans(key)
+        for place, part in enumerate(parts):
+            reading = Reading(key, place, part, changes, held.get((key, place), ()))
+            if reading.text:
+                yield reading
+
+
+def recorded_parts(
+    session: Session, thread: Thread, keys: Iterable[Key]
+) -> Iterator[tuple[Key, tuple[Part, ...]]]:
+    """Messages as they were recorded, read in batches; what is not there is left out."""
+    waiting = iter(keys)
+    while batch := list(islice(waiting, AT_ONCE)):
+        indexes = {key: original_index(key) for key in batch}
+        originals = load_as_recorded(
+            session, {index for index in indexes.values() if index is not None}
+        )
+        for key, index in indexes.items():
+            made = thread.made(key) if index is None else None
+            if index is not None and index in originals:
+                yield key, originals[index].parts
+            elif made is not None:
+                yield key, made.parts

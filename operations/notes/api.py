@@ -1,0 +1,92 @@
+"""REST for scratchpad and state."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router
+
+from contextstudio.accounts.authentication import caller_of
+from threads.store.selectors import get_session
+
+from . import scratchpads, states
+from .presentation import present_scratchpad, present_state
+from .schemas import (
+    ScratchpadIn,
+    ScratchpadOut,
+    ScratchpadsOut,
+    StateIn,
+    StateOut,
+    StatesOut,
+)
+
+router = Router(tags=["context"])
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/scratchpad",
+    response=ScratchpadOut,
+    operation_id="operations_context_api_scratchpad",
+)
+def scratchpad(
+    request: HttpRequest, session_id: uuid.UUID, version: int | None = None
+) -> dict[str, Any]:
+    """The scratchpad of a session, or an older version of it."""
+    session = get_session(caller_of(request), session_id)
+    return present_scratchpad(scratchpads.load_scratchpad(session, version))
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/scratchpad/versions",
+    response=ScratchpadsOut,
+    operation_id="operations_context_api_scratchpad_versions",
+)
+def scratchpad_versions(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
+    """All versions of the scratchpad, newest first."""
+    session = get_session(caller_of(request), session_id)
+    found = scratchpads.list_scratchpads(session)
+    return {"items": [present_scratchpad(one) for one in found]}
+
+
+@router.put(
+    "/sessions/{uuid:session_id}/scratchpad",
+    response=ScratchpadOut,
+    operation_id="operations_context_api_write_scratchpad",
+)
+def write_scratchpad(
+    request: HttpRequest, session_id: uuid.UUID, body: ScratchpadIn
+) -> dict[str, Any]:
+    """Put other words in place of the scratchpad's, or add some at its end."""
+    caller = caller_of(request)
+    written = (
+        scratchpads.append_to_scratchpad
+        if body.action == "append"
+        else scratchpads.update_scratchpad
+    )(caller, session_id, body.content, expected_version=body.expected_version)
+    return present_scratchpad(written)
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/state",
+    response=StatesOut,
+    operation_id="operations_context_api_state",
+)
+def state(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
+    """STATE of a session with its versions: from its responses, and those that were set."""
+    session = get_session(caller_of(request), session_id)
+    versions = [present_state(one) for one in states.list_states(session)]
+    current = next((one for one in versions if one["in_force"]), None)
+    goal = current["goal"] if current and not session.objective else ""
+    return {"state": current, "versions": versions, "objective_suggested": goal}
+
+
+@router.put(
+    "/sessions/{uuid:session_id}/state",
+    response=StateOut,
+    operation_id="operations_context_api_set_state",
+)
+def set_state(
+    request: HttpRequest, session_id: uuid.UUID, body: StateIn
+) -> dict[str, Any]:
+    """Put other words in force, until a later response brings its own."""
+    return present_state(states.set_state(caller_of(request), session_id, body.content))

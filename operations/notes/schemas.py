@@ -1,0 +1,60 @@
+"""What the API takes and answers of scratchpads and state."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from operations.requests import Taken
+
+
+class ScratchpadIn(Taken):
+    """New words for the scratchpad."""
+
+    content: str
+    action: Literal["update", "append"] = "update"
+    expected_version: int | None = Field(None, ge=0)
+
+
+class ScratchpadOut(BaseModel):
+    """A version of the scratchpad."""
+
+    content: str
+    version: int
+    actor: str
+    created_at: str | None
+
+
+class ScratchpadsOut(BaseModel):
+    """All versions of the scratchpad, newest first."""
+
+    items: list[ScratchpadOut]
+
+
+class StateIn(Taken):
+    """New words for STATE."""
+
+    content: str
+
+
+class StateOut(BaseModel):
+    """A version of STATE; `key` is the response that it is from."""
+
+    version: int
+    text: str
+    goal: str
+    context: str
+    resolved: str
+    technical_anchors: str
+    key: str | None
+    actor: str
+    created_at: str | None
+    in_force: bool
+
+
+class StatesOut(BaseModel):
+    """STATE in force, and all versions, oldest first."""
+
+    state: StateOut | None
+    versions: list[StateOut]
+    objective_suggested: str
+    """STATE's goal, where the session has no objective of its own."""

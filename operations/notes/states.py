@@ -1,0 +1,159 @@
+"""STATE of a session: what responses say at their end, and what somebody set (document 2).
+
+Versions from responses are read off the messages, which never change, and never stored:
+taking a message back takes its STATE back too. Set ones are stored with how many messages
+there were, so that what a later response says counts more.
+"""
+
+import uuid
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.rights import Right
+from operations.domain.context.state import HEADING, State, extract, read_state
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import entry_number, original_key
+from operations.log.cache import Cache
+from operations.log.selectors import load_thread
+from operations.messages.masking import mask_text
+from operations.models import StateVersion
+from threads.domain.message import Role
+from threads.domain.part import Text
+from threads.models import Session
+from threads.store import events
+from threads.store.selectors import find_holding, get_session, load_messages_at
+
+LONGEST = 100_000
+"""Characters of STATE that somebody sets."""
+
+
+class Versioned(NamedTuple):
+    """A version of STATE as it may be read; `key` is the response that it is from."""
+
+    number: int
+    state: State
+    key: str | None
+    actor: str
+    created_at: datetime | None
+    in_force: bool
+    actor_name: str = ""
+
+
+class _Scan(NamedTuple):
+    """The messages before `through` that name STATE."""
+
+    through: int
+    indexes: tuple[int, ...]
+
+
+_scans: Cache[_Scan] = Cache(lambda scan: len(scan.indexes) + 1)
+
+
+def list_states(session: Session, thread: Thread | None = None) -> list[Versioned]:
+    """All versions, oldest first; in force is the last whose message was not snipped."""
+    thread = thread or load_thread(session)
+    found = [*_of_responses(session), *_of_people(session)]
+    found.sort(key=lambda one: one[0])
+    last = max(
+        (
+            place
+            for place, (_, version) in enumerate(found)
+            if version.key is None or not _is_dropped(thread, version.key)
+        ),
+        default=None,
+    )
+    return [
+        version._replace(number=place + 1, in_force=place == last)
+        for place, (_, version) in enumerate(found)
+    ]
+
+
+def current_state(session: Session, thread: Thread | None = None) -> State | None:
+    """STATE in force; None where the session holds none."""
+    versions = list_states(session, thread)
+    return next((one.state for one in versions if one.in_force), None)
+
+
+@transaction.atomic
+def set_state(caller: Caller, session_id: uuid.UUID, content: str) -> Versioned:
+    """Put other words in force until a later response brings its own. Raises Invalid."""
+    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    if not content.strip() or len(content) > LONGEST:
+        raise Invalid(f"STATE has 1 to {LONGEST:,} characters.", at=["content"])
+    rows = StateVersion.objects.filter(session=session)
+    StateVersion.objects.create(
+        session=session,
+        number=rows.count() + 1,
+        content=content.encode("utf-8", "surrogatepass"),
+        message_count=session.message_count,
+        actor=caller.actor,
+        actor_name=caller.name[:150],
+        created_at=timezone.now(),
+    )
+    events.announce(session)
+    return list_states(session)[-1]
+
+
+def _of_responses(session: Session) -> list[tuple[tuple[int, int], Versioned]]:
+    """Versions from responses, each with where it stands among all."""
+    indexes = _scanned(session)
+    originals = load_messages_at(session, indexes) if indexes else {}
+    found = []
+    for index, original in sorted(originals.items()):
+        texts = [part.text for part in original.parts if isinstance(part, Text)]
+        state = extract("\n\n".join(texts))
+        if original.role == Role.ASSISTANT and state is not None:
+            moment = original.row.created_at
+            key = original_key(index)
+            version = Versioned(0, state, key, "client", moment, False)
+            found.append(((index, 1), version))
+    return found
+
+
+def _of_people(session: Session) -> list[tuple[tuple[int, int], Versioned]]:
+    rows = StateVersion.objects.filter(session=session).order_by("number")
+    return [
+        (
+            (row.message_count, -1),
+            Versioned(
+                0,
+                read_state(mask_text(session, _decode(row.content))),
+                None,
+                row.actor,
+                row.created_at,
+                False,
+                row.actor_name,
+            ),
+        )
+        for row in rows
+    ]
+
+
+def _scanned(session: Session) -> tuple[int, ...]:
+    """The originals that name STATE; only those are read that were not read before."""
+    known = _scans.get(session.pk) or _Scan(0, ())
+    count = session.message_count
+    if known.through < count:
+        rest = find_holding(session, HEADING[4:].encode(), start=known.through)
+        known = _Scan(count, (*known.indexes, *(one for one in rest if one < count)))
+        _scans.keep(session.pk, known)
+    return tuple(index for index in known.indexes if index < count)
+
+
+def _is_dropped(thread: Thread, key: str) -> bool:
+    """Whether a message was snipped, or a fold around it was."""
+    if not thread.holds(key):
+        return True
+    edits = thread.log.edits
+    return any(
+        edits[entry_number(fold) or 0].edit.kind == "snip" for fold in thread.path(key)
+    )
+
+
+def _decode(content: bytes | memoryview) -> str:
+    return bytes(content).decode("utf-8", "surrogatepass")

@@ -1,1 +1,0 @@
-"""From a thread to the plain objects that the templates document: no markup, no requests."""

@@ -1,0 +1,65 @@
+"""What a caller of the API expects: the head that they know of, the tags that are active."""
+
+from enum import StrEnum
+
+from django.http import HttpRequest, QueryDict
+from pydantic import BaseModel, ConfigDict
+
+from contextstudio.accounts.domain.errors import Invalid
+
+
+def expected_head(request: HttpRequest, given: int | None) -> int | None:
+    """The head that the caller knows of: a member of the body, or `If-Match`."""
+    header = request.headers.get("If-Match")
+    if given is not None or header is None:
+        return given
+    text = header.strip().removeprefix("W/").strip('"')
+    if not (text.isdecimal() and text.isascii()):
+        raise Invalid('If-Match is the head, as in "7".', at=["If-Match"])
+    return int(text)
+
+
+def tags_of(active_tags: str | None) -> frozenset[str] | None:
+    """A request's own active tags, parted by commas; None where it leaves them to the session."""
+    if active_tags is None:
+        return None
+    return frozenset(filter(None, active_tags.split(",")))
+
+
+class View(StrEnum):
+    """Which of the three threads is shown (DESIGN 2)."""
+
+    ANNOTATED = "annotated"
+    EFFECTIVE = "effective"
+    ORIGINAL = "original"
+
+
+def fields_of(request: HttpRequest) -> QueryDict:
+    """What was sent, in the address or in the body."""
+    return request.POST if request.method == "POST" else request.GET
+
+
+def view_of(fields: QueryDict) -> View:
+    """The view that is asked for. Raises Invalid."""
+    try:
+        return View(fields.get("view") or View.ANNOTATED)
+    except ValueError as error:
+        raise Invalid(
+            "The views are annotated, effective and original.", at=["view"]
+        ) from error
+
+
+def number_of(fields: QueryDict, name: str, default: int | None = None) -> int:
+    """A number that was sent. Raises Invalid where it is none, or missing without a default."""
+    text = fields.get(name, "")
+    if not text and default is not None:
+        return default
+    if not (text.isdecimal() and text.isascii() and len(text) < 10):
+        raise Invalid(f"{name} must be a number.", at=[name])
+    return int(text)
+
+
+class Taken(BaseModel):
+    """A request's body: unknown members are refused."""
+
+    model_config = ConfigDict(extra="forbid")

@@ -1,0 +1,217 @@
+"""Documents 2 and 4: what is sent, and what an agent keeps beside its messages."""
+
+from difflib import unified_diff
+from typing import Any, Literal
+
+from pydantic import Field
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from operations.context.policies import set_window
+from operations.context.presentation import present_context
+from operations.context.rebuild_state import rebuild_state
+from operations.context.services import Wish, assemble, assemble_session
+from operations.context.slices import request_slice
+from operations.domain.context.selection import Preference
+from operations.edits.arguments import Index, Tag
+from operations.notes.scratchpads import (
+    append_to_scratchpad,
+    load_scratchpad,
+    update_scratchpad,
+)
+from operations.tools.tool import SessionTool
+from threads.store.selectors import get_session
+
+
+class ShowContext(SessionTool):
+    """Show the exact context that would be sent to a model now.
+
+    Use it to check what an operation, a window or a slice came to: `request` is the body of
+    the request, `layers` what stands before the history (system, state, scratchpad, memos),
+    `steps` what each step left out and why, `issues` what was repaired for the provider,
+    `tokens` the totals. `max_tokens` cuts nothing: it sets `over_budget` and lists the
+    heaviest ranges, which are the first to fold. A slice that waits is shown and not used
+    up.
+
+    Example: {"session_id": "…", "provider": "anthropic", "max_tokens": 100000}
+    """
+
+    name = "show_context"
+    reads_only = True
+
+    provider: str = Field(
+        "",
+        description="openai, openai-responses, anthropic, gemini, mistral, deepseek, "
+        "bedrock or generic-strict; empty: as the session was recorded.",
+    )
+    model: str = Field("", max_length=128, description="As the provider names it.")
+    active_tags: list[Tag] | None = Field(
+        None, description="Tags for this once; without it the session's own."
+    )
+    max_tokens: int | None = Field(None, ge=1, description="A budget to compare with.")
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """The context. Raises Invalid for an unknown provider, or what it can't be sent."""
+        self.open_session(caller)
+        tags = None if self.active_tags is None else frozenset(self.active_tags)
+        wish = Wish(
+            provider=self.provider,
+            model=self.model,
+            active_tags=tags,
+            max_tokens=self.max_tokens,
+        )
+        return present_context(assemble(caller, self.session_id, wish))
+
+
+class SetContextWindow(SessionTool):
+    """Send only the last n groups of the conversation from now on; 0 sends all.
+
+    A group is a user's message with all that follows it (see list_groups). The system
+    prompt, the state, the scratchpad and the memos are sent in any case. Nothing is folded
+    or lost: what has left the window is found by search_session_history and query_db, and
+    a larger window shows it again.
+
+    Example: {"session_id": "…", "n": 5}
+    """
+
+    name = "set_context_window"
+
+    n: int = Field(ge=0, le=1_000_000, description="Groups; 0: all.")
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Set it. The tokens are those that show_context gives."""
+        self.open_session(caller)
+        policy = set_window(caller, self.session_id, self.n)
+        session = get_session(caller, self.session_id)
+        context = assemble_session(session, Wish())
+        return {
+            "success": True,
+            "window": policy.window,
+            "policy": policy.preset,
+            "tokens": present_context(context)["tokens"],
+        }
+
+
+class RequestContextSlice(SessionTool):
+    """Have the next request hold one part of the conversation instead of its end.
+
+    Use it when you need to see an earlier part in full once more. The range is half-open:
+    {"start_message_index": 30, "end_message_index": 40} sends the messages 30 to 39. Of
+    these the newest `max_context_messages` are kept; with `include_search_results` what
+    your last search_session_history found is added. The system message is always sent. It
+    holds for the next request only, and a later wish replaces an earlier one.
+
+    Example: {"session_id": "…", "start_message_index": 30, "end_message_index": 40}
+    """
+
+    name = "request_context_slice"
+
+    start_message_index: Index
+    end_message_index: Index
+    include_search_results: bool = False
+    max_context_messages: int | None = Field(None, ge=1)
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Keep the wish. Raises Invalid for a range without a message."""
+        session = self.open_session(caller)
+        end = min(self.end_message_index, session.message_count)
+        if self.start_message_index >= end:
+            raise Invalid(
+                f"There is no message in {self.start_message_index} to "
+                f"{self.end_message_index}; the session has {session.message_count}.",
+                at=["start_message_index"],
+            )
+        preference = Preference(
+            start=self.start_message_index,
+            end=end,
+            include_search_results=self.include_search_results,
+            max_context_messages=self.max_context_messages,
+        )
+        request_slice(caller, self.session_id, preference)
+        return {
+            "success": True,
+            "message_range": [self.start_message_index, end],
+            "include_search_results": self.include_search_results,
+            "max_context_messages": self.max_context_messages,
+        }
+
+
+class ManageScratchpad(SessionTool):
+    """Read or write the session's scratchpad: your plan, a checklist, notes, in Markdown.
+
+    What stands in it is sent with every request, also when the messages that it came from
+    have left the window; people can see and edit it. `read` shows it, `update` puts
+    `content` in its place, `append` adds `content` at its end. Keep it short and current.
+    Every version is kept. `expected_version` refuses (409) to write over a version that you
+    have not seen.
+
+    Example: {"session_id": "…", "action": "append", "content": "- [ ] run the tests"}
+    """
+
+    name = "manage_scratchpad"
+
+    action: Literal["read", "update", "append"]
+    content: str | None = Field(None, description="Markdown; not with `read`.")
+    expected_version: int | None = Field(None, ge=0)
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Do it. Raises Invalid where content is missing or too much."""
+        session = self.open_session(caller)
+        if (self.content is None) != (self.action == "read"):
+            raise Invalid(
+                "Reading takes no content."
+                if self.action == "read"
+                else f"Say what to {self.action}.",
+                at=["content"],
+            )
+        if self.content is None:
+            found = load_scratchpad(session)
+        else:
+            write = (
+                update_scratchpad if self.action == "update" else append_to_scratchpad
+            )
+            found = write(
+                caller,
+                self.session_id,
+                self.content,
+                expected_version=self.expected_version,
+            )
+        return {"content": found.content, "version": found.number}
+
+
+class RebuildState(SessionTool):
+    """Read the STATE block (Goal, Context, Resolved, Technical Anchors) anew.
+
+    Use it after undo, drop_group or a smaller window, when the state may speak of what is
+    gone: it takes the last STATE block that a response *in the current window* ends with and
+    shows it as a difference to the state in force. It is done by rule (`made_by` says
+    `rules`): without such a block it proposes nothing. Nothing is changed; end your next
+    response with a STATE block to put one in force.
+
+    Example: {"session_id": "…"}
+    """
+
+    name = "rebuild_state"
+    reads_only = True
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """The state in force, and what it would be. `status`: proposed, unchanged or none."""
+        session = self.open_session(caller)
+        rebuilt = rebuild_state(session)
+        old, words = rebuilt.in_force, rebuilt.text
+        is_new = rebuilt.status == "proposed"
+        return {
+            "state": words,
+            "key": rebuilt.key,
+            "previous": old,
+            "difference": _difference(old, words) if is_new else "",
+            "status": rebuilt.status,
+            "made_by": "rules",
+        }
+
+
+def _difference(before: str, after: str) -> str:
+    lines = unified_diff(
+        before.splitlines(), after.splitlines(), "in force", "proposed", lineterm=""
+    )
+    return "\n".join(lines)

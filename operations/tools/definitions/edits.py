@@ -1,0 +1,125 @@
+"""Document 0: the tools that record an edit."""
+
+from typing import Any
+
+from contextstudio.accounts.domain.caller import Caller
+from operations.edits import services
+from operations.edits.arguments import (
+    DigestArguments,
+    EditArguments,
+    InsertArguments,
+    ResequenceArguments,
+    ReviseArguments,
+    SnipArguments,
+    TagArguments,
+)
+from operations.edits.presentation import present_edit
+from operations.log.writing import Writing
+from operations.tools.tool import SessionTool
+
+
+class EditTool(SessionTool, EditArguments):
+    """A tool that records an edit in a session."""
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Do it, and answer. Raises DomainError."""
+        writing = services.record_edit(
+            caller,
+            self.session_id,
+            services.request_of(self),
+            expected_head=self.expected_head,
+        )
+        return self.answer(writing)
+
+    def answer(self, writing: Writing) -> dict[str, Any]:
+        """What the tool answers, beside what every edit answers."""
+        return present_edit(writing)
+
+
+class TagMessages(EditTool, TagArguments):
+    """Give the messages from start_idx to end_idx (0-based, inclusive) tags.
+
+    Use tags to mark what belongs together (a topic, a decision, a dead end), so that you and
+    others find it again. The text of the messages does not change, and the tag can be taken
+    back like every operation.
+
+    Example: {"session_id": "…", "start_idx": 5, "end_idx": 10, "tags": ["database-design"]}
+    """
+
+    name = "tag_messages"
+
+    def answer(self, writing: Writing) -> dict[str, Any]:
+        """What was recorded, with the number of tags."""
+        return {**super().answer(writing), "tag_count": len(set(self.tags))}
+
+
+class DigestMessages(EditTool, DigestArguments):
+    """Fold the messages from start_idx to end_idx (0-based, inclusive) into one summary.
+
+    Use it when a stretch of work is done and only its outcome matters. The model then reads
+    your summary (role system) in their place; the originals are kept and can be unfolded.
+    Name the files, commands, numbers and decisions that later work needs: what the summary
+    leaves out, the model no longer sees. A range that would cut through an earlier fold is
+    refused (409), and `needs` in the answer says which range would do. With `tags` it
+    applies only while these tags are active.
+
+    Example: {"session_id": "…", "start_idx": 3, "end_idx": 8,
+    "summary": "Discussed auth options; chose JWT"}
+    """
+
+    name = "digest_messages"
+
+
+class ReviseMessages(EditTool, ReviseArguments):
+    """Show the replacements in the place of the messages start_idx to end_idx (inclusive).
+
+    Use it to put a muddled exchange straight: what was asked in its final form, what was
+    answered in the end. The originals are kept and can be unfolded. `replacements` are
+    messages with role and content, as in a chat request; for a single summary use
+    digest_messages, for nothing in their place snip_messages.
+
+    Example: {"session_id": "…", "start_idx": 5, "end_idx": 10, "replacements": [
+    {"role": "user", "content": "Refined question about auth"},
+    {"role": "assistant", "content": "Here's the JWT implementation…"}]}
+    """
+
+    name = "revise_messages"
+
+
+class SnipMessages(EditTool, SnipArguments):
+    """Leave the messages from start_idx to end_idx (0-based, inclusive) out.
+
+    Use it for what no later work needs: failed attempts, repeated output, small talk. The
+    model sees nothing in their place; the originals are kept and can be unfolded. Of a tool
+    call and its result leave out both: half of a pair is never sent.
+
+    Example: {"session_id": "…", "start_idx": 5, "end_idx": 8}
+    """
+
+    name = "snip_messages"
+
+
+class ResequenceMessages(EditTool, ResequenceArguments):
+    """Reorder messages: those listed take, in this order, the places that they hold now.
+
+    `new_order` is a partial permutation of 0-based indexes: what is not listed stays where
+    it is. Each index at most once. To swap messages 4 and 9, give [9, 4].
+
+    Example: {"session_id": "…", "new_order": [8, 9, 5, 6, 7, 10, 11]}
+    """
+
+    name = "resequence_messages"
+
+
+class InsertMessages(EditTool, InsertArguments):
+    """Put messages of your own behind message after_idx (0-based; -1: at the top).
+
+    Use it to add what is missing where it belongs: a clarification that came later, a note
+    on a mistake. The originals stay. Several inserts behind one message stand in the order
+    in which they were made.
+
+    Example: {"session_id": "…", "after_idx": 5, "messages": [{"role": "assistant",
+    "content": "(Context: user later clarified they meant PostgreSQL)"}]}
+    """
+
+    name = "insert_messages"

@@ -1,0 +1,175 @@
+"""Document 2: conversation groups, a user's message with all that follows it."""
+
+from typing import Any
+
+from pydantic import Field
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict
+from operations.domain.log.operation import Snip
+from operations.domain.thread.groups import Group, groups_of, last_standing
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import original_key
+from operations.edits import purging, services
+from operations.edits.presentation import present_edit, present_writing
+from operations.log.selectors import load_thread
+from operations.log.writing import Writing
+from operations.messages.groups import MOST_MESSAGES, present_groups, present_range
+from operations.notes.states import current_state
+from operations.tools.tool import SessionTool
+from threads.models import Session
+
+
+def _opened(call: SessionTool, caller: Caller) -> tuple[Session, Thread]:
+    session = call.open_session(caller)
+    return session, load_thread(session)
+
+
+class GroupTool(SessionTool):
+    """A tool that is about one group."""
+
+    group_id: int = Field(ge=0, description="As list_groups gives it.")
+
+
+class ListGroups(SessionTool):
+    """List the last groups of a session: each user's message with all that follows it.
+
+    Use it to find what can go before you call drop_group or digest_messages: every group
+    has its range of 0-based message indexes (first and last, inclusive), its title (the
+    first words of the user's message), its tokens, and its status: `active`, `dropped`
+    (left out), `folded` (something shorter is shown) or `purged`. `n` = 0 lists all. What
+    stands before the first user's message is group 0.
+
+    Example: {"session_id": "…", "n": 5}
+    """
+
+    name = "list_groups"
+    reads_only = True
+
+    n: int = Field(10, ge=0, description="How many, from the end; 0: all.")
+
+    def call(self, caller: Caller) -> list[dict[str, Any]]:
+        """The groups, in the order of the session."""
+        session, thread = _opened(self, caller)
+        return present_groups(session, groups_of(thread)[-self.n :])
+
+
+class ShowGroup(GroupTool):
+    """Read the messages of one group in full, as they were recorded.
+
+    Use it before you summarise or drop a group. A group of more than 500 messages is shown
+    to its 500th; read on with get_message_range.
+
+    Example: {"session_id": "…", "group_id": 3}
+    """
+
+    name = "show_group"
+    reads_only = True
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """The group with its originals."""
+        session, thread = _opened(self, caller)
+        group = purging.find_group(thread, self.group_id)
+        end = min(group.last + 1, group.first + MOST_MESSAGES)
+        return {
+            **present_groups(session, [group])[0],
+            "messages": present_range(session, thread, group.first, end),
+        }
+
+
+class DropGroup(GroupTool):
+    """Leave a whole group out of what the model sees; it can be taken back.
+
+    Use it for an exchange that only distracts: a dead end, a question that is settled. It
+    records a snip: nothing is lost, and toggle_operation or undo_operation shows the group
+    again. Where later work needs something of it, use digest_messages instead.
+
+    Example: {"session_id": "…", "group_id": 3}
+    """
+
+    name = "drop_group"
+
+    propose: bool = Field(False, description="Let it wait for review.")
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Record the snip. Raises Conflict where it would cut through a fold."""
+        _, thread = _opened(self, caller)
+        group = purging.find_group(thread, self.group_id)
+        return _answer(_snip(self, caller, group, propose=self.propose), group)
+
+
+class RemoveGroup(GroupTool):
+    """Destroy the words of a whole group FOR GOOD. This can't be undone.
+
+    Only for what must not be kept (a leaked secret, somebody's private data), and only when
+    a person has asked for exactly this: drop_group does the same to what the model sees and
+    can be taken back. Needs the right to administer. Of each message a tombstone stays
+    (index, role); the files that the session was imported from are destroyed with it.
+
+    Example: {"session_id": "…", "group_id": 3}
+    """
+
+    name = "remove_group"
+    is_permanent = True
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Destroy it. Raises Forbidden without the right."""
+        writing = purging.remove_group(
+            caller,
+            self.session_id,
+            self.group_id,
+            expected_head=self.expected_head,
+        )
+        group = purging.find_group(writing.thread, self.group_id)
+        return {
+            **present_writing(writing),
+            "group_id": group.id,
+            "first": group.first,
+            "last": group.last,
+            "status": group.status,
+            "purged": group.last - group.first + 1,
+        }
+
+
+class Undo(SessionTool):
+    """Roll the conversation back by one exchange: leave the last group out.
+
+    Use it when the last exchange went wrong and you want to try again. It records a snip of
+    the last group that the model still sees, so it can be taken back; call it again to go
+    back further. The state then is that of the last response left. To take back your last
+    *operation* instead, use undo_operation.
+
+    Example: {"session_id": "…"}
+    """
+
+    name = "undo"
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Record the snip. Raises Conflict where nothing is left."""
+        _, thread = _opened(self, caller)
+        group = last_standing(groups_of(thread))
+        if group is None:
+            raise Conflict("No group is left to roll back.", code="nothing_to_undo")
+        writing = _snip(self, caller, group)
+        state = current_state(writing.session, writing.thread)
+        return {**_answer(writing, group), "state": state.text if state else None}
+
+
+def _snip(
+    call: SessionTool, caller: Caller, group: Group, *, propose: bool = False
+) -> Writing:
+    """Leave out what still stands of a group."""
+    keys = tuple(map(original_key, range(group.first, group.last + 1)))
+    request = services.Request(
+        lambda _: Snip(targets=keys), propose=propose, title=f"Drop group {group.id}"
+    )
+    return services.record_edit(
+        caller, call.session_id, request, expected_head=call.expected_head
+    )
+
+
+def _answer(writing: Writing, group: Group) -> dict[str, Any]:
+    return {
+        **present_edit(writing),
+        "group_id": group.id,
+    }

@@ -1,0 +1,150 @@
+"""Document 4: an agent looks into its own history, and sums up a part of it."""
+
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from operations.context.slices import keep_matches
+from operations.domain.log.operation import Digest, New
+from operations.domain.text.outline import Spoken, outline
+from operations.domain.thread.thread import Thread
+from operations.edits import services
+from operations.edits.arguments import Index
+from operations.edits.presentation import present_edit
+from operations.log.selectors import load_thread
+from operations.messages.groups import MOST_MESSAGES, present_range
+from operations.tools.tool import SessionTool
+from threads.domain.message import Role
+from threads.domain.part import Text
+from threads.models import Session
+from threads.search.services import find_in_session
+from threads.sessions.presentation import present_original
+from threads.store.selectors import get_session, load_messages
+
+MOST_MATCHES = 50
+
+
+class SearchSessionHistory(SessionTool):
+    """Search the whole history of a session for words, also in what is folded or dropped.
+
+    Use it when you need something that was said earlier and is no longer before you: it
+    finds the messages that hold `query` as it stands (ignoring case; no wildcards, no
+    regular expressions). `matches` are pairs of 0-based index and message, oldest first, at
+    most 50; `total_matches` counts all. Read around a match with get_message_range, or have
+    a range sent with your next request by request_context_slice.
+
+    Example: {"session_id": "…", "query": "database"}
+    """
+
+    name = "search_session_history"
+    reads_only = True
+
+    query: str = Field(min_length=1, max_length=1000, description="Words, literally.")
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """The messages that hold the words."""
+        session = self.open_session(caller)
+        found = find_in_session(session, self.query)
+        keep_matches(session, (index for index, _ in found))
+        return {
+            "query": self.query,
+            "matches": [
+                [index, present_original(original)]
+                for index, original in found[:MOST_MATCHES]
+            ],
+            "total_matches": len(found),
+        }
+
+
+class GetMessageRange(SessionTool):
+    """Read the messages start to end of a session, as they were recorded.
+
+    The range is half-open, as in most programming languages: {"start": 30, "end": 40} gives
+    the messages 30 to 39. Indexes are 0-based and count every original message, the system
+    message included. At most 500 messages at once; `end` in the answer says where it
+    stopped.
+
+    Example: {"session_id": "…", "start": 30, "end": 40}
+    """
+
+    name = "get_message_range"
+    reads_only = True
+
+    start: Index
+    end: Index
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """The originals in the range."""
+        session = self.open_session(caller)
+        if self.start > self.end:
+            raise Invalid("start is greater than end.", at=["start"])
+        end = min(self.end, self.start + MOST_MESSAGES, session.message_count)
+        start = min(self.start, end)
+        thread = load_thread(session)
+        return {
+            "start": start,
+            "end": end,
+            "message_count": session.message_count,
+            "messages": present_range(session, thread, start, end),
+        }
+
+
+class SummarizeMessageRange(SessionTool):
+    """Get an outline of the messages start_idx to end_idx, and propose it as their digest.
+
+    The range is half-open: {"start_idx": 0, "end_idx": 20} covers the messages 0 to 19. The
+    summary comes back at once and is stored beside the messages as a *proposed* digest: the
+    thread does not change until somebody accepts it. It is made by rule, without a model
+    (`made_by` says `rules`): it quotes what was asked and answered last and counts the
+    tools, and knows nothing of what it meant. If you have read the messages, your own words
+    with digest_messages serve later work better.
+
+    Example: {"session_id": "…", "start_idx": 0, "end_idx": 20}
+    """
+
+    name = "summarize_message_range"
+    made_by: ClassVar[str] = "rules"
+
+    start_idx: Index
+    end_idx: Index
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Propose the digest. Raises Invalid for a range that is not in the session."""
+        session = get_session(caller, self.session_id)
+        self._refuse_what_is_not_there(session)
+        originals = load_messages(session, self.start_idx, self.end_idx)
+        summary = outline(
+            [Spoken(one.row.index, one.role, one.parts) for one in originals]
+        )
+        request = services.Request(
+            lambda thread: self._digest(thread, summary), propose=True, title="Outline"
+        )
+        writing = services.record_edit(
+            caller, self.session_id, request, expected_head=self.expected_head
+        )
+        return {
+            "summary": summary,
+            "made_by": self.made_by,
+            **present_edit(writing),
+        }
+
+    def _digest(self, thread: Thread, summary: str) -> Digest:
+        return Digest(
+            targets=tuple(thread.resolve_range(self.start_idx, self.end_idx - 1)),
+            messages=(New(Role.SYSTEM, (Text(summary),)),),
+        )
+
+    def _refuse_what_is_not_there(self, session: Session) -> None:
+        if self.start_idx >= self.end_idx:
+            raise Invalid(
+                "The range is half-open: end_idx is greater than start_idx.",
+                at=["end_idx"],
+            )
+        if self.end_idx > session.message_count:
+            raise Invalid(
+                f"The session has {session.message_count} messages; "
+                f"end_idx is {self.end_idx}.",
+                at=["end_idx"],
+            )

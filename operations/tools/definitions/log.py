@@ -1,0 +1,210 @@
+"""The tools that read the log, and switch, review and take back what it holds."""
+
+import uuid
+from abc import abstractmethod
+from typing import Any
+
+from pydantic import Field
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import NotFound
+from operations.edits import services
+from operations.edits.arguments import AmendArguments, Tag
+from operations.edits.presentation import present_writing
+from operations.log.presentation import present_operations
+from operations.log.selectors import get_operation, load_history, load_thread
+from operations.log.writing import Writing
+from operations.tools.tool import SessionTool, Tool
+
+
+class OperationTool(Tool):
+    """A tool that acts on one operation; where a session is named, on one of that session."""
+
+    operation_id: uuid.UUID = Field(description="As list_operations gives it, a UUID.")
+    session_id: uuid.UUID | None = Field(
+        None, description="Refuse (404) if the operation is not of this session."
+    )
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Do it, and answer. Raises DomainError."""
+        if self.session_id is not None:
+            session, _ = get_operation(caller, self.operation_id)
+            if session.pk != self.session_id:
+                raise NotFound(
+                    "There is no such operation in this session.", at=["operation_id"]
+                )
+        return present_writing(self.act(caller))
+
+    @abstractmethod
+    def act(self, caller: Caller) -> Writing:
+        """Record what is asked for. Raises DomainError."""
+
+
+class ListOperations(SessionTool):
+    """List the operations of a session with their state and what became of them.
+
+    Use it to find the operation_id of what you want to switch, amend or take back. `status`
+    is `applied`, `off`, `reverted`, `proposed`, `rejected`, `unmet` (its condition does not
+    hold), `void` (nothing it covers is there) or `conflict` (another operation is in its
+    way); `reason` says why. `active_only` leaves out all that are not applied.
+
+    Example: {"session_id": "…", "active_only": true}
+    """
+
+    name = "list_operations"
+    reads_only = True
+
+    active_only: bool = False
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Do it, and answer. Raises DomainError."""
+        session = self.open_session(caller)
+        thread, history = load_thread(session), load_history(session)
+        found = present_operations(thread, history, active_only=self.active_only)
+        return {"operations": found}
+
+
+class RevertOperation(OperationTool):
+    """Take an operation back: the thread reads as if it had not been made.
+
+    Nothing is lost: toggle_operation with active=true restores it. To see the originals only
+    for a while, switch it off with toggle_operation instead.
+
+    Example: {"operation_id": "…"}
+    """
+
+    name = "revert_operation"
+
+    def act(self, caller: Caller) -> Writing:
+        """Take it back."""
+        return services.revert(
+            caller, self.operation_id, expected_head=self.expected_head
+        )
+
+
+class ToggleOperation(OperationTool):
+    """Switch an operation off, or on again.
+
+    Off, the originals are seen again, and the operation stays in its place in the log. The
+    answer lists under `changed` other operations that fare otherwise now.
+
+    Example: {"operation_id": "…", "active": false}
+    """
+
+    name = "toggle_operation"
+
+    active: bool
+
+    def act(self, caller: Caller) -> Writing:
+        """Switch it."""
+        return services.toggle(
+            caller, self.operation_id, self.active, expected_head=self.expected_head
+        )
+
+
+class AcceptOperation(OperationTool):
+    """Let a proposed operation apply. Needs the right to review.
+
+    Not for your own proposals, unless a person has told you so: they wait for somebody else
+    to look at them.
+    """
+
+    name = "accept_operation"
+
+    def act(self, caller: Caller) -> Writing:
+        """Accept it."""
+        return services.accept(
+            caller, self.operation_id, expected_head=self.expected_head
+        )
+
+
+class RejectOperation(OperationTool):
+    """Decline a proposed operation. Needs the right to review; it can still be accepted."""
+
+    name = "reject_operation"
+
+    def act(self, caller: Caller) -> Writing:
+        """Decline it."""
+        return services.reject(
+            caller, self.operation_id, expected_head=self.expected_head
+        )
+
+
+class AmendOperation(OperationTool, AmendArguments):
+    """Give an operation other words or another condition; what it covers stays.
+
+    Use it to correct a summary instead of making a second digest: `summary` for a digest,
+    `text` for a condense, `replacements` for a revise, `messages` for an insert, `tags` or
+    `condition` for when it applies.
+
+    Example: {"operation_id": "…", "summary": "Chose JWT; tokens live 15 minutes."}
+    """
+
+    name = "amend_operation"
+
+    def act(self, caller: Caller) -> Writing:
+        """Amend it. Raises Invalid for words that its kind does not have."""
+        return services.amend(
+            caller,
+            self.operation_id,
+            self.amended,
+            expected_head=self.expected_head,
+        )
+
+
+class UndoOperation(SessionTool):
+    """Take back what you recorded last in this session, a bundle whole.
+
+    Only your own entries: what others did stays. Call it again to go further back, and
+    redo_operation to bring back what you undid.
+
+    Example: {"session_id": "…"}
+    """
+
+    name = "undo_operation"
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Take it back. Raises Conflict where there is nothing, or others need it."""
+        return present_writing(
+            services.undo(caller, self.session_id, expected_head=self.expected_head)
+        )
+
+
+class RedoOperation(SessionTool):
+    """Bring back what you undid last, unless you have recorded something since.
+
+    Example: {"session_id": "…"}
+    """
+
+    name = "redo_operation"
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Bring it back. Raises Conflict where there is nothing."""
+        return present_writing(
+            services.redo(caller, self.session_id, expected_head=self.expected_head)
+        )
+
+
+class SetActiveTags(SessionTool):
+    """Set the tags that are active in a session; an empty list sets none.
+
+    Operations with a condition apply only while it holds of the active tags. So one thread
+    can have a short and a long version: record the snips and digests of the short one with
+    tags=["brief"], and switch by activating the tag.
+
+    Example: {"session_id": "…", "tags": ["brief"]}
+    """
+
+    name = "set_active_tags"
+
+    tags: list[Tag]
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Do it, and answer. Raises DomainError."""
+        writing = services.activate_tags(
+            caller, self.session_id, self.tags, expected_head=self.expected_head
+        )
+        return {
+            **present_writing(writing),
+            "active_tags": sorted(writing.thread.active_tags),
+        }

@@ -1,0 +1,274 @@
+"""Document 3: discard, distill, and replace by patterns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError
+from operations.domain.log.edit import Digest, Edit, Replace, Snip, messages_of
+from operations.domain.text.text_edit import Wanted
+from operations.domain.thread.node import FoldNode
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key
+from operations.domain.tree.made import New
+from operations.edits import services
+from operations.edits.arguments.pattern import MOST_PATTERNS, PatternArguments
+from operations.edits.presentation import present_recorded, present_writing
+from operations.find_replace import services as patterns
+from operations.find_replace.services import Found
+from operations.log.selectors import load_thread, load_words
+from operations.log.writing import Writing
+from operations.messages.addresses import keys_of_hashes, message_ids
+from operations.tools.tool import SessionTool
+from threads.domain.message import Role
+from threads.domain.part import Part, Text
+from threads.domain.text import text_of
+from threads.models import Session
+from threads.store.selectors import get_session
+
+Hashes = Annotated[list[str], Field(min_length=1, max_length=2)]
+
+
+class Context(SessionTool):
+    """Prune what the model sees: discard messages, distill them, or replace text in them.
+
+    All targets of one call are one bundle: recorded together or not at all, switched and
+    taken back together. Nothing is destroyed; the originals stay and every operation is
+    reversible (toggle_operation, revert_operation, undo_operation).
+
+    ## Actions
+
+    - `discard`: leave whole messages out. Target: ["hash"].
+    - `distill`: fold a message into the summary that you write. Target: ["hash", "summary"].
+    - `replace`: put a short text in the place of a long stretch inside a message. Target:
+      {"start": "…", "end": "…", "replacement": "…"}, or ["start", "end", "replacement"].
+
+    A hash is a message's key (`m12`, or `o7` for a fold), its id (`msg-1a2b3c4d`), or 8 or
+    more of the first hex digits of its digest, if only one message of the thread has them.
+
+    ## Pattern-Based Replacement
+
+    Replace content between start/end patterns with concise alternatives.
+
+    ### When to Use
+
+    - Large repetitive outputs (logs, traces, verbose configs)
+    - Intermediate analysis that's no longer needed
+    - Verbose code blocks that have been processed
+
+    ### Format
+
+    ```
+    {
+      "start": "pattern_start",   // exact text marking the beginning
+      "end": "pattern_end",       // exact text marking the end
+      "replacement": "…"          // text to read in its place (can be short, or empty)
+    }
+    ```
+
+    The match runs from a start to the nearest end behind it in the same part of one
+    message. Both markers are inside of it and go with it. Without `end`, `start` is all of
+    it. Only what the thread shows now is searched; `include_folded: true` also searches
+    messages that are inside of folds.
+
+    ### Constraints
+
+    | Constraint | Value | Purpose |
+    |------------|-------|---------|
+    | Min match length | 30 characters, both markers counted | Prevents over-pruning |
+    | Pattern matching | Literal (no regex), case counts | Predictable behavior |
+    | Several matches | Refused and listed; add "occurrence" (from 1) or "all": true | No guessing |
+    | Overlapping | Not allowed, nor with text that another operation changes | Prevents conflicts |
+    | Batch | Up to 100 patterns, all or nothing | No half-done work |
+
+    ### Examples
+
+    Prune debug logs:
+    {"start": "DEBUG: Starting request handler", "end": "DEBUG: Request handler completed",
+     "replacement": "[request handled]"}
+
+    Collapse verbose output:
+    {"start": "npm install output:", "end": "added 847 packages", "replacement": "…"}
+
+    Every copy of a stack trace:
+    {"start": "Traceback (most recent call last):", "end": "ValueError: bad port",
+     "replacement": "[ValueError: bad port]", "all": true}
+
+    Secrets are no matter of this tool: they are masked by a `redact` operation, which has no
+    minimum length and masks everywhere.
+
+    ### Best Practices
+
+    1. **Choose unique patterns** - avoid common words as start or end
+    2. **Verify length** - a match below 30 characters is refused
+    3. **Use semantic replacements** - "[47 files analyzed]" says more than "…"
+    4. **Batch related replacements** - one call with several targets
+
+    ## Answer
+
+    {"success": true, "replacements": [{"operation": …, "message_id": "msg-1a2b3c4d",
+    "original_length": 5120, "new_length": 33, "tokens_saved": 1204}], "errors": []}
+
+    Lengths are in characters. Where patterns are refused, success is false, nothing was
+    changed, and `errors` says for every pattern what to mend: not found (with similar text
+    that is there), too short, several matches (each with its message and an excerpt), or
+    overlapping. Mend them and call again.
+
+    Example: {"session_id": "…", "action": "replace", "targets": [{"start": "Detailed
+    analysis of all 47 files", "end": "End of file analysis report", "replacement":
+    "[file analysis: 47 files reviewed]"}]}
+    """
+
+    name = "context"
+
+    action: Literal["discard", "distill", "replace"]
+    targets: list[Hashes | PatternArguments] = Field(
+        min_length=1,
+        max_length=MOST_PATTERNS,
+        description='discard: ["hash"]; distill: ["hash", "summary"]; replace: an object.',
+    )
+    include_folded: bool = Field(
+        False, description="Replace: search messages inside of folds, too."
+    )
+    propose: bool = Field(False, description="Let it wait for review.")
+    title: str = Field("", max_length=300, description="What it is for.")
+
+    @model_validator(mode="after")
+    def _has_targets_of_its_action(self) -> "Context":
+        wanted = {"discard": 1, "distill": 2}.get(self.action)
+        for place, target in enumerate(self.targets):
+            size = len(target) if isinstance(target, list) else None
+            if size != wanted:
+                raise ValueError(f"target {place} is not one of {self.action}")
+            if isinstance(target, list) and not all(word.strip() for word in target):
+                raise ValueError(f"target {place} is empty")
+        return self
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Do it, and answer. Raises DomainError for all but what the pattern rules refuse."""
+        if self.action == "replace":
+            return self._replace(caller)
+        return self._fold(caller)
+
+    def _replace(self, caller: Caller) -> dict[str, Any]:
+        asked = [one for one in self.targets if isinstance(one, PatternArguments)]
+        wanted = Wanted(
+            kind=Replace,
+            patterns=tuple(one.pattern() for one in asked),
+            include_folded=self.include_folded,
+        )
+        session = get_session(caller, self.session_id)
+        try:
+            writing, changes = patterns.change_all(
+                caller,
+                self.session_id,
+                wanted,
+                propose=self.propose,
+                title=self.title,
+                expected_head=self.expected_head,
+            )
+        except DomainError as error:
+            if error.at[:1] != ("patterns",):
+                raise
+            errors = [_told(session, fault) for fault in error.errors]
+            return {"success": False, "replacements": [], "errors": errors}
+        ids = message_ids(session, (one.match.key for each in changes for one in each))
+        replacements = [
+            _replacement(asked[place], found, ids)
+            for place, each in enumerate(changes)
+            for found in each
+        ]
+        return _answer(writing, replacements)
+
+    def _fold(self, caller: Caller) -> dict[str, Any]:
+        session = self.open_session(caller)
+        thread = load_thread(session)
+        targets = [one for one in self.targets if isinstance(one, list)]
+        keys = keys_of_hashes(session, thread, [target[0] for target in targets])
+        edits = [_edit(key, target) for key, target in zip(keys, targets, strict=True)]
+        writing = services.record_bundle(
+            caller,
+            self.session_id,
+            [services.Request(services.given(edit), self.propose) for edit in edits],
+            title=self.title,
+            expected_head=session.head,
+        )
+        ids = message_ids(session, keys)
+        replacements = [
+            {
+                "operation": target,
+                "message_id": ids[key],
+                **_sizes(session, thread, writing, key, number),
+            }
+            for key, target, number in zip(keys, targets, writing.numbers, strict=True)
+        ]
+        return _answer(writing, replacements)
+
+
+def _edit(key: Key, target: Sequence[str]) -> Edit:
+    if len(target) == 1:
+        return Snip(targets=(key,))
+    return Digest(targets=(key,), messages=(New(Role.SYSTEM, (Text(target[1]),)),))
+
+
+def _sizes(
+    session: Session, thread: Thread, writing: Writing, key: Key, number: int
+) -> dict[str, int]:
+    """How long what a target meant was, and what stands for it now."""
+    node = thread.node(key)
+    if isinstance(node, FoldNode):
+        keys = [f"{node.key}.{place}" for place in range(len(node.messages))]
+        tokens = node.tokens_after
+    else:
+        keys, tokens = [node.key], node.tokens - node.saved
+    words = load_words(session, thread, keys)
+    made = messages_of(writing.history.log.edits[number].edit)
+    return {
+        "original_length": sum(_length(one.parts) for one in words.values()),
+        "new_length": sum(_length(message.parts) for message in made),
+        "tokens_saved": tokens - sum(message.tokens for message in made),
+    }
+
+
+def _length(parts: Sequence[Part]) -> int:
+    return sum(len(text_of(part)) for part in parts)
+
+
+def _replacement(
+    asked: PatternArguments, found: Found, ids: Mapping[str, str]
+) -> dict[str, Any]:
+    """One match that was replaced."""
+    return {
+        "operation": asked.model_dump(by_alias=True, exclude_unset=True),
+        "message_id": ids[found.match.key],
+        "original_length": found.match.length,
+        "new_length": len(asked.replacement),
+        "tokens_saved": found.span.saved if found.span else 0,
+    }
+
+
+def _told(session: Session, fault: DomainError) -> str:
+    """A fault with the matches that it is about, each with its message and an excerpt."""
+    matches: Any = fault.facts.get("matches", ())
+    ids = message_ids(session, (match["key"] for match in matches))
+    lines = [fault.message]
+    for place, match in enumerate(matches, start=1):
+        cut = match["excerpt"]
+        words = f"{cut['before']}[{cut['text']}]{cut['behind']}"
+        lines.append(
+            f"{place}. {match['key']} ({ids[match['key']]}): {' '.join(words.split())}"
+        )
+    return "\n".join(lines)
+
+
+def _answer(writing: Writing, replacements: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the tool answers, beside what every bundle answers."""
+    return {
+        **present_writing(writing),
+        "replacements": replacements,
+        "errors": [],
+        "bundle_id": str(writing.history.rows[writing.numbers[0]].bundle),
+        "operations": [present_recorded(writing, number) for number in writing.numbers],
+    }

@@ -1,0 +1,80 @@
+"""The rows that `query_db` asks: the originals of a session, as they may be read."""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from operations.domain.log.operation import Snip
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import entry_number, original_key
+from operations.log.selectors import load_thread
+from threads.domain.part import Part, Thinking, ToolCall, ToolResult
+from threads.domain.text import whole_text
+from threads.models import Session
+from threads.store.selectors import Original, load_messages
+
+from .sandbox import Row
+
+_AT_ONCE = 500
+
+
+def load_rows(session: Session) -> Iterator[Row]:
+    """Every original with its place in the thread, in the order of their indexes."""
+    thread = load_thread(session)
+    names: dict[str, str] = {}
+    for start in range(0, session.message_count, _AT_ONCE):
+        for original in load_messages(session, start, start + _AT_ONCE):
+            for part in original.parts:
+                if isinstance(part, ToolCall):
+                    names[part.id] = part.name
+            yield _row(thread, original, names)
+
+
+def _row(thread: Thread, original: Original, names: Mapping[str, str]) -> Row:
+    row, key = original.row, original.key
+    at = row.created_at
+    return Row(
+        row.index,
+        key,
+        row.group_id,
+        row.role,
+        _storable(whole_text(p for p in original.parts if not isinstance(p, Thinking))),
+        status(thread, row.index, original.parts),
+        row.parsing_strategy,
+        _tools(original.parts, names),
+        row.tokens,
+        _storable(json.dumps(thread.tags(key), ensure_ascii=False)),
+        at.isoformat() if at else None,
+    )
+
+
+def status(thread: Thread, index: int, parts: tuple[Part, ...]) -> str:
+    """`dropped` in a snip or purged, else `folded`, else `tool_call`, else `active`."""
+    key = original_key(index)
+    kinds = {
+        thread.log.edits[entry_number(fold) or 0].edit.kind for fold in thread.path(key)
+    }
+    if Snip.kind in kinds or key in thread.log.purged:
+        return "dropped"
+    if kinds:
+        return "folded"
+    calls = any(isinstance(part, ToolCall | ToolResult) for part in parts)
+    return "tool_call" if calls else "active"
+
+
+def _tools(parts: tuple[Part, ...], names: Mapping[str, str]) -> str | None:
+    """The tools that a message calls or answers for, each once; None where it does neither."""
+    found = [
+        part.name
+        if isinstance(part, ToolCall)
+        else part.name or names.get(part.call_id, "")
+        for part in parts
+        if isinstance(part, ToolCall | ToolResult)
+    ]
+    return _storable(", ".join(dict.fromkeys(filter(None, found)))) or None
+
+
+def _storable(text: str) -> str:
+    """Text as SQLite holds it: no lone surrogates, and no NUL, which ends a text for it."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return text.replace("\0", "�").encode("utf-8", "replace").decode()

@@ -1,0 +1,117 @@
+/**
+ * The one dialog of the thread page: fetched from /dialogs/<type>, posted by htmx in turn with the
+ * other writes. What is typed is kept as a draft until it is saved or thrown away.
+ */
+import { fragment } from "../base/fragment.js";
+import { holdKeys } from "../base/keys.js";
+import { applyPatch, isPatch } from "../thread/patch.js";
+import { rememberFocus } from "../thread/scroll_anchor.js";
+import { ask, inTurn } from "../base/requests.js";
+import { clearIfActedOn } from "../thread/selection.js";
+import { session, stamp } from "../thread/session.js";
+import { define } from "../base/verbs.js";
+
+const dialog = document.getElementById("dialog");
+let draft = "";
+let about = null;
+let opener = null;
+let given = "";
+
+const texts = () => [...dialog.querySelectorAll("textarea, input[type=text]")];
+const written = () => JSON.stringify(texts().map((field) => field.value));
+const isChanged = () => written() !== given;
+
+/** Open the dialog `type`; `fields` say upon what. */
+export async function openDialog(type, fields = {}) {
+  opener = rememberFocus();
+  about = type === "tag" ? null : fields.targets;
+  const letGo = holdKeys();
+  const html = await ask(`${session.url}dialogs/${type}`, { view: session.view, ...fields })
+    .then((response) => response.text()).finally(letGo);
+  show(html);
+  const subject = fields.operation ?? fields.after ?? (fields.targets ?? fields.start)?.slice(0, 80);
+  draft = ["draft", session.id, type, subject].join(":");
+  const kept = JSON.parse(localStorage.getItem(draft) ?? "null");
+  if (kept) texts().forEach((field, place) => { if (kept[place] !== undefined) field.value = kept[place]; });
+  if (!dialog.open) dialog.showModal();
+  (dialog.querySelector("textarea") ?? dialog.querySelector("input:not([type=hidden], [type=checkbox]), select")
+    ?? dialog.querySelector("[autofocus]"))?.focus();
+}
+
+function show(html) {
+  dialog.replaceChildren(fragment(html));
+  given = written();
+  htmx.process(dialog);
+}
+
+function close() {
+  dialog.close();
+  dialog.replaceChildren();
+  opener?.restore();
+}
+
+/** Ask before words are thrown away. */
+function leave() {
+  if (isChanged() && !confirm("Throw away what you wrote?")) return;
+  localStorage.removeItem(draft);
+  close();
+}
+
+/** A form of the dialog waits for the writes before it, and says what this page has seen. */
+function onConfirm(event) {
+  const { elt, verb, issueRequest } = event.detail;
+  if (verb !== "post" || !elt.matches("form")) return;
+  event.preventDefault();
+  inTurn(() => new Promise((over) => {
+    elt.addEventListener("htmx:afterRequest", over, { once: true });
+    setTimeout(over, 30000);
+    issueRequest(true);
+  }));
+}
+
+function onAnswer(event) {
+  const { xhr, serverResponse } = event.detail;
+  if (xhr.status >= 400 || !isPatch(serverResponse)) return;
+  event.detail.shouldSwap = false;
+  localStorage.removeItem(draft);
+  dialog.close();
+  dialog.replaceChildren();
+  applyPatch(serverResponse);
+  clearIfActedOn(about);
+  opener?.restore();
+}
+
+/** The first thing to be mended gets the focus. */
+function onRefused() {
+  const wrong = dialog.querySelector("[aria-invalid=true]") ?? dialog.querySelector(".refusal")
+    ?? dialog.querySelector("[autofocus]");
+  if (wrong && !wrong.matches("input, textarea, select")) wrong.tabIndex = -1;
+  wrong?.focus();
+}
+
+export function watchDialogs() {
+  if (!dialog) return;
+  dialog.addEventListener("cancel", (event) => {
+    event.preventDefault();
+    leave();
+  });
+  dialog.addEventListener("input", () => {
+    if (texts().some((field) => field.matches("textarea"))) localStorage.setItem(draft, written());
+  });
+  dialog.addEventListener("htmx:confirm", onConfirm);
+  dialog.addEventListener("htmx:configRequest", (event) => {
+    for (const [name, value] of Object.entries(stamp())) event.detail.parameters[name] = value;
+    if (session.stages) event.detail.parameters.stage = "1";
+  });
+  dialog.addEventListener("htmx:beforeSwap", onAnswer);
+  dialog.addEventListener("htmx:afterSwap", onRefused);
+}
+
+const openOne = (pressed) => pressed.closest("dialog") ?? document.querySelector("dialog[open]");
+define({
+  close: ({ pressed }) => {
+    const shown = openOne(pressed);
+    if (shown === dialog) leave();
+    else shown?.close();
+  },
+});

@@ -1,0 +1,176 @@
+/**
+ * Drag by the handle: the rows stay where they are, one line shows where they would go, and the
+ * thread scrolls and loads under the pointer. The drop posts an order by keys; Escape cancels.
+ */
+import { say } from "../base/announce.js";
+import { pin } from "../thread/chunks.js";
+import { moveBehind } from "./move.js";
+import { nameOf, own, rowAt } from "../thread/rows.js";
+import { allSections, besides, isLoaded, positionOf } from "../thread/sections.js";
+import { targetsFor } from "../thread/selection.js";
+import { feed, rowOf, session } from "../thread/session.js";
+
+const SLOP_PX = 6;
+const PRESS_MS = 250;
+const EDGE_PX = 90;
+const BARS_PX = 80;
+const FASTEST_PX = 46;
+
+const line = document.getElementById("drop");
+const slip = document.getElementById("drag-slip");
+let drag = null;
+let wasDragged = false;
+
+function onDown(event) {
+  const handle = event.target.closest("[data-verb=drag]");
+  if (!handle || event.button !== 0 || session.readOnly || drag) return;
+  const row = rowAt(handle);
+  wasDragged = false;
+  drag = { handle, row, x: event.clientX, y: event.clientY, pointer: event.pointerId, active: false };
+  if (event.pointerType === "touch") drag.timer = setTimeout(begin, PRESS_MS);
+  else event.preventDefault();
+  addEventListener("pointermove", onMove);
+  addEventListener("pointerup", onUp);
+  addEventListener("pointercancel", cancel);
+  addEventListener("keydown", onKey, true);
+}
+
+function begin() {
+  const keys = targetsFor(drag.row, { preferRow: true });
+  drag.active = wasDragged = true;
+  drag.keys = keys;
+  drag.release = pin(drag.row.closest(".chunk"));
+  drag.handle.focus({ preventScroll: true });
+  drag.handle.setPointerCapture?.(drag.pointer);
+  for (const key of keys) rowOf(key)?.classList.add("is-dragged");
+  const word = own(drag.row, ".role, .verb")?.textContent.trim() ?? "";
+  const what = keys.length === 1 ? `${word} ${nameOf(drag.row)}` : `${keys.length} messages`;
+  document.getElementById("drag-slip-label").textContent = what;
+  slip.hidden = false;
+  say(`Picked up ${what}. Escape puts it back.`);
+  drag.frame = requestAnimationFrame(roll);
+  follow();
+}
+
+function onMove(event) {
+  if (event.pointerId !== drag.pointer) return;
+  const far = Math.hypot(event.clientX - drag.x, event.clientY - drag.y) >= SLOP_PX;
+  if (!drag.active && far && drag.timer) return end();
+  Object.assign(drag, drag.active || far ? { x: event.clientX, y: event.clientY } : {});
+  if (!drag.active && far) begin();
+  if (drag.active) follow();
+  return undefined;
+}
+
+/** The slip goes with the pointer, the line to the nearest border between two rows. */
+function follow() {
+  slip.style.transform = `translate(${drag.x + 14}px, ${drag.y - 16}px)`;
+  const spot = spotAt(Math.max(BARS_PX, Math.min(drag.y, innerHeight - SLOP_PX)));
+  drag.spot = spot;
+  line.hidden = !spot;
+  if (!spot) return;
+  const base = line.offsetParent?.getBoundingClientRect().top ?? -scrollY;
+  line.style.top = `${spot.y - base}px`;
+  line.classList.toggle("is-refused", spot.same);
+  const label = spot.same ? "where it is" : spot.row ? `after ${nameOf(spot.row)}` : "at the top";
+  if (label !== drag.label) say(label);
+  drag.label = label;
+  document.getElementById("drop-label").textContent = label;
+}
+
+/** The border between top-level rows that is nearest to a height of the viewport. */
+function spotAt(y) {
+  for (const section of allSections()) {
+    const box = section.getBoundingClientRect();
+    const isLast = besides(section, 1) === undefined;
+    if ((box.bottom < y && !isLast) || !section.children.length) continue;
+    if (!isLoaded(section) || box.top > y + EDGE_PX) return null;
+    const reaches = (one) => one.getBoundingClientRect().bottom >= y;
+    const row = [...section.children].find(reaches) ?? section.lastElementChild;
+    const { top, bottom } = row.getBoundingClientRect();
+    const above = y < (top + bottom) / 2;
+    const behind = above ? rowBefore(row) : row;
+    if (behind === undefined) return null;
+    return { row: behind, y: above ? top : bottom, same: isOwnPlace(behind) };
+  }
+  return null;
+}
+
+/** The row before another; null at the top, undefined where it isn't loaded. */
+function rowBefore(row) {
+  if (row.previousElementSibling) return row.previousElementSibling;
+  const section = besides(row.closest(".chunk"), -1);
+  if (!section) return null;
+  return section.lastElementChild ?? undefined;
+}
+
+/** Behind one that travels itself, or behind the one before it, nothing would change. */
+function isOwnPlace(behind) {
+  if (behind && drag.keys.includes(behind.dataset.key)) return true;
+  const only = drag.keys.length === 1 && rowOf(drag.keys[0]);
+  return Boolean(only) && positionOf(only) === (behind ? positionOf(behind) : -1) + 1;
+}
+
+/** Near an edge the thread scrolls, the faster the nearer and the longer. */
+function roll(now) {
+  if (!drag?.active) return;
+  const above = Math.min(0, drag.y - BARS_PX - EDGE_PX);
+  const depth = above || Math.max(0, drag.y - innerHeight + EDGE_PX);
+  if (depth) {
+    drag.since ??= now;
+    const patience = Math.min(1, 0.25 + (now - drag.since) / 2500);
+    const speed = Math.max(-1, Math.min(1, depth / EDGE_PX)) * FASTEST_PX * patience;
+    scrollBy({ top: speed, behavior: "instant" });
+    follow();
+  } else drag.since = undefined;
+  drag.frame = requestAnimationFrame(roll);
+}
+
+function onUp(event) {
+  if (event.pointerId !== drag.pointer) return;
+  const { active, keys, spot, handle } = drag;
+  end();
+  if (!active) return;
+  if (!spot || spot.same) {
+    say("It stays where it was.");
+    return;
+  }
+  moveBehind(keys, spot.row?.dataset.key ?? "", spot.row && nameOf(spot.row))
+    .then((done) => { if (!done) handle.focus(); });
+}
+
+function onKey(event) {
+  if (event.key !== "Escape" || !drag.active) return;
+  event.preventDefault();
+  event.stopPropagation();
+  cancel();
+}
+
+function cancel() {
+  const { handle, row, active } = drag;
+  end();
+  if (!active) return;
+  handle.focus({ preventScroll: true });
+  say(`Cancelled, back at ${nameOf(row)}.`);
+}
+
+function end() {
+  clearTimeout(drag.timer);
+  cancelAnimationFrame(drag.frame);
+  drag.release?.();
+  for (const key of drag.keys ?? []) rowOf(key)?.classList.remove("is-dragged");
+  line.hidden = slip.hidden = true;
+  drag = null;
+  removeEventListener("pointermove", onMove);
+  removeEventListener("pointerup", onUp);
+  removeEventListener("pointercancel", cancel);
+  removeEventListener("keydown", onKey, true);
+}
+
+export function watchDrag() {
+  if (!feed || session.readOnly || !line) return;
+  feed.addEventListener("pointerdown", onDown);
+  feed.addEventListener("click", (event) => {
+    if (wasDragged && event.target.closest("[data-verb=drag]")) event.stopPropagation();
+  }, true);
+}

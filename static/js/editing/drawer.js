@@ -1,0 +1,88 @@
+/** The drawer of operations and log, and the outline: shown, hidden, and their tabs. */
+import { focusRow, currentRow } from "../thread/rows.js";
+import { feed } from "../thread/session.js";
+import { define } from "../base/verbs.js";
+
+const drawer = document.getElementById("drawer");
+const outline = document.getElementById("outline");
+const editor = document.querySelector(".editor");
+const floats = (panel) => getComputedStyle(panel).position === "fixed" || !panel.offsetParent;
+
+function showTab(tab) {
+  for (const one of drawer.querySelectorAll("[role=tab]")) {
+    const chosen = one === tab;
+    one.setAttribute("aria-selected", String(chosen));
+    one.tabIndex = chosen ? 0 : -1;
+    document.getElementById(one.getAttribute("aria-controls")).hidden = !chosen;
+  }
+  tab.focus({ preventScroll: true });
+}
+
+function onTabKey(event) {
+  const tab = event.target.closest("[role=tab]");
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!tab || !step) return;
+  const tabs = [...drawer.querySelectorAll("[role=tab]")];
+  event.preventDefault();
+  tabs.at((tabs.indexOf(tab) + step) % tabs.length).click();
+}
+
+/** On a wide page the drawer stands beside the thread: the key goes there and back. */
+function toDrawer() {
+  if (floats(drawer)) return drawer.togglePopover();
+  if (drawer.contains(document.activeElement)) return focusRow(currentRow());
+  return drawer.querySelector("[role=tab][aria-selected=true]").focus();
+}
+
+function toOutline() {
+  if (floats(outline) && !editor.classList.contains("no-outline")) return outline.togglePopover();
+  return editor.classList.toggle("no-outline");
+}
+
+let shown = "all";
+
+/** All, on or off: the list shows what was chosen, also after a swap. */
+function filter() {
+  const choice = drawer.querySelector(`input[name=show][value=${shown}]`);
+  if (choice) choice.checked = true;
+  for (const one of drawer.querySelectorAll(".ops > .op")) {
+    one.hidden = shown !== "all" && (shown === "off") !== one.classList.contains("is-off");
+  }
+}
+
+const segments = () => [...document.querySelectorAll(".segments .segment")];
+
+/** Another view begins where this one is read. */
+function keepPlaceIn(link) {
+  const row = currentRow();
+  if (!row) return;
+  const address = new URL(link.href);
+  address.searchParams.set("at", row.dataset.key);
+  address.hash = row.id;
+  link.href = address;
+}
+
+function nextView() {
+  const views = segments();
+  const here = views.findIndex((one) => one.matches("[aria-current]"));
+  views[(here + 1) % views.length].click();
+}
+
+export function watchDrawer() {
+  if (!drawer) return;
+  drawer.addEventListener("keydown", onTabKey);
+  drawer.addEventListener("change", (event) => {
+    if (event.target.name === "show") shown = event.target.value;
+    filter();
+  });
+  feed?.addEventListener("thread:changed", filter);
+  for (const link of segments()) link.addEventListener("click", () => keepPlaceIn(link));
+  define({
+    tab: ({ pressed }) => showTab(pressed),
+    drawer: toDrawer,
+    outline: toOutline,
+    view: nextView,
+    meter: () => document.getElementById("meter")?.scrollIntoView(),
+    export: () => document.getElementById("export")?.togglePopover(),
+  });
+}

@@ -1,0 +1,140 @@
+/** The verbs that record something: a dialog where words are needed, else one post. */
+import { say } from "../base/announce.js";
+import { bring } from "../thread/chunks.js";
+import { openDialog } from "./dialogs.js";
+import { currentRow, isMarker, isTop, own, rowAt } from "../thread/rows.js";
+import { positionOf } from "../thread/sections.js";
+import { selectedKeys, settled, targetsFor } from "../thread/selection.js";
+import { feed, session } from "../thread/session.js";
+import { define } from "../base/verbs.js";
+import { edit, write } from "../thread/writes.js";
+
+/** The row a verb is about, and the operation, if it is upon one. */
+const rowFor = (source) => rowAt(source) ?? currentRow();
+function operationFor(source) {
+  const row = rowFor(source);
+  return source.closest?.("[data-operation]")?.dataset.operation ?? row?.dataset.operation
+    ?? (row && own(row, "[data-operation]"))?.dataset.operation ?? "";
+}
+
+const fromMenu = (pressed) => Boolean(pressed.closest?.("[role=menu]"));
+async function targets(row, pressed) {
+  const preferRow = fromMenu(pressed);
+  await settled();
+  return targetsFor(row, { preferRow }).join(" ");
+}
+
+/** What was asked of a switch and isn't answered yet: an earlier answer still shows another state. */
+const asked = new Map();
+
+/** Turn switches at once; the answer prints them as they are. The focus goes to the row's switch. */
+async function toggle(operation, row) {
+  if (!operation) return say("No operation is here.");
+  if (row?.contains(document.activeElement)) {
+    own(row, `.toggle[data-operation="${operation}"]`)?.focus({ preventScroll: true });
+  }
+  const switches = [...document.querySelectorAll(`.toggle[data-operation="${operation}"]`)];
+  const shown = switches[0] ?? document.querySelector(`[data-verb=toggle][data-operation="${operation}"]`);
+  const turn = { on: !(asked.get(operation)?.on ?? shown?.getAttribute("aria-pressed") === "true") };
+  asked.set(operation, turn);
+  const print = (state) => switches.filter((one) => one.isConnected).forEach((one) => {
+    one.setAttribute("aria-pressed", String(state));
+    one.querySelector(".toggle-word").textContent = state ? "On" : "Off";
+  });
+  print(turn.on);
+  const done = await write(`operations/${operation}/${turn.on ? "on" : "off"}`);
+  if (asked.get(operation) === turn) asked.delete(operation);
+  if (!done) print(!turn.on);
+  return undefined;
+}
+
+async function snip({ source, pressed }) {
+  const row = rowFor(source);
+  if (row?.matches(".op-snip.marker") && !selectedKeys().length) return toggle(row.dataset.operation, row);
+  return edit("snip", { targets: await targets(row, pressed) });
+}
+
+async function revise({ source, pressed }) {
+  const row = rowFor(source);
+  const isWritten = row && (isMarker(row) || row.matches(".slip")) && !selectedKeys().length;
+  if (isWritten && !row.matches(".op-snip")) return openDialog("amend", { operation: row.dataset.operation });
+  return openDialog("revise", { targets: await targets(row, pressed) });
+}
+
+/** The key of what stands before a row; "" at the top of the thread. */
+async function before(row) {
+  if (row.previousElementSibling?.dataset?.key) return row.previousElementSibling.dataset.key;
+  if (!isTop(row)) return null;
+  const position = positionOf(row) - 1;
+  return position < 0 ? "" : (await bring(position))?.dataset.key ?? "";
+}
+
+async function insert(row, above) {
+  const after = above ? await before(row) : row?.dataset.key;
+  if (after === null) say("Nothing stands before it in its fold.");
+  else await openDialog("insert", { after: after ?? "" });
+}
+
+async function copyLink(row) {
+  await navigator.clipboard.writeText(`${location.origin}${location.pathname}${location.search}#${row.id}`);
+  say("Link copied");
+}
+
+const withTargets = (type) => async ({ source, pressed }) =>
+  openDialog(type, { targets: await targets(rowFor(source), pressed) });
+
+function onOperation(verb) {
+  return ({ source }) => {
+    const operation = operationFor(source);
+    return operation ? write(`operations/${operation}/${verb}`) : say("No operation is here.");
+  };
+}
+
+/** A proposal: of the button that was pressed, or the one that waits upon the current row. */
+function decide(verb) {
+  return ({ source, pressed }) => {
+    const row = rowFor(source);
+    const waiting = pressed.closest?.(`[data-verb="${verb}"]`) ?? (row && own(row, ".flat--proposed"));
+    const operation = waiting?.closest("[data-operation]")?.dataset.operation;
+    return operation ? write(`operations/${operation}/${verb}`) : say("No proposal waits here.");
+  };
+}
+
+/** The words of the thread that are marked, as a mouse or Shift marks them. */
+function pickedWords() {
+  const picked = getSelection();
+  return feed?.contains(picked.anchorNode) ? String(picked) : "";
+}
+
+function openRaw(row) {
+  open(`${session.url}messages/${row.dataset.key}/raw`, "_blank", "noopener");
+}
+
+define({
+  digest: withTargets("digest"),
+  tag: withTargets("tag"),
+  move: withTargets("move"),
+  snip,
+  revise,
+  "insert-below": ({ source }) => insert(rowFor(source), false),
+  "insert-above": ({ source }) => insert(rowFor(source), true),
+  texts: () => openDialog("texts", { start: pickedWords() }),
+  activate: () => openDialog("activate"),
+  amend: ({ source }) => openDialog("amend", { operation: operationFor(source) }),
+  versions: ({ source }) => openDialog("versions", { operation: operationFor(source) }),
+  decide: ({ source }) => openDialog("decide", { operation: operationFor(source) }),
+  toggle: ({ source }) => toggle(operationFor(source), rowAt(source) ?? rowAt(document.activeElement)),
+  revert: onOperation("revert"),
+  accept: decide("accept"),
+  reject: decide("reject"),
+  widen: onOperation("widen"),
+  undo: () => write("undo"),
+  redo: () => write("redo"),
+  retry: ({ pressed }) => {
+    pressed.closest(".toast")?.remove();
+    edit(pressed.dataset.type, { targets: pressed.dataset.targets });
+  },
+  raw: ({ source }) => openRaw(rowFor(source)),
+  "left-out": ({ source }) => openDialog("left-out", { operation: operationFor(source) }),
+  "copy-link": ({ source }) => copyLink(rowFor(source)),
+});

@@ -1,0 +1,92 @@
+/** One menu for rows and one for markers, opened beside what they are asked for. */
+import { somethingIsCut } from "./move.js";
+import { currentRow, rowAt } from "../thread/rows.js";
+import { selectedKeys } from "../thread/selection.js";
+import { feed, rowOf } from "../thread/session.js";
+import { define, standsFor } from "../base/verbs.js";
+
+const GAP_PX = 4;
+const menus = ["row-menu", "marker-menu"].map((id) => document.getElementById(id)).filter(Boolean);
+let opener = null;
+let subject = null;
+
+/** What `element` stands for: in a menu, what the menu was opened upon. */
+function subjectOf(element) {
+  return menus.some((menu) => menu.contains(element)) ? subject ?? element : element;
+}
+
+/** The kinds that decide which items a menu shows. */
+function kindsOf(holder) {
+  if (holder.matches(".flat--off")) return ["off"];
+  const word = [...holder.classList].find((name) => name.startsWith("op-"))?.slice(3);
+  return [holder.matches(".slip") ? "inserted" : word ?? "message"];
+}
+
+function fits({ dataset }, kinds) {
+  if (dataset.verb === "paste-here" && !somethingIsCut()) return false;
+  return !("for" in dataset) || dataset.for.split(" ").some((kind) => kinds.includes(kind));
+}
+
+function items(menu) {
+  return [...menu.querySelectorAll("[role=menuitem]")].filter((item) => !item.hidden && item.offsetParent);
+}
+
+function place(menu, box) {
+  const { width, height } = menu.getBoundingClientRect();
+  const below = box.bottom + GAP_PX;
+  const top = below + height > innerHeight ? Math.max(GAP_PX, box.top - height - GAP_PX) : below;
+  menu.style.left = `${Math.max(GAP_PX, Math.min(box.right - width, innerWidth - width - GAP_PX))}px`;
+  menu.style.top = `${top}px`;
+}
+
+function open(button) {
+  const flat = button.closest(".flat, .moved-tab");
+  const row = rowAt(button) ?? currentRow();
+  const isOperation = flat || (row?.matches(".marker") && feed.contains(button));
+  const menu = document.getElementById(isOperation ? "marker-menu" : "row-menu");
+  if (!menu || !row) return;
+  opener = button;
+  const selected = button.closest("#selection") && rowOf(selectedKeys()[0] ?? "");
+  subject = flat ?? selected ?? row;
+  for (const item of menu.querySelectorAll("[role=menuitem]")) item.hidden = !fits(item, kindsOf(subject));
+  menu.showPopover();
+  place(menu, button.getBoundingClientRect());
+  items(menu)[0]?.focus({ preventScroll: true });
+}
+
+function close(menu) {
+  menu.hidePopover();
+  opener?.focus({ preventScroll: true });
+}
+
+function onKey(event) {
+  const menu = event.currentTarget;
+  const all = items(menu);
+  const here = all.indexOf(document.activeElement);
+  const moves = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: -1 };
+  if (event.key in moves) all.at(moves[event.key] % all.length)?.focus();
+  else if (event.key === "Tab" || event.key === "Escape") close(menu);
+  else if (event.key.length === 1) {
+    const found = [...all.slice(here + 1), ...all].find(
+      (item) => item.textContent.trim().toLowerCase().startsWith(event.key.toLowerCase()));
+    found?.focus();
+    if (!found) return;
+  } else return;
+  event.preventDefault();
+}
+
+export function watchMenus() {
+  standsFor(subjectOf);
+  for (const menu of menus) {
+    menu.addEventListener("keydown", onKey);
+    menu.addEventListener("click", (event) => {
+      if (event.target.closest("[role=menuitem]")) close(menu);
+    }, true);
+  }
+  const closeAll = () => menus.forEach((menu) => menu.matches(":popover-open") && menu.hidePopover());
+  addEventListener("scroll", closeAll, { passive: true });
+  define({
+    menu: ({ pressed }) => open(pressed),
+    drag: ({ pressed }) => open(pressed),
+  });
+}

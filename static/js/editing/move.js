@@ -1,0 +1,103 @@
+/** Moving without a drag: step by step, to the next user message, or cut here and put there. */
+import { say } from "../base/announce.js";
+import { bring } from "../thread/chunks.js";
+import { currentRow, focusRow, isTop, nameOf, rowAt } from "../thread/rows.js";
+import { locate, positionOf } from "../thread/sections.js";
+import { isSelected, targetsFor } from "../thread/selection.js";
+import { rowOf, session } from "../thread/session.js";
+import { define } from "../base/verbs.js";
+import { edit } from "../thread/writes.js";
+
+let cutKeys = [];
+
+/** What travels, in words: "#12", "#61–#96" or "3 messages". */
+function wordsFor(keys) {
+  const only = keys.length === 1 && rowOf(keys[0]);
+  if (only) return nameOf(only);
+  return keys.length === 1 ? "1 message" : `${keys.length} messages`;
+}
+
+/** Record that `keys` stand behind `behind` ("": at the top). */
+export async function moveBehind(keys, behind, name) {
+  if (!keys.length || keys.includes(behind)) return false;
+  const what = wordsFor(keys);
+  const done = await edit("resequence", { moved: keys.join(" "), behind });
+  if (done) {
+    if (rowOf(keys[0])) focusRow(rowOf(keys[0]));
+    say(`Moved ${what} ${name ? `after ${name}` : "to the top"}. Undo with Control Z.`);
+  }
+  return done;
+}
+
+/** Siblings inside an opened fold, or top-level rows across sections. */
+async function sibling(row, step) {
+  const direction = step < 0 ? "previousElementSibling" : "nextElementSibling";
+  if (!isTop(row)) {
+    let next = row;
+    for (let left = Math.abs(step); left && next; left -= 1) next = next[direction];
+    return next?.dataset?.key ? next : null;
+  }
+  const position = positionOf(row) + step;
+  return position >= 0 && position < session.total ? bring(position) : null;
+}
+
+/** What moves with `row`, from its first to its last. */
+function travellers(row) {
+  const keys = targetsFor(row, { preferRow: true });
+  const rows = keys.map(rowOf).filter(Boolean);
+  return { keys, first: rows[0] ?? row, last: rows.at(-1) ?? row };
+}
+
+async function moveStep(row, step) {
+  const { keys, first, last } = travellers(row);
+  let next = await sibling(step < 0 ? first : last, step);
+  // Inserts that hang on what moves go with it.
+  while (step > 0 && next?.matches(".slip") && !last.matches(".slip")) next = await sibling(next, 1);
+  if (!next) return say(step < 0 ? "It is the first already." : "It is the last already.");
+  const behind = step < 0 ? await sibling(first, -2) : next;
+  if (!behind && !isTop(first)) return say("To the top of a fold: use Move to.");
+  return moveBehind(keys, behind?.dataset.key ?? "", behind && nameOf(behind));
+}
+
+async function moveFar(row, direction) {
+  const { keys, first, last } = travellers(row);
+  const from = (direction === "previous" ? first : last).dataset.key;
+  const at = await locate({ key: from, [direction]: "user" }).catch(() => null);
+  if (!at) return say(`No ${direction} user message.`);
+  const target = await bring(direction === "previous" ? at.position - 1 : at.position);
+  return moveBehind(keys, target?.dataset.key ?? "", target && nameOf(target));
+}
+
+function cut(row) {
+  letGo();
+  cutKeys = targetsFor(row, { preferRow: !isSelected(row?.dataset.key) });
+  for (const key of cutKeys) rowOf(key)?.classList.add("is-dragged");
+  say(`Cut ${wordsFor(cutKeys)}. Go to where they belong and paste with Control V.`);
+}
+
+async function paste(row) {
+  if (!cutKeys.length) return say("Nothing was cut.");
+  const keys = cutKeys;
+  letGo();
+  return moveBehind(keys, row.dataset.key, nameOf(row));
+}
+
+export const somethingIsCut = () => cutKeys.length > 0;
+
+/** Forget what was cut; true when there was something. */
+export function letGo() {
+  const had = cutKeys.length > 0;
+  for (const key of cutKeys) rowOf(key)?.classList.remove("is-dragged");
+  cutKeys = [];
+  return had;
+}
+
+const rowFor = (source) => rowAt(source) ?? currentRow();
+define({
+  "move-up": ({ source }) => moveStep(rowFor(source), -1),
+  "move-down": ({ source }) => moveStep(rowFor(source), 1),
+  "move-up-far": ({ source }) => moveFar(rowFor(source), "previous"),
+  "move-down-far": ({ source }) => moveFar(rowFor(source), "next"),
+  cut: ({ source }) => cut(rowFor(source)),
+  "paste-here": ({ source }) => paste(rowFor(source)),
+});

@@ -1,0 +1,35 @@
+/**
+ * Staging: while it is on, edits are collected instead of applied; committing applies them together.
+ * It is on for one session in one tab of the browser.
+ */
+import { say } from "../base/announce.js";
+import { feed, session } from "../thread/session.js";
+import { define } from "../base/verbs.js";
+import { write } from "../thread/writes.js";
+
+const kept = `staging:${session.id}`;
+
+function print() {
+  for (const button of document.querySelectorAll("[data-verb=staging]")) {
+    button.setAttribute("aria-pressed", String(session.stages));
+  }
+}
+
+function turn() {
+  session.stages = !session.stages;
+  sessionStorage.setItem(kept, session.stages ? "1" : "");
+  print();
+  say(session.stages ? "Edits are staged from now on." : "Edits apply at once again.");
+}
+
+export function watchStaging() {
+  session.stages = sessionStorage.getItem(kept) === "1";
+  print();
+  feed?.addEventListener("thread:changed", print);
+}
+
+define({
+  staging: turn,
+  commit: () => write("staged/commit"),
+  discard: () => write("staged/discard"),
+});

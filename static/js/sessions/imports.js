@@ -1,0 +1,170 @@
+/** Three ways in: a drop anywhere on the page, a chosen file, pasted text; and the jobs they start. */
+import { alarm, say } from "../base/announce.js";
+import { fragment } from "../base/fragment.js";
+import { inTurn, send } from "../base/requests.js";
+import { toast } from "../base/toast.js";
+import { define } from "../base/verbs.js";
+
+const POLL_MS = 1000;
+const SLOWEST_POLL_MS = 5000;
+const form = document.getElementById("import");
+const zone = document.getElementById("dropzone");
+const paste = document.getElementById("paste");
+const rates = new Map();
+
+/** Post files or text; a refusal stands where it was asked for, until the next try. */
+async function post(fields, refusedBox) {
+  refusedBox.hidden = true;
+  zone.setAttribute("aria-busy", "true");
+  try {
+    const response = await send(form.action, { method: "POST", fields, quiet: true });
+    if (!response.headers.get("HX-Redirect")) await show(await response.text(), { started: true });
+    return true;
+  } catch (error) {
+    const unreachable = "The server can't be reached; nothing was imported.";
+    refusedBox.textContent = error.status ? error.message : unreachable;
+    refusedBox.hidden = false;
+    alarm(refusedBox.textContent);
+    return false;
+  } finally {
+    zone.removeAttribute("aria-busy");
+  }
+}
+
+/** Send files as one import; `found` are files beside their paths in the folder they came in. */
+function upload(found) {
+  if (!found.length) return;
+  const fields = new FormData();
+  for (const { file } of found) fields.append("file", file);
+  fields.append("paths", JSON.stringify(found.map(({ path }) => path)));
+  say(found.length === 1 ? `Importing ${found[0].path}` : `Importing ${found.length} files`);
+  inTurn(() => post(fields, document.getElementById("import-refused"))).then(() => { form.reset(); });
+}
+
+const chosen = (input) => [...input.files].map((file) => ({ file, path: file.webkitRelativePath || file.name }));
+
+/** What was dropped: files, and all files of dropped folders. Entries must be taken at once. */
+async function dropped(data) {
+  const entries = [...data.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.some((entry) => entry.isDirectory)) return [...data.files].map((file) => ({ file, path: file.name }));
+  const found = [];
+  for (const entry of entries) await walk(entry, found);
+  return found;
+}
+
+async function walk(entry, found) {
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => { entry.file(resolve, reject); });
+    found.push({ file, path: entry.fullPath.replace(/^\//, "") });
+    return;
+  }
+  const reader = entry.createReader();
+  const some = () => new Promise((resolve, reject) => { reader.readEntries(resolve, reject); });
+  for (let batch = await some(); batch.length; batch = await some()) {
+    for (const child of batch) await walk(child, found);
+  }
+}
+
+async function uploadText(event) {
+  event.preventDefault();
+  const fields = new FormData(event.target);
+  if (await post(fields, document.getElementById("paste-refused"))) {
+    event.target.reset();
+    paste.close();
+  }
+}
+
+/** The jobs as they stand; when one has ended, the list shows what it brought. */
+async function show(html, { started = false } = {}) {
+  const list = document.getElementById("jobs");
+  const jobs = fragment(html).querySelectorAll(".job");
+  const ran = running().length || started;
+  const focus = document.activeElement?.closest("[data-job]")?.dataset.job;
+  list.replaceChildren(...jobs);
+  jobs.forEach(addRate);
+  if (focus) list.querySelector(`button[data-job="${focus}"]`)?.focus();
+  const left = running().length;
+  if (left) schedule();
+  if (ran && left < ran) await refresh();
+}
+
+async function refresh() {
+  const rows = document.getElementById("sessions");
+  if (!rows) {
+    location.reload();
+    return;
+  }
+  const html = await (await send("/sessions/", { quiet: true })).text();
+  rows.replaceChildren(...fragment(`<table><tbody>${html}</tbody></table>`).querySelectorAll("tr"));
+  say("An import has ended.");
+}
+
+const running = () => [...document.querySelectorAll("#jobs > :is(.job--queued, .job--running)")];
+
+/** How fast a job is, once it has run for some seconds. */
+function addRate(row) {
+  const progress = row.querySelector("progress[value]");
+  if (!progress) return;
+  const now = performance.now() / 1000;
+  const began = rates.get(row.id) ?? { at: now, value: progress.value };
+  rates.set(row.id, began);
+  const rate = (progress.value - began.value) / (now - began.at);
+  if (now - began.at < 5 || !(rate > 0)) return;
+  const left = Math.ceil((progress.max - progress.value) / rate);
+  row.querySelector(".job-why").append(`, ${Math.round(rate).toLocaleString("en")}/s, ${left} s left`);
+}
+
+let wait = POLL_MS;
+let timer = 0;
+function schedule() {
+  clearTimeout(timer);
+  timer = setTimeout(async () => {
+    try {
+      await show(await (await send("/jobs/", { quiet: true })).text());
+      wait = POLL_MS;
+    } catch {
+      wait = Math.min(wait * 2, SLOWEST_POLL_MS);
+      schedule();
+    }
+  }, wait);
+}
+
+async function onJob(job, verb) {
+  const response = await send(`/jobs/${job}/${verb}`, { method: "POST" });
+  show(await response.text());
+  if (verb === "cancel") toast("The import will stop after what it is at.");
+}
+
+function watchDrop() {
+  const hasFiles = (event) => [...event.dataTransfer.types].includes("Files");
+  addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    zone.classList.add("is-over");
+  });
+  addEventListener("dragleave", (event) => { if (!event.relatedTarget) zone.classList.remove("is-over"); });
+  addEventListener("drop", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    zone.classList.remove("is-over");
+    dropped(event.dataTransfer).then(upload, () => {
+      alarm("The folder can't be read; nothing was imported.");
+    });
+  });
+}
+
+export function watchImports() {
+  if (form) {
+    watchDrop();
+    const file = document.getElementById("file");
+    const folder = document.getElementById("folder");
+    for (const input of [file, folder]) input.addEventListener("change", () => upload(chosen(input)));
+    paste?.querySelector("form").addEventListener("submit", uploadText);
+    define({ import: () => file.click(), "import-folder": () => folder.click(), paste: () => paste.showModal() });
+  }
+  if (running().length) schedule();
+  define({
+    cancel: ({ source }) => onJob(source.dataset.job, "cancel"),
+    forget: ({ source }) => onJob(source.dataset.job, "forget"),
+  });
+}

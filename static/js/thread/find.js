@@ -1,0 +1,174 @@
+/**
+ * Finding words in the thread: the server says which messages hold them, in folds and beyond what
+ * is loaded; this module goes from one to the next and opens what hides the words. Closing it
+ * folds again what it opened.
+ */
+import { say } from "../base/announce.js";
+import { closeFold, openFold, openFolds } from "./folds.js";
+import { jumpTo } from "./jump.js";
+import { send } from "../base/requests.js";
+import { BARS_PX, focusRow } from "./rows.js";
+import { feed, rowOf, session } from "./session.js";
+import { define } from "../base/verbs.js";
+
+const WAIT_MS = 250;
+const frame = () => new Promise(requestAnimationFrame);
+const bar = document.getElementById("find");
+const input = document.getElementById("find-words");
+const count = document.getElementById("find-count");
+const opened = new Set();
+
+let found = { words: "", head: -1, messages: -1, keys: [] };
+let place = -1;
+let timer = 0;
+let came = null;
+let asking = null;
+
+function show(words) {
+  count.textContent = words;
+}
+
+function open() {
+  if (bar.hidden) came = document.activeElement;
+  bar.hidden = false;
+  input.focus();
+  input.select();
+}
+
+async function close() {
+  if (bar.hidden) return;
+  bar.hidden = true;
+  asking?.abort();
+  clearTimeout(timer);
+  CSS.highlights?.delete("found");
+  const row = rowOf(found.keys[place] ?? "");
+  const back = came?.isConnected && came !== document.body ? came : null;
+  if (back) back.focus({ preventScroll: true });
+  await foldBack();
+  if (!back && row?.isConnected) focusRow(row);
+}
+
+async function foldBack() {
+  for (const key of opened) await closeFold(key);
+  opened.clear();
+}
+
+/** What holds the words now; asked again when they, or the thread, are others. */
+async function ask() {
+  const { head, messages } = session;
+  const words = input.value;
+  if (found.words === words && found.head === head && found.messages === messages) return;
+  asking?.abort();
+  asking = new AbortController();
+  const fields = { q: words, view: session.view };
+  const answer = words
+    ? await (await send(`${session.url}find`, { fields, signal: asking.signal, quiet: true })).json()
+    : { keys: [] };
+  const before = found.words === words ? found.keys[place] : undefined;
+  found = { words, head, messages, keys: answer.keys };
+  place = before ? found.keys.indexOf(before) : -1;
+}
+
+/** To the next (1) or previous (-1) match, round the end; 0: to the first from where one is. */
+async function go(step) {
+  try {
+    await ask();
+  } catch (error) {
+    if (error.name !== "AbortError") show("Not found out");
+    return;
+  }
+  const { keys, words } = found;
+  CSS.highlights?.delete("found");
+  if (!keys.length) {
+    show(words ? "None" : "");
+    if (words) say("No message has it.");
+    return;
+  }
+  place = (place + (place < 0 ? Math.max(step, 1) : step) + keys.length) % keys.length;
+  show(`${place + 1} of ${keys.length}`);
+  const typing = document.activeElement === input;
+  const before = openFolds();
+  await jumpTo(keys[place], { block: "center", focus: !typing });
+  for (const key of openFolds()) if (!before.has(key)) opened.add(key);
+  if (!bar.hidden) await uncover(keys[place], words);
+  if (bar.hidden) {
+    await foldBack();
+    return;
+  }
+  say(`${place + 1} of ${keys.length}`);
+}
+
+/** Show the words themselves: in a row that was brief, behind "Show more", or far down a long one. */
+async function uncover(key, words) {
+  let ranges = paint(rowOf(key), words);
+  if (!ranges.length && rowOf(key)?.matches(".is-brief")) {
+    await openFold(key);
+    opened.add(key);
+    if (bar.hidden) return;
+    ranges = paint(rowOf(key), words);
+  }
+  const holder = ranges[0]?.startContainer.parentElement;
+  for (let one = holder; one && one !== feed; one = one.parentElement) {
+    if (one.matches("details:not([open])") && !one.firstElementChild.contains(holder)) one.open = true;
+  }
+  if (ranges.length) await settleOnWords(ranges[0]);
+}
+
+/** What was opened gets its height as it is drawn: look again until the words stand in sight. */
+async function settleOnWords(range) {
+  for (let still = 0, round = 0; still < 4 && round < 30; round += 1) {
+    const { top, bottom } = range.getBoundingClientRect();
+    const isSeen = top > BARS_PX && bottom < innerHeight;
+    if (!isSeen) scrollBy({ top: top - innerHeight / 2, behavior: "instant" });
+    still = isSeen ? still + 1 : 0;
+    await frame();
+  }
+}
+
+/** Set the words apart where they are drawn; which messages hold them the server has said. */
+function paint(row, words) {
+  if (!row) return [];
+  const wanted = words.toLowerCase();
+  const ranges = [];
+  const texts = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode.data.toLowerCase();
+    if (text.length !== texts.currentNode.data.length) continue;
+    for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
+      const range = new Range();
+      range.setStart(texts.currentNode, at);
+      range.setEnd(texts.currentNode, at + wanted.length);
+      ranges.push(range);
+    }
+  }
+  if (window.Highlight) CSS.highlights.set("found", new window.Highlight(...ranges));
+  return ranges;
+}
+
+function onKey(event) {
+  if (event.isComposing) return;
+  const back = event.shiftKey;
+  if (event.key === "Escape") close();
+  else if (event.key === "Enter" && event.target === input) go(back ? -1 : 1);
+  else if (event.key === "F3") go(back ? -1 : 1);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** Begin, where there is a thread. */
+export function watchFind() {
+  if (!feed) return;
+  bar.addEventListener("keydown", onKey);
+  bar.addEventListener("submit", (event) => event.preventDefault());
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => go(0), WAIT_MS);
+  });
+  define({
+    find: open,
+    "find-next": () => (bar.hidden ? open() : go(1)),
+    "find-previous": () => (bar.hidden ? open() : go(-1)),
+    "find-close": close,
+  });
+}

@@ -1,0 +1,89 @@
+/** Opening and closing: folds show their originals, brief rows their text. The server remembers. */
+import { say } from "../base/announce.js";
+import { fragment } from "../base/fragment.js";
+import { replaceRow } from "./patch.js";
+import { keepPlace } from "./scroll_anchor.js";
+import { inTurn, text } from "../base/requests.js";
+import { currentRow, isMarker, isTop, nameOf, own, rowAt, tendTabOrder } from "./rows.js";
+import { feed, rowOf, session } from "./session.js";
+import { define } from "../base/verbs.js";
+import { write } from "./writes.js";
+
+function depthOf(row) {
+  let depth = 0;
+  for (let outer = rowAt(row.parentElement); outer; outer = rowAt(outer.parentElement)) depth += 1;
+  return depth;
+}
+
+function isOpen(row) {
+  return own(row, "[aria-expanded]")?.getAttribute("aria-expanded") === "true";
+}
+
+/** Open or close one row; the server answers it anew. */
+function set(row, open) {
+  const { key } = row.dataset;
+  return inTurn(async () => {
+    const fields = { open: open ? 1 : 0, view: session.view, depth: depthOf(row) };
+    const answer = await text(`${session.url}folds/${key}`, { method: "POST", fields });
+    if (rowOf(key)) replaceRow(rowOf(key), answer);
+    if (isMarker(row)) say(`${open ? "Unfolded" : "Folded"} ${nameOf(row)}`);
+  });
+}
+
+/** Open the fold of an operation, if it is in the page and closed. */
+export async function openFold(key) {
+  const row = rowOf(key);
+  if (row && !isOpen(row)) await set(row, true);
+}
+
+/** Close the fold of an operation, if it is in the page and open. */
+export async function closeFold(key) {
+  const row = rowOf(key);
+  if (row && isOpen(row)) await set(row, false);
+}
+
+/** The keys of the folds that are open in the page. */
+export const openFolds = () => new Set(
+  [...feed.querySelectorAll(".marker")].filter(isOpen).map((row) => row.dataset.key),
+);
+
+async function turn(row) {
+  if (!row || !own(row, "[aria-expanded]")) return;
+  const close = isOpen(row);
+  const inside = rowAt(document.activeElement) !== row && row.contains(document.activeElement);
+  if (close && inside) own(row, "[aria-expanded]").focus({ preventScroll: true });
+  await set(row, !close);
+  const after = rowOf(row.dataset.key);
+  if (close && after?.getBoundingClientRect().top < 0) after.scrollIntoView({ block: "start" });
+}
+
+/** All folds that lie beside `row`: on the sheet, loaded or not, or in the same opened fold. */
+async function turnLevel(row) {
+  const beside = isTop(row) ? feed.querySelectorAll(".chunk > .marker") : row.parentElement.children;
+  const folds = [...beside].filter((one) => one.matches(".marker"));
+  const open = !folds.some(isOpen);
+  if (isTop(row)) {
+    if (await write("folds", { open: Number(open) })) say(`${open ? "Unfolded" : "Folded"} all`);
+    return;
+  }
+  await Promise.all(folds.filter((one) => isOpen(one) !== open).map((one) => set(one, open)));
+}
+
+/** The originals that an opened fold left out for their number. */
+async function fillGap(gap) {
+  const { operation, start, count } = gap.dataset;
+  const row = rowAt(gap);
+  const fields = { operation, start, count, view: session.view, depth: depthOf(row) + 1 };
+  const nodes = fragment(await text(`${session.url}children`, { fields }));
+  const first = nodes.querySelector("article");
+  keepPlace(() => gap.closest(".gap").replaceWith(nodes));
+  tendTabOrder(row);
+  first?.focus({ preventScroll: true });
+}
+
+define({
+  unfold: ({ source }) => turn(rowAt(source) ?? currentRow()),
+  open: ({ source }) => turn(rowAt(source) ?? currentRow()),
+  "open-level": ({ source }) => turnLevel(rowAt(source) ?? currentRow()),
+  fill: ({ pressed }) => fillGap(pressed),
+});

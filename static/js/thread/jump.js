@@ -1,0 +1,124 @@
+/** Going to a message, wherever it is: loaded or not, on the sheet or inside closed folds. */
+import { say } from "../base/announce.js";
+import { bring } from "./chunks.js";
+import { openFold } from "./folds.js";
+import { firstSeen, focusRow, makeCurrent, neighbour, own, rowAt } from "./rows.js";
+import { besides, countOf, isLoaded, locate, startOf } from "./sections.js";
+import { extendBy, selectedKeys } from "./selection.js";
+import { feed, rowOf, session } from "./session.js";
+import { define } from "../base/verbs.js";
+
+const frame = () => new Promise(requestAnimationFrame);
+
+/** Bring the row of `key` into view, exactly, and give it the focus, but where somebody types. */
+export async function jumpTo(key, { block = "start", focus = true } = {}) {
+  const at = rowOf(key) ? null : await bringKey({ key });
+  const row = rowOf(key) ?? at?.row;
+  if (row) await settleOn(row, block, focus);
+  else say("This message is not in this view.");
+}
+
+/** Go to the message with this number. */
+export async function jumpToNumber(number) {
+  const at = Number(number) < session.messages ? await bringKey({ number }) : null;
+  if (!at) say(`There is no message #${number} in this view.`);
+  const row = at && (rowOf(at.key) ?? at.row);
+  if (row) await settleOn(row, "start");
+}
+
+async function bringKey(fields) {
+  let at;
+  try {
+    at = await locate(fields);
+  } catch {
+    return null;
+  }
+  const row = await bring(at.position);
+  for (const fold of at.folds ?? []) {
+    if (rowOf(at.key)) break;
+    await openFold(fold);
+  }
+  return { ...at, row };
+}
+
+/** Rows above get their real height as they are drawn: look again until it stands still. */
+async function settleOn(row, block, focus = true) {
+  let last = NaN;
+  let moved = false;
+  const stop = () => { moved = true; };
+  addEventListener("wheel", stop, { once: true, passive: true });
+  if (focus) focusRow(row, { block });
+  else makeCurrent(row);
+  for (let round = 0; round < 5 && !moved && row.isConnected; round += 1) {
+    row.scrollIntoView({ block });
+    await frame();
+    const { top } = row.getBoundingClientRect();
+    if (Math.abs(top - last) < 1) break;
+    last = top;
+  }
+  removeEventListener("wheel", stop);
+  row.classList.add("is-found");
+  setTimeout(() => row.classList.remove("is-found"), 4000);
+}
+
+/** The next or previous row of a kind, also beyond what is loaded. */
+async function step(kind, direction) {
+  const from = rowAt(document.activeElement);
+  const fits = kind === "user" ? (row) => row.matches(".row--user")
+    : (row) => row.matches(".marker, .slip, .is-moved") || own(row, ".flat, .marker-note");
+  const near = from ? neighbour(from, direction, fits) : null;
+  if (near && isNextTo(from, near, direction)) return focusRow(near, { block: "nearest" });
+  const key = (from ?? feed.querySelector("article"))?.dataset.key;
+  const at = await locate({ key, [direction > 0 ? "next" : "previous"]: kind }).catch(() => null);
+  if (at) return jumpTo(at.key, { block: "center" });
+  if (near) return focusRow(near);
+  return say(`No ${direction > 0 ? "further" : "earlier"} ${kind === "user" ? "user message" : "marker"}.`);
+}
+
+/** Whether no unloaded section lies between two rows. */
+function isNextTo(from, to, direction) {
+  let section = from.closest(".chunk");
+  while (section && section !== to.closest(".chunk")) {
+    section = besides(section, direction);
+    if (section && !isLoaded(section)) return false;
+  }
+  return true;
+}
+
+async function walk(direction) {
+  const from = rowAt(document.activeElement);
+  if (!from) return focusRow(firstSeen());
+  const next = neighbour(from, direction);
+  if (next && isNextTo(from, next, direction)) return focusRow(next);
+  const section = from.closest(".chunk");
+  const beyond = startOf(section) + (direction > 0 ? countOf(section) : -1);
+  if (beyond < 0 || beyond >= session.total) return undefined;
+  return focusRow(await bring(beyond));
+}
+
+async function toEnd(position, block) {
+  const row = await bring(position);
+  if (row) await settleOn(row, block);
+}
+
+define({
+  jump: ({ pressed }) => {
+    pressed.closest("[popover]")?.hidePopover?.();
+    jumpTo(pressed.dataset.to);
+    history.replaceState(null, "", pressed.getAttribute("href"));
+  },
+  next: () => walk(1),
+  previous: () => walk(-1),
+  "next-user": () => (selectedKeys().length ? extendBy(1) : step("user", 1)),
+  "previous-user": () => (selectedKeys().length ? extendBy(-1) : step("user", -1)),
+  "next-marker": () => step("marker", 1),
+  "previous-marker": () => step("marker", -1),
+  first: () => toEnd(0, "start"),
+  last: () => toEnd(session.total - 1, "end"),
+});
+
+/** An address that ends in #n-m12 leads to that message. */
+export function followAddress() {
+  const id = decodeURIComponent(location.hash.slice(1));
+  if (id.startsWith("n-")) jumpTo(id.slice(2).replace("_", "."));
+}

@@ -1,0 +1,80 @@
+/**
+ * In step with the server: the socket only says which head there is; what changed is fetched. Where
+ * the socket is down the page asks every few seconds, and always when it is looked at again.
+ */
+import { applyPatch } from "./patch.js";
+import { inTurn, isWriting, send } from "../base/requests.js";
+import { session, stamp } from "./session.js";
+
+const POLL_MS = 5000;
+const SLOWEST_RETRY_MS = 30000;
+const WORDS = { live: "Live", polling: "Polling", connecting: "Connecting", offline: "Offline" };
+
+let socket = null;
+let retries = 0;
+let poll = 0;
+let announced = { head: 0, messages: 0 };
+
+function show(state) {
+  const dot = document.getElementById("live");
+  if (!dot || dot.dataset.state === state) return;
+  dot.dataset.state = state;
+  document.getElementById("live-word").textContent = WORDS[state];
+}
+
+const isBehind = () => announced.head > session.head || announced.messages > session.messages;
+
+/** Fetch and show what changed since the head of this page. */
+export async function catchUp() {
+  try {
+    const response = await send(`${session.url}changes`, {
+      fields: { since: session.head, ...stamp() }, quiet: true,
+    });
+    if (response.status !== 204) applyPatch(await response.text());
+    if (socket?.readyState !== WebSocket.OPEN) show("polling");
+  } catch (error) {
+    if (error.status === 404) location.reload();
+    show("offline");
+  }
+}
+
+/** Our own writes bring their changes along: look only once those before are through. */
+function look() {
+  inTurn(async () => { if (isBehind()) await catchUp(); });
+}
+
+function hear(event) {
+  const { head, message_count: messages } = JSON.parse(event.data);
+  announced = { head: head ?? 0, messages: messages ?? 0 };
+  if (isBehind() || isWriting()) look();
+}
+
+function connect() {
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  socket = new WebSocket(`${scheme}://${location.host}/ws/sessions/${session.id}/`);
+  socket.addEventListener("message", hear);
+  socket.addEventListener("open", () => {
+    if (retries) inTurn(catchUp);
+    retries = 0;
+    clearInterval(poll);
+    poll = 0;
+    show("live");
+  });
+  socket.addEventListener("close", () => {
+    if (!poll) poll = setInterval(() => inTurn(catchUp), POLL_MS);
+    show(navigator.onLine ? "polling" : "offline");
+    const wait = Math.min(1000 * 2 ** retries, SLOWEST_RETRY_MS);
+    retries += 1;
+    setTimeout(connect, wait * (0.5 + Math.random() / 2));
+  });
+}
+
+/** Begin. A page that comes back from the background asks for what it may have missed. */
+export function stayLive() {
+  connect();
+  addEventListener("pageshow", (event) => { if (event.persisted) inTurn(catchUp); });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) inTurn(catchUp);
+  });
+  addEventListener("offline", () => show("offline"));
+}

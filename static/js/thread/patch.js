@@ -1,0 +1,96 @@
+/** The answer to a change: pieces with htmx's out-of-band attributes, and facts about the thread. */
+import { say } from "../base/announce.js";
+import { applySplices, reload } from "./chunks.js";
+import { fragment } from "../base/fragment.js";
+import { keepPlace } from "./scroll_anchor.js";
+import { renew, renewChildren } from "./renew.js";
+import { focusRow, tendTabOrder } from "./rows.js";
+import { feed, rowOf, session } from "./session.js";
+
+const INSERTING = { afterend: "after", beforebegin: "before", afterbegin: "prepend", beforeend: "append" };
+
+/** Whether an answer is a patch. */
+export const isPatch = (html) => html.includes('id="thread-facts"');
+
+const DRAWN_AT_ONCE = 20;
+
+/**
+ * Rows that are new count with their heights for the reader's place and are laid out once: only
+ * frames later are those out of sight skipped.
+ */
+function drawNow(rows) {
+  const fresh = rows.filter((one) => one.matches?.(".row")).slice(0, DRAWN_AT_ONCE);
+  for (const row of fresh) row.classList.add("is-fresh");
+  const later = () => fresh.forEach((row) => row.classList.remove("is-fresh"));
+  if (fresh.length) requestAnimationFrame(() => requestAnimationFrame(later));
+}
+
+/**
+ * Put every piece where it says: rows as they come, of what stands round them only what differs.
+ * htmx's own swap looks through each new row for attributes that rows never have.
+ */
+function putPieces(pieces) {
+  for (const piece of pieces) {
+    const [how, where] = piece.getAttribute("hx-swap-oob").split(/:(.*)/s);
+    const target = where ? document.querySelector(where) : document.getElementById(piece.id);
+    piece.removeAttribute("hx-swap-oob");
+    if (!target) continue;
+    drawNow(how in INSERTING ? [...piece.children] : [piece]);
+    if (how === "delete") target.remove();
+    else if (how in INSERTING) target[INSERTING[how]](...piece.childNodes);
+    else if (how === "innerHTML") renewChildren(target, piece);
+    else if (piece.matches("article")) target.replaceWith(piece);
+    else renew(target, piece);
+    const swapped = piece.isConnected ? piece : target;
+    if (swapped.isConnected && swapped.querySelector("[hx-get], [hx-post]")) htmx.process(swapped);
+  }
+}
+
+/** The spine is drawn in the frame behind the one that shows the rows: it costs as much as they do. */
+function drawSpine(pieces) {
+  const draw = () => {
+    putPieces(pieces);
+    feed.dispatchEvent(new CustomEvent("thread:drawn"));
+  };
+  if (document.hidden) draw();
+  else requestAnimationFrame(() => setTimeout(draw));
+}
+
+/** Bring the page to the head that the answer was made at. */
+export function applyPatch(html) {
+  const answer = fragment(html);
+  const facts = answer.querySelector("#thread-facts");
+  if (!facts) return;
+  const { head, total, messageCount, splices, focus, said } = facts.dataset;
+  const isStale = Number(head) < session.head;
+  if (isStale) return;
+  if (!feed || Number(total) === 0) {
+    if (Number(total) !== session.total) location.reload();
+    return;
+  }
+  const pieces = [...answer.querySelectorAll("[hx-swap-oob]")];
+  const isSpine = ({ id }) => id === "spine";
+  keepPlace(() => {
+    putPieces(pieces.filter((piece) => !isSpine(piece)));
+    Object.assign(session, { head: Number(head), total: Number(total) });
+    session.messages = Number(messageCount ?? session.messages);
+    applySplices(JSON.parse(splices || "[]"));
+    tendTabOrder(feed);
+  });
+  feed.dispatchEvent(new CustomEvent("thread:changed"));
+  drawSpine(pieces.filter(isSpine));
+  const settled = facts.dataset.reload ? reload() : Promise.resolve();
+  settled.then(() => { if (focus && rowOf(focus)) focusRow(rowOf(focus)); });
+  say(said);
+}
+
+/** One row that came alone takes the place of the one it was. */
+export function replaceRow(row, html) {
+  keepPlace(() => {
+    const fresh = fragment(html).querySelector("article");
+    row.replaceWith(fresh);
+    tendTabOrder(fresh.parentElement);
+  });
+  feed.dispatchEvent(new CustomEvent("thread:changed"));
+  drawSpine([]);
+}

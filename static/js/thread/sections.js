@@ -1,0 +1,137 @@
+/**
+ * The sections of the thread and which places each holds. A section that is not loaded carries
+ * data-height; starts and counts are positions of top-level nodes at the head of this page. They
+ * are read off the page once and kept here: an edit moves a thousand sections of a long thread.
+ */
+import { element } from "../base/fragment.js";
+import { send } from "../base/requests.js";
+import { rowAt } from "./rows.js";
+import { feed, session } from "./session.js";
+
+const SIZE = 100;
+const SECTIONS_A_STRETCH = 32;
+const GUESSED_ROW_PX = 110;
+
+let sections = [];
+const places = new WeakMap();
+
+export const allSections = () => sections;
+export const startOf = (section) => places.get(section).start;
+export const countOf = (section) => places.get(section).count;
+const endOf = (section) => startOf(section) + countOf(section);
+export const isLoaded = (section) => !section.hasAttribute("data-height");
+
+/** Take the sections as the server printed them. */
+export function readSections() {
+  sections = [...feed.querySelectorAll(".chunk")];
+  for (const section of sections) {
+    const { start, count } = section.dataset;
+    places.set(section, { start: Number(start), count: Number(count) });
+  }
+}
+
+/** The ranges of the loaded sections: "0-100,300-400". */
+export const loadedRanges = () => sections.filter((section) => isLoaded(section) && countOf(section))
+  .map((section) => `${startOf(section)}-${endOf(section)}`).join(",");
+
+/** How many nodes the sections hold together. */
+export const sumOfCounts = () => sections.reduce((sum, section) => sum + countOf(section), 0);
+
+/** The section that holds a position; the last one for positions beyond. */
+export const sectionAt = (position) =>
+  sections.findLast((section) => startOf(section) <= position && countOf(section)) ?? sections[0];
+
+/** The turn of the first section that ends at this height of the viewport or below it. */
+export function firstBelow(height) {
+  let [low, high] = [0, sections.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sections[middle].getBoundingClientRect().bottom < height) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The section before (-1) or behind (1) one; undefined beyond the ends. */
+export const besides = (section, step) => sections[sections.indexOf(section) + step];
+
+/** The row at a position, when its section is loaded. */
+export function rowAtPosition(position) {
+  const section = sectionAt(position);
+  return isLoaded(section) ? section.children[position - startOf(section)] ?? null : null;
+}
+
+/** The position of a row that is in the page, or of the one on the sheet that holds it; else -1. */
+export function positionOf(row) {
+  let top = row;
+  while (top && !top.parentElement.matches(".chunk")) top = rowAt(top.parentElement);
+  return top ? startOf(top.parentElement) + [...top.parentElement.children].indexOf(top) : -1;
+}
+
+/** Positions for assistive technology, which can't count what isn't there. */
+export function numberRows(section) {
+  let position = startOf(section);
+  for (const row of section.children) {
+    position += 1;
+    write(row, "aria-posinset", position);
+    write(row, "aria-setsize", session.total);
+  }
+}
+
+/** Set an attribute that reads otherwise: to set it as it is costs as much as a change. */
+function write(row, name, value) {
+  if (row.getAttribute(name) !== String(value)) row.setAttribute(name, value);
+}
+
+/**
+ * Where a message is: {position, key, folds}, or null where there is none. `fields`: key or number;
+ * with next or previous of a kind ("user", "marker") the nearest of it.
+ */
+export async function locate(fields) {
+  const options = { fields: { view: session.view, ...fields }, quiet: true };
+  const response = await send(`${session.url}locate`, options);
+  return response.status === 204 ? null : response.json();
+}
+
+/**
+ * Apply `splices` ([position, removed, added], ascending, in the places of before). Loaded sections
+ * were patched row by row and are counted; of the others, what was removed is taken off, and what
+ * was added is put to the one that the place belongs to (the one that holds the row before it).
+ */
+export function splice(splices) {
+  const counts = sections.map(countOf);
+  const holder = (spot) => sections.findIndex((section) => startOf(section) <= spot && spot < endOf(section));
+  for (const [position, removed, added] of splices) {
+    for (const [turn, section] of sections.entries()) {
+      const cut = Math.min(endOf(section), position + removed) - Math.max(startOf(section), position);
+      if (cut > 0) counts[turn] -= cut;
+    }
+    const near = [holder(position - 1), holder(position)].filter((turn) => turn >= 0);
+    const owner = near.find((turn) => isLoaded(sections[turn])) ?? near[0];
+    if (owner !== undefined) counts[owner] += added;
+  }
+  let start = 0;
+  for (const [turn, section] of sections.entries()) {
+    const count = isLoaded(section) ? section.children.length : counts[turn];
+    Object.assign(places.get(section), { start, count });
+    if (!count && !isLoaded(section)) section.style.height = "0px";
+    start += count;
+  }
+}
+
+/** Empty sections for `total` nodes in the place of those of before. */
+export function renew(total) {
+  const rowHeight = feed.offsetHeight / sumOfCounts() || GUESSED_ROW_PX;
+  sections = Array.from({ length: Math.ceil(total / SIZE) }, (_, place) => {
+    const count = Math.min(SIZE, total - place * SIZE);
+    const section = element("section", { class: "chunk", "data-height": Math.round(count * rowHeight) });
+    places.set(section, { start: place * SIZE, count });
+    return section;
+  });
+  const stretches = Array.from({ length: Math.ceil(sections.length / SECTIONS_A_STRETCH) }, (_, place) => {
+    const stretch = element("div", { class: "stretch" });
+    stretch.append(...sections.slice(place * SECTIONS_A_STRETCH, (place + 1) * SECTIONS_A_STRETCH));
+    return stretch;
+  });
+  feed.replaceChildren(...stretches);
+}

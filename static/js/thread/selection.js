@@ -1,0 +1,157 @@
+/**
+ * What is selected: keys in the order of the thread, also of rows that are not loaded. The server
+ * says which rows lie between two, how many messages that is and how many tokens.
+ */
+import { ask } from "../base/requests.js";
+import { allRows, currentRow, focusRow, neighbour, own, rowAt } from "./rows.js";
+import { feed, rowOf, session } from "./session.js";
+import { say } from "../base/announce.js";
+import { define } from "../base/verbs.js";
+
+let keys = new Set();
+let anchor = "";
+let mark = "";
+let asked = 0;
+let pending = Promise.resolve();
+
+const bar = document.getElementById("selection");
+export const selectedKeys = () => [...keys];
+export const isSelected = (key) => keys.has(key);
+
+/** When the server has said what lies in the selection: what acts on it waits for that. */
+export const settled = () => pending;
+
+/** What a verb acts on: the selection, or the row when it is none of it. */
+export function targetsFor(row, { preferRow = false } = {}) {
+  const key = row?.dataset.key;
+  if (keys.size && (!preferRow || !key || keys.has(key))) return selectedKeys();
+  return key ? [key] : [];
+}
+
+export function clearSelection() {
+  if (!keys.size) return false;
+  keys = new Set();
+  asked += 1;
+  show();
+  say("Selection cleared");
+  return true;
+}
+
+/** What was selected has been acted on: it is selected no more. */
+export function clearIfActedOn(targets) {
+  if (keys.size && targets === selectedKeys().join(" ")) clearSelection();
+}
+
+/** Print the selection upon the rows that are in the page, after every swap too. */
+function show() {
+  for (const row of allRows()) {
+    const picked = keys.has(row.dataset.key);
+    if (picked !== row.classList.contains("is-picked")) row.classList.toggle("is-picked", picked);
+    const box = own(row, ".pick");
+    if (box && box.checked !== picked) box.checked = picked;
+  }
+  if (bar) bar.hidden = !keys.size;
+}
+
+function settle(fields) {
+  pending = look(fields).catch(show);
+  return pending;
+}
+
+/** Ask the server for the order, the count and the tokens of what was chosen. */
+async function look(fields) {
+  const request = asked += 1;
+  const response = await ask(`${session.url}selection`, { view: session.view, ...fields });
+  const answer = await response.json();
+  if (request !== asked) return;
+  keys = new Set(answer.keys);
+  show();
+  if (!bar) return;
+  const messages = answer.count === 1 ? "1 message" : `${answer.count.toLocaleString("en")} messages`;
+  document.getElementById("selection-count").textContent = messages;
+  document.getElementById("selection-tokens").textContent =
+    [answer.label, `${answer.tokens.toLocaleString("en")} tok`].filter(Boolean).join(", ");
+}
+
+function put(key, picked) {
+  if (picked) keys.add(key);
+  else keys.delete(key);
+  anchor = key;
+  show();
+  if (keys.size) settle({ keys: selectedKeys().join(" ") });
+  else asked += 1;
+}
+
+/** Everything from the anchor to `key`, whatever is loaded. */
+function extendTo(key) {
+  if (!anchor || anchor === key) return put(key, true);
+  return settle({ from: anchor, to: key });
+}
+
+/** One row further from the anchor, or one back. */
+export function extendBy(step) {
+  const row = currentRow();
+  if (!keys.size) {
+    anchor = row.dataset.key;
+    keys.add(anchor);
+  }
+  const next = neighbour(row, step, (one) => one.parentElement.matches(".chunk, .inner"));
+  if (!next) return;
+  focusRow(next);
+  extendTo(next.dataset.key);
+}
+
+/** The messages of an operation, by its range. */
+function pick(operation) {
+  settle({ operation }).then(() => { [anchor] = keys; });
+}
+
+define({
+  select: async ({ source, event }) => {
+    const row = rowAt(source) ?? currentRow();
+    if (!row) return;
+    await settled();
+    if (event?.shiftKey) extendTo(row.dataset.key);
+    else put(row.dataset.key, !keys.has(row.dataset.key));
+  },
+  "select-next": () => extendBy(1),
+  "select-previous": () => extendBy(-1),
+  "pick-range": ({ source }) => {
+    const holder = source.closest("[data-operation]") ?? rowAt(source);
+    if (holder) pick(holder.dataset.operation);
+  },
+  mark: () => {
+    mark = currentRow()?.dataset.key ?? "";
+    say("Mark set. Go to the other end and press the apostrophe.");
+  },
+  "select-from-mark": () => {
+    if (!mark) return say("No mark is set; m sets one.");
+    anchor = mark;
+    return extendTo(currentRow().dataset.key);
+  },
+  clear: () => { clearSelection(); },
+});
+
+/** A click on the head of a row selects it, with shift all from the last one. */
+function clickOnHead(event) {
+  const head = event.target.closest(".row-head, .marker-head");
+  if (!head || event.target.closest("a, button, input, label") || !bar) return;
+  if (String(getSelection())) return;
+  const row = rowAt(head);
+  focusRow(row);
+  if (event.shiftKey) extendTo(row.dataset.key);
+  else put(row.dataset.key, !keys.has(row.dataset.key));
+}
+
+export function watchSelection() {
+  if (!feed) return;
+  feed.addEventListener("click", clickOnHead);
+  feed.addEventListener("mousedown", (event) => {
+    if (event.shiftKey && event.target.closest(".row-head, .marker-head")) event.preventDefault();
+  });
+  feed.addEventListener("thread:loaded", show);
+  feed.addEventListener("thread:changed", () => {
+    show();
+    if (selectedKeys().some((key) => !rowOf(key))) settle({ keys: selectedKeys().join(" ") }).catch(show);
+  });
+}

@@ -1,0 +1,198 @@
+"""Selecting and moving: by pointer over unloaded chunks, by keys, by menu, by cut and paste."""
+
+import httpx
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenThread, keys_on_sheet, press, row
+
+from .dragging import drag_over, order, pick_up
+
+
+def test_a_click_on_a_head_selects_and_shift_selects_all_between(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    row(page, "m2").locator(".role").click()
+    expect(page.locator("#selection-count")).to_have_text("1 message")
+    row(page, "m6").locator(".role").click(modifiers=["Shift"])
+    expect(page.locator("#selection-count")).to_have_text("5 messages")
+    expect(page.locator("#selection-tokens")).to_contain_text("#2–#6")
+    expect(page.locator(".is-picked")).to_have_count(5)
+    row(page, "m4").get_by_role("checkbox").click()
+    expect(page.locator("#selection-count")).to_have_text("4 messages")
+    press(page, "Escape")
+    expect(page.locator("#selection")).to_be_hidden()
+    expect(page.locator("#feed :is(.is-picked, .pick:checked)")).to_have_count(0)
+
+
+def test_a_mark_selects_over_chunks_that_are_not_loaded(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(800)
+    row(page, "m20").focus()
+    press(page, "m", ":")
+    page.keyboard.type("750")
+    press(page, "Enter")
+    expect(row(page, "m750")).to_be_focused()
+    press(page, "'")
+    expect(page.locator("#selection-count")).to_have_text("731 messages")
+    press(page, "s")
+    expect(row(page, "o1")).to_be_focused()
+    expect(page.locator("#selection")).to_be_hidden()
+    assert page.locator("#n-o1 .how-many").inner_text() == "731 messages hidden"
+    expect(row(page, "m1")).to_have_attribute("aria-setsize", "70")
+    expect(page.locator("#feed .chunk > article")).to_have_count(70)
+
+
+def test_the_selection_survives_a_swap(page: Page, open_thread: OpenThread) -> None:
+    open_thread(30)
+    row(page, "m2").focus()
+    press(page, "x", "Shift+ArrowDown")
+    expect(page.locator("#selection-count")).to_have_text("2 messages")
+    row(page, "m9").locator(".menu-button").click()
+    page.get_by_role("menuitem", name="Snip").click()
+    expect(row(page, "o1")).to_be_visible()
+    expect(page.locator("#selection-count")).to_have_text("2 messages")
+    expect(page.locator(".is-picked .pick:checked")).to_have_count(2)
+
+
+def test_three_messages_are_dragged_over_two_hundred_others(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(400)
+    row(page, "m5").focus()
+    press(page, "x", "Shift+ArrowDown", "Shift+ArrowDown")
+    expect(page.locator("#selection-count")).to_have_text("3 messages")
+    x, _ = pick_up(page, "m6")
+    expect(page.locator("#drag-slip-label")).to_have_text("3 messages")
+    page.mouse.move(x + 40, 890, steps=3)
+    page.wait_for_function(
+        "() => (document.getElementById('n-m215')?.getBoundingClientRect().top ?? 9999) < 700",
+        timeout=60_000,
+    )
+    page.mouse.move(x + 40, 450, steps=3)
+    page.evaluate(
+        "() => new Promise((d) => requestAnimationFrame(() => requestAnimationFrame(d)))"
+    )
+    label = page.locator("#drop-label").inner_text()
+    behind = f"m{label.removeprefix('after #')}"
+    page.mouse.up()
+    expect(page.locator("#n-m5.is-moved")).to_be_attached()
+    expect(page.locator("#drop, #drag-slip")).to_have_count(2)
+    expect(page.locator("#drop")).to_be_hidden()
+    keys = order(api, session)
+    place = keys.index(behind)
+    assert int(behind[1:]) > 205
+    assert keys[place : place + 4] == [behind, "m5", "m6", "m7"]
+    assert not page.evaluate("() => document.activeElement === document.body")
+
+
+def test_escape_cancels_a_drag_and_gives_the_focus_back(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    before = keys_on_sheet(page)
+    pick_up(page, "m3")
+    drag_over(page, "m6")
+    expect(page.locator("#drop-label")).to_have_text("after #6")
+    press(page, "Escape")
+    expect(page.locator("#drop")).to_be_hidden()
+    expect(row(page, "m3").locator(".handle")).to_be_focused()
+    expect(page.locator("#said")).to_have_text("Cancelled, back at #3.")
+    page.mouse.up()
+    assert keys_on_sheet(page) == before
+    expect(page.locator(":popover-open")).to_have_count(0)
+    expect(page.locator("#entries-count")).to_have_text("0")
+
+
+def test_rows_do_not_move_while_something_is_dragged(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    tops = "() => [...document.querySelectorAll('.chunk > article')].map((row) => row.offsetTop)"
+    before = page.evaluate(tops)
+    pick_up(page, "m3")
+    drag_over(page, "m5")
+    assert page.evaluate(tops) == before
+    drag_over(page, "m3")
+    expect(page.locator("#drop-label")).to_have_text("where it is")
+    page.mouse.up()
+    expect(page.locator("#said")).to_have_text("It stays where it was.")
+
+
+def test_alt_and_arrows_move_step_by_step_and_to_user_messages(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    row(page, "m3").focus()
+    press(page, "Alt+ArrowDown")
+    expect(page.locator("#entries-count")).to_have_text("1")
+    expect(row(page, "m3")).to_be_focused()
+    assert keys_on_sheet(page)[2:5] == ["m2", "m4", "m3"]
+    press(page, "Alt+ArrowUp")
+    expect(page.locator("#entries-count")).to_have_text("2")
+    assert keys_on_sheet(page)[2:5] == ["m2", "m3", "m4"]
+    press(page, "Alt+Shift+ArrowDown")
+    expect(page.locator("#entries-count")).to_have_text("3")
+    assert keys_on_sheet(page)[9:11] == ["m10", "m3"]
+    expect(row(page, "m3")).to_be_focused()
+    row(page, "m1").focus()
+    press(page, "Alt+ArrowUp")
+    expect(page.locator("#entries-count")).to_have_text("4")
+    assert keys_on_sheet(page)[:2] == ["m1", "m0"]
+
+
+def test_move_to_a_number_from_the_menu(page: Page, open_thread: OpenThread) -> None:
+    open_thread(30)
+    row(page, "m3").locator(".menu-button").click()
+    page.get_by_role("menuitem", name="Move to…").click()
+    page.get_by_label("Behind message number").fill("20")
+    press(page, "Control+Enter")
+    expect(page.locator("#n-m3.is-moved")).to_be_visible()
+    keys = keys_on_sheet(page)
+    assert keys[keys.index("m20") + 1] == "m3"
+    assert not page.evaluate("() => document.activeElement === document.body")
+
+
+def test_what_is_cut_can_be_pasted_elsewhere(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    row(page, "m3").focus()
+    press(page, "Control+x")
+    expect(page.locator(".is-dragged")).to_have_count(1)
+    row(page, "m8").focus()
+    press(page, "Control+v")
+    expect(page.locator("#n-m3.is-moved")).to_be_visible()
+    keys = keys_on_sheet(page)
+    assert keys[keys.index("m8") + 1] == "m3"
+    expect(page.locator(".is-dragged")).to_have_count(0)
+
+
+def test_cut_and_paste_by_single_clicks(page: Page, open_thread: OpenThread) -> None:
+    open_thread(30)
+    row(page, "m3").locator(".menu-button").click()
+    expect(page.get_by_role("menuitem", name="Paste behind this")).to_be_hidden()
+    page.get_by_role("menuitem", name="Cut").click()
+    row(page, "m9").locator(".menu-button").click()
+    page.get_by_role("menuitem", name="Paste behind this").click()
+    expect(page.locator("#n-m3.is-moved")).to_be_visible()
+    keys = keys_on_sheet(page)
+    assert keys[keys.index("m9") + 1] == "m3"
+
+
+def test_another_view_begins_where_this_one_is_read(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(700)
+    press(page, ":")
+    page.keyboard.type("420")
+    press(page, "Enter")
+    expect(row(page, "m420")).to_be_focused()
+    press(page, "v")
+    expect(page.locator("#feed")).to_have_attribute("data-view", "effective")
+    expect(row(page, "m420")).to_be_focused()
+    # By the key: a click that Playwright has to try again scrolls the page beforehand.
+    press(page, "v")
+    expect(page.locator("#feed")).to_have_attribute("data-view", "original")
+    expect(row(page, "m420")).to_be_focused()

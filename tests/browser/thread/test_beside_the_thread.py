@@ -1,0 +1,125 @@
+"""What belongs to a session beside its thread: lights, policy, notes, memos."""
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import press, row, visit
+from tests.browsers import Faults
+
+pytestmark = pytest.mark.browser
+
+FIRST_COUNT_MS = 20_000
+"""A server that counts for the first time loads its tokenizer."""
+CALL = {
+    "id": "call-1",
+    "type": "function",
+    "function": {"name": "bash", "arguments": '{"command": "ls"}'},
+}
+SAID = [
+    {"role": "user", "content": "Look around."},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "call-1", "content": "a.py"},
+    {"role": "assistant", "content": "There is a.py."},
+    {"role": "user", "content": "Thank you."},
+]
+
+
+@pytest.fixture
+def session(api: httpx.Client) -> str:
+    body = {"title": "Beside the thread", "messages": SAID}
+    return str(api.post("/api/sessions", json=body).json()["id"])
+
+
+def test_a_light_turns_with_an_edit_and_leads_to_what_it_found(
+    page: Page, session: str
+) -> None:
+    visit(page, session)
+    light = page.get_by_role("button", name="Rules of the providers")
+    expect(light).to_contain_text("3 of 8 providers repaired", timeout=FIRST_COUNT_MS)
+    strip = page.locator("#lights-strip")
+    expect(strip.get_by_role("button", name="Anthropic")).to_contain_text("accepted")
+    row(page, "m2").focus()
+    press(page, "s")
+    expect(strip.get_by_role("button", name="Anthropic")).to_contain_text("1 repaired")
+    expect(light).to_contain_text("8 of 8 providers repaired")
+    light.focus()
+    press(page, "Enter")
+    hit = page.locator("#lamp-anthropic .hit").first
+    expect(hit).to_contain_text("R1")
+    hit.get_by_role("link", name="m1").click()
+    expect(page.locator("#lights")).to_be_hidden()
+    expect(row(page, "m1")).to_be_focused()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(strip).to_be_hidden()
+    light.click()
+    expect(page.locator("#lamp-openai")).to_be_visible()
+
+
+def test_a_policy_shows_its_effect_before_it_is_saved(
+    page: Page, session: str, faults: Faults
+) -> None:
+    faults.expect("422")
+    visit(page, session)
+    row(page, "m0").focus()
+    press(page, "g", "p")
+    effect = page.get_by_role("region", name="What it would change")
+    expect(effect).to_contain_text("Not a token more or less", timeout=FIRST_COUNT_MS)
+    page.get_by_label("Groups that are sent").fill("1")
+    expect(effect.get_by_role("row", name="Window")).to_contain_text("no step")
+    expect(effect).to_contain_text("left out in 4 places")
+    page.get_by_label("Groups that are sent").fill("-1")
+    expect(effect).to_contain_text("greater than or equal to 0")
+    page.get_by_role("link", name="slop").click()
+    expect(effect.get_by_role("row", name="Truncation")).to_be_visible()
+    page.get_by_role("button", name="Save for this session").click()
+    expect(page.get_by_text("Saved for this session.")).to_be_visible()
+    expect(page.get_by_text("this session’s own")).to_be_visible()
+    page.wait_for_load_state()
+    press(page, "g", "c")
+    expect(page.get_by_role("row", name="Truncation")).to_be_visible()
+    page.wait_for_load_state()
+    press(page, "g", "t")
+    expect(row(page, "m0")).to_be_visible()
+
+
+def test_what_a_session_keeps_is_written_and_read_again(
+    page: Page, session: str, faults: Faults
+) -> None:
+    visit(page, session)
+    page.get_by_role("button", name="Beside the thread").click()
+    page.locator("#beside").get_by_role("link", name="Notes").click()
+    scratchpad = page.locator("#scratchpad")
+    for words in ("# Plan", "# Plan of two"):
+        scratchpad.get_by_text("Edit the scratchpad").click()
+        scratchpad.get_by_label("Markdown").fill(words)
+        scratchpad.get_by_role("button", name="Save").click()
+        expect(scratchpad.get_by_role("heading", name=words[2:])).to_be_visible()
+    scratchpad.get_by_text("2 versions").click()
+    scratchpad.get_by_role("link", name="Version 1").click()
+    expect(scratchpad.locator("ins")).to_have_text(" of two")
+    scratchpad.get_by_role("button", name="Put version 1 back").click()
+    expect(scratchpad).to_contain_text("Version 3, by Owner")
+    page.locator("#state").get_by_text("Set other words").click()
+    page.get_by_role("textbox", name="STATE").fill("Goal: look around")
+    page.locator("#state").get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Compare with what is sent").click()
+    expect(
+        page.get_by_text("No response that is sent ends with STATE.")
+    ).to_be_visible()
+    page.get_by_role("button", name="Take it").click()
+    expect(page.locator("#objective")).to_contain_text("look around")
+    page.wait_for_load_state()
+    press(page, "g", "m")
+    page.get_by_text("Save a memo").click()
+    page.get_by_label("What later sessions need").fill("There is a.py.")
+    page.get_by_label("Tags").fill("where")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("link", name="#where").click()
+    expect(page.get_by_role("article")).to_have_count(1)
+    page.get_by_label("Reference").fill("m3")
+    press(page, "Enter")
+    expect(page.get_by_label("What was recalled")).to_have_text("There is a.py.")
+    page.wait_for_load_state()
+    press(page, "g", "t")
+    expect(row(page, "m0")).to_be_visible()

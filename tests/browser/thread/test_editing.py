@@ -1,0 +1,202 @@
+"""The main job by keys: select, digest, unfold, switch, undo, redo; the focus is never lost."""
+
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, visit
+
+FOCUSED_IS_BODY = "() => document.activeElement === document.body"
+
+
+def digest(page: Page, first: str, extend: int, summary: str) -> None:
+    """Digest a row and so many behind it, by keys."""
+    row(page, first).focus()
+    press(page, "x", *["Shift+ArrowDown"] * extend)
+    expect(page.locator("#selection-count")).to_have_text(f"{extend + 1} messages")
+    press(page, "d")
+    page.get_by_role("textbox", name="What the model sees instead").fill(summary)
+    press(page, "Control+Enter")
+
+
+def test_a_digest_by_keys_folds_the_selection_and_takes_the_focus(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    digest(page, "m3", 4, "Five became one.")
+    expect(row(page, "o1")).to_be_focused()
+    assert keys_on_sheet(page)[2:5] == ["m2", "o1", "m8"]
+    expect(page.locator("#selection")).to_be_hidden()
+    expect(page.locator("#operations-count")).to_have_text("1")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_a_fold_opens_and_closes_in_place_and_stays_open_after_a_reload(
+    page: Page, open_thread: OpenThread
+) -> None:
+    session = open_thread(30)
+    digest(page, "m3", 4, "Five became one.")
+    expect(row(page, "o1")).to_be_focused()
+    press(page, "o")
+    expect(page.locator("#n-o1 .inner article")).to_have_count(5)
+    expect(row(page, "o1")).to_be_focused()
+    visit(page, session)
+    expect(page.locator("#n-o1 .inner article")).to_have_count(5)
+    row(page, "m5").focus()
+    page.locator("#n-o1 .marker-foot button").click()
+    expect(page.locator("#n-o1 .inner")).to_have_count(0)
+    assert not page.evaluate(FOCUSED_IS_BODY)
+    row(page, "m0").focus()
+    press(page, "O")
+    expect(page.locator("#n-o1 .inner article")).to_have_count(5)
+    expect(row(page, "m0")).to_be_focused()
+    press(page, "O")
+    expect(page.locator("#n-o1 .inner")).to_have_count(0)
+
+
+def test_a_switch_turns_an_operation_off_and_on_and_keeps_the_focus(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    digest(page, "m3", 4, "Five became one.")
+    expect(row(page, "o1")).to_be_focused()
+    press(page, ".")
+    expect(row(page, "m3")).to_be_visible()
+    assert keys_on_sheet(page)[:6] == ["m0", "m1", "m2", "m3", "m4", "m5"]
+    switch = page.locator(".flat .toggle[data-operation=o1]")
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    expect(switch).to_be_focused()
+    press(page, ".")
+    expect(page.locator("#n-o1 .toggle")).to_be_focused()
+    expect(page.locator("#n-o1 .toggle")).to_have_attribute("aria-pressed", "true")
+
+
+def test_undo_and_redo_take_back_and_restore_and_the_focus_goes_along(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    row(page, "m6").focus()
+    press(page, "s")
+    expect(row(page, "o1")).to_be_focused()
+    press(page, "Control+z")
+    expect(row(page, "m6")).to_be_focused()
+    press(page, "Control+Shift+z")
+    expect(row(page, "o1")).to_be_visible()
+    assert not page.evaluate(FOCUSED_IS_BODY)
+    press(page, "s")
+    expect(row(page, "m6")).to_be_visible()
+
+
+def test_revise_starts_from_the_words_and_shows_what_changed(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    row(page, "m4").focus()
+    press(page, "e")
+    words = page.get_by_role("textbox", name="What the model sees instead")
+    expect(words).to_have_value(re.compile("^Message 4 says"))
+    tally = page.locator("#dialog .tally")
+    expect(tally).to_have_text(re.compile(r"^\d+ tokens$"))
+    words.fill("Message 4 is short.")
+    expect(tally).to_have_text("6 tokens")
+    press(page, "Control+Enter")
+    expect(row(page, "o1")).to_contain_text("short")
+    expect(row(page, "o1").locator("ins").first).to_be_visible()
+
+
+def test_insert_and_tag_by_keys(page: Page, open_thread: OpenThread) -> None:
+    open_thread(12)
+    row(page, "m4").focus()
+    press(page, "i")
+    page.get_by_role("textbox", name="Message").fill("Mind the tests.")
+    press(page, "Control+Enter")
+    expect(row(page, "o1.0")).to_be_focused()
+    assert keys_on_sheet(page)[4:6] == ["m4", "o1.0"]
+    press(page, "k", "t")
+    page.get_by_role("textbox", name="Tags").fill("leak")
+    press(page, "Enter")
+    expect(row(page, "m4").locator(".tag")).to_have_text("leak")
+    row(page, "m0").focus()
+    press(page, "I")
+    page.get_by_role("textbox", name="Message").fill("Before everything.")
+    press(page, "Control+Enter")
+    expect(row(page, "o3.0")).to_be_focused()
+    assert keys_on_sheet(page)[0] == "o3.0"
+
+
+def test_a_dialog_asks_before_words_are_lost_and_keeps_a_draft(
+    page: Page, open_thread: OpenThread
+) -> None:
+    session = open_thread(12)
+    row(page, "m4").focus()
+    press(page, "d")
+    field = page.get_by_role("textbox", name="What the model sees instead")
+    field.fill("Half a thought")
+    answers = iter([False, True])
+    page.on(
+        "dialog", lambda asked: asked.accept() if next(answers) else asked.dismiss()
+    )
+    press(page, "Escape")
+    expect(field).to_be_visible()
+    visit(page, session)
+    row(page, "m4").focus()
+    press(page, "d")
+    expect(field).to_have_value("Half a thought")
+    press(page, "Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    expect(row(page, "m4")).to_be_focused()
+    press(page, "d")
+    expect(field).to_have_value("")
+    press(page, "Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_what_would_cut_through_a_fold_is_refused_where_it_was_asked(
+    page: Page, open_thread: OpenThread, faults: list[str]
+) -> None:
+    faults.expect("409")  # type: ignore[attr-defined]
+    open_thread(30)
+    digest(page, "m3", 4, "Five became one.")
+    expect(row(page, "o1")).to_be_focused()
+    press(page, "o")
+    row(page, "m7").focus()
+    press(page, "x", "j", "x", "d")
+    page.get_by_role("textbox", name="What the model sees instead").fill("Across.")
+    press(page, "Control+Enter")
+    expect(page.locator("dialog .refusal")).to_be_focused()
+    expect(page.get_by_role("button", name=re.compile("Widen to"))).to_be_visible()
+    press(page, "Escape")
+
+
+def test_two_quick_toggles_do_not_overtake_each_other(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(20)
+    row(page, "m4").focus()
+    press(page, "s")
+    expect(row(page, "o1")).to_be_focused()
+    press(page, ".", ".", ".")
+    expect(page.locator(".flat .toggle[data-operation=o1]")).to_have_attribute(
+        "aria-pressed", "false"
+    )
+    expect(page.locator("#entries-count")).to_have_text("4")
+    log = api.get(f"/api/sessions/{session}/log").json()["items"]
+    assert len(log) == 4
+
+
+@pytest.mark.parametrize("verb", ["Take back", "Switch on or off"])
+def test_the_menu_of_a_marker_does_what_it_says(
+    page: Page, open_thread: OpenThread, verb: str
+) -> None:
+    open_thread(20)
+    row(page, "m4").focus()
+    press(page, "s")
+    expect(row(page, "o1")).to_be_focused()
+    page.get_by_role("button", name="More for snip o1").click()
+    expect(page.get_by_role("menuitem", name="Unfold or fold")).to_be_focused()
+    page.get_by_role("menuitem", name=verb).click()
+    expect(row(page, "m4")).to_be_visible()
+    expect(page.locator(":popover-open")).to_have_count(0)
+    assert not page.evaluate(FOCUSED_IS_BODY)

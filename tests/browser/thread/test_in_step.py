@@ -1,0 +1,133 @@
+"""Two windows on one session stay in step, over the socket and without it."""
+
+import httpx
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, visit
+
+
+def snip(api: httpx.Client, session: str, first: int, last: int) -> None:
+    """An agent snips a range."""
+    body = {"type": "snip", "start_idx": first, "end_idx": last}
+    answer = api.post(f"/api/sessions/{session}/operations", json=body)
+    assert answer.status_code == 201, answer.text
+
+
+def test_what_one_window_does_shows_in_the_other(
+    page: Page, context: BrowserContext, open_thread: OpenThread
+) -> None:
+    session = open_thread(30)
+    other = context.new_page()
+    visit(other, session)
+    row(page, "m5").focus()
+    press(page, "s")
+    expect(row(other, "o1")).to_be_visible()
+    expect(other.locator("#operations-count")).to_have_text("1")
+    row(other, "o1").focus()
+    press(other, ".")
+    expect(row(page, "m5")).to_be_visible()
+    assert keys_on_sheet(page) == keys_on_sheet(other)
+
+
+def test_what_happens_above_does_not_move_what_is_read(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(90)
+    row(page, "m60").focus()
+    row(page, "m60").evaluate("(one) => one.scrollIntoView({ block: 'center' })")
+    top = row(page, "m60").bounding_box()
+    snip(api, session, 3, 30)
+    expect(page.locator("#operations-count")).to_have_text("1")
+    now = row(page, "m60").bounding_box()
+    assert top is not None
+    assert now is not None
+    assert abs(now["y"] - top["y"]) <= 2
+    expect(row(page, "m60")).to_be_focused()
+
+
+def test_a_change_in_chunks_that_are_not_loaded_moves_the_places_of_the_others(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(700)
+    press(page, "G")
+    expect(row(page, "m699")).to_be_focused()
+    snip(api, session, 10, 29)
+    expect(row(page, "m699")).to_have_attribute("aria-posinset", "681")
+    expect(row(page, "m699")).to_be_focused()
+    snip(api, session, 95, 320)
+    expect(row(page, "m699")).to_have_attribute("aria-posinset", "456")
+    press(page, ":")
+    page.keyboard.type("350")
+    press(page, "Enter")
+    expect(row(page, "m350")).to_be_focused()
+    expect(row(page, "m350")).to_have_attribute("aria-posinset", "107")
+
+
+def test_a_change_of_many_rows_loads_the_sections_again(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(700)
+    snip(api, session, 2, 600)
+    expect(row(page, "o1")).to_be_visible()
+    row(page, "o1").focus()
+    press(page, ".")
+    expect(row(page, "m2")).to_be_visible()
+    expect(page.locator("#feed")).to_have_attribute("aria-busy", "false")
+    assert keys_on_sheet(page)[:4] == ["m0", "m1", "m2", "m3"]
+    expect(row(page, "m2")).to_have_attribute("aria-setsize", "700")
+
+
+def test_messages_that_are_appended_show_at_the_end(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(20)
+    body = {"messages": [{"role": "user", "content": "One more."}]}
+    assert api.post(f"/api/sessions/{session}/messages", json=body).status_code in (
+        200,
+        201,
+    )
+    expect(row(page, "m20")).to_be_visible()
+    expect(row(page, "m20")).to_have_attribute("aria-posinset", "21")
+
+
+def test_without_the_socket_the_page_asks_by_itself(
+    page: Page,
+    new_session,
+    api: httpx.Client,  # type: ignore[no-untyped-def]
+) -> None:
+    session = new_session(20)
+    page.route_web_socket("**/ws/**", lambda socket: socket.close())
+    page.goto(f"/sessions/{session}/")
+    expect(page.locator("#live")).to_have_attribute("data-state", "polling")
+    snip(api, session, 4, 6)
+    expect(row(page, "o1")).to_be_visible(timeout=12_000)
+
+
+def test_a_page_that_was_offline_fetches_what_it_missed(
+    page: Page,
+    context: BrowserContext,
+    open_thread: OpenThread,
+    api: httpx.Client,
+    faults,
+) -> None:  # type: ignore[no-untyped-def]
+    faults.expect("ERR_INTERNET_DISCONNECTED")
+    faults.expect("WebSocket connection")
+    session = open_thread(20)
+    context.set_offline(True)
+    expect(page.locator("#live")).to_have_attribute("data-state", "offline")
+    snip(api, session, 4, 6)
+    context.set_offline(False)
+    expect(row(page, "o1")).to_be_visible(timeout=30_000)
+
+
+def test_a_press_on_the_spine_goes_there_also_after_a_change(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(700)
+    row(page, "m3").focus()
+    press(page, "s")
+    expect(row(page, "o1")).to_be_focused()
+    box = page.locator("#spine").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 7, box["y"] + box["height"] * 0.5)
+    expect(row(page, "m350")).to_be_focused()

@@ -1,0 +1,204 @@
+"""The main job without a mouse; and wherever a swap happens, the focus stays on something."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenThread, keys_on_sheet, press, row
+from tests.browser.transcripts import TURN, agent_session
+
+pytestmark = pytest.mark.browser
+
+COUNT = 20 * TURN
+WATCH = """
+window.focusLost = [];
+const look = (what) => requestAnimationFrame(() => requestAnimationFrame(() => {
+  const lost = document.activeElement === document.body && window.hadFocus;
+  if (lost && !document.querySelector("dialog[open]")) window.focusLost.push(what);
+}));
+addEventListener("focusin", () => { window.hadFocus = true; });
+for (const name of ["htmx:afterSwap", "htmx:oobAfterSwap", "thread:changed", "thread:loaded"]) {
+  document.addEventListener(name, () => look(name), true);
+}
+document.addEventListener("close", () => look("close"), true);
+"""
+
+
+@pytest.fixture
+def keyed(page: Page) -> Iterator[Page]:
+    """A page in which every swap is watched: the focus must not fall to the body."""
+    page.add_init_script(WATCH)
+    page.set_default_timeout(10_000)
+    yield page
+    assert page.evaluate("() => window.focusLost") == []
+
+
+def test_the_main_job_by_keys_alone(keyed: Page, tmp_path: Path) -> None:
+    file = tmp_path / "agent.jsonl"
+    file.write_bytes(agent_session(20))
+    keyed.on("filechooser", lambda _: None)  # Playwright listens from here on
+    keyed.goto("/sessions/")
+    with keyed.expect_file_chooser() as chooser:
+        press(keyed, "i")
+    chooser.value.set_files(file)
+    expect(keyed.locator("#feed")).to_have_attribute("data-messages", str(COUNT))
+    expect(keyed.locator("#live")).to_have_attribute("data-state", "live")
+    digest_and_unfold(keyed)
+    move_by_steps_and_by_number(keyed)
+    switch_undo_redo(keyed)
+    visit_drawer_palette_and_sheet(keyed)
+
+
+def test_a_transcript_is_pasted_by_keys_alone(keyed: Page) -> None:
+    keyed.goto("/sessions/")
+    press(keyed, "Control+k")
+    keyed.keyboard.type("paste")
+    press(keyed, "Enter")
+    expect(keyed.get_by_label("Transcript", exact=True)).to_be_focused()
+    keyed.keyboard.insert_text('[{"role": "user", "content": "Pasted by hand."}]')
+    press(keyed, "Control+Enter")
+    expect(row(keyed, "m0")).to_contain_text("Pasted by hand.")
+    expect(keyed.locator("#live")).to_have_attribute("data-state", "live")
+    press(keyed, "j")
+    expect(row(keyed, "m0")).to_be_focused()
+
+
+def test_tab_reaches_the_thread_and_leaves_it_again(
+    keyed: Page, open_thread: OpenThread
+) -> None:
+    open_thread(120)
+    seen = [tab(keyed) for _ in range(60)]
+    inside = [place for place, one in enumerate(seen) if one.startswith("feed")]
+    assert seen[0] == "a.skip"
+    assert inside, seen
+    assert inside == list(range(inside[0], inside[-1] + 1))
+    assert len(inside) < 8
+    assert any(one.startswith("drawer") for one in seen[inside[-1] :]), seen
+
+
+def test_the_menu_of_a_row_by_keys(keyed: Page, open_thread: OpenThread) -> None:
+    open_thread(12)
+    press(keyed, "j", "j")
+    row(keyed, "m1").locator(".menu-button").focus()
+    press(keyed, "Enter")
+    expect(keyed.get_by_role("menuitem", name="Open or close")).to_be_focused()
+    press(keyed, "m")
+    expect(keyed.get_by_role("menuitem", name="Move up")).to_be_focused()
+    press(keyed, "Enter")
+    expect(keyed.locator("#entries-count")).to_have_text("1")
+    assert keys_on_sheet(keyed)[:2] == ["m1", "m0"]
+    expect(keyed.locator(":popover-open")).to_have_count(0)
+
+
+def test_single_keys_switched_off_leave_those_with_control(
+    keyed: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    press(keyed, "j", "j", "?")
+    expect(keyed.locator("#keys")).to_be_visible()
+    press(keyed, "Tab", "Tab")
+    expect(keyed.get_by_label("Keys without Control or Alt are on")).to_be_focused()
+    press(keyed, "Space", "Escape")
+    expect(keyed.locator("#keys")).to_be_hidden()
+    for key in ("s", "d", "x", "j", "g", "G", "v", "h"):
+        press(keyed, key)
+    expect(row(keyed, "m1")).to_be_focused()
+    expect(keyed.locator("#entries-count")).to_have_text("0")
+    press(keyed, "Alt+ArrowDown")
+    expect(keyed.locator("#entries-count")).to_have_text("1")
+    press(keyed, "Control+z")
+    expect(keyed.locator("#entries-count")).to_have_text("2")
+    assert keys_on_sheet(keyed)[:3] == ["m0", "m1", "m2"]
+
+
+def digest_and_unfold(page: Page) -> None:
+    """Messages 1 to 4 become a sentence, and are seen again in place."""
+    press(page, "j", "j")
+    expect(row(page, "m1")).to_be_focused()
+    press(page, "x", "Shift+J", "Shift+ArrowDown", "Shift+ArrowDown")
+    expect(page.locator("#selection-count")).to_have_text("4 messages")
+    press(page, "d")
+    expect(page.get_by_role("textbox", name="What the model sees")).to_be_focused()
+    page.keyboard.type("Two looks into the ledger.")
+    press(page, "Control+Enter")
+    expect(row(page, "o1")).to_be_focused()
+    press(page, "o")
+    expect(page.locator("#n-o1 .inner article")).to_have_count(4)
+    press(page, "j")
+    expect(row(page, "m1")).to_be_focused()
+    press(page, "k", "o")
+    expect(page.locator("#n-o1 .inner")).to_have_count(0)
+    expect(row(page, "o1")).to_be_focused()
+
+
+def move_by_steps_and_by_number(page: Page) -> None:
+    """One step down and back, behind the next question, then by the dialog to a number."""
+    press(page, "J")
+    expect(row(page, "m6")).to_be_focused()
+    press(page, "Alt+ArrowDown")
+    expect(page.locator("#entries-count")).to_have_text("2")
+    assert keys_on_sheet(page)[3:5] == ["m7", "m6"]
+    press(page, "Alt+ArrowUp")
+    expect(page.locator("#entries-count")).to_have_text("3")
+    expect(row(page, "m6")).to_be_focused()
+    press(page, "Control+k")
+    page.keyboard.type("move to")
+    press(page, "Enter")
+    expect(page.get_by_label("Behind message number")).to_be_focused()
+    page.keyboard.type("30")
+    press(page, "Enter")
+    expect(page.locator("#entries-count")).to_have_text("4")
+    expect(page.locator("#n-m6.is-moved")).to_be_focused()
+    keys = keys_on_sheet(page)
+    assert keys[keys.index("m30") + 1] == "m6"
+
+
+def switch_undo_redo(page: Page) -> None:
+    """The digest off and on by `.`, then two entries back and one again."""
+    press(page, "g", "g")
+    expect(row(page, "m0")).to_be_focused()
+    press(page, "n")
+    expect(row(page, "o1")).to_be_focused()
+    switch = page.locator(".editor main .toggle[data-operation=o1]")
+    for turn, pressed in enumerate(("false", "true", "false", "true"), start=5):
+        press(page, ".")
+        expect(page.locator("#entries-count")).to_have_text(str(turn))
+        expect(switch).to_have_attribute("aria-pressed", pressed)
+    press(page, "Control+z")
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    press(page, "Control+Shift+z")
+    expect(switch).to_have_attribute("aria-pressed", "true")
+
+
+def visit_drawer_palette_and_sheet(page: Page) -> None:
+    """To the drawer and back, by the palette to a message, the sheet of keys."""
+    press(page, "h")
+    expect(page.get_by_role("tab", name="Operations")).to_be_focused()
+    press(page, "ArrowRight")
+    expect(page.get_by_role("tab", name="Log")).to_be_focused()
+    expect(page.locator(".entry")).to_have_count(10)
+    press(page, "h")
+    expect(page.locator("#feed article:focus, #feed article :focus")).to_have_count(1)
+    press(page, "Control+k")
+    page.keyboard.type("#77")
+    press(page, "Enter")
+    expect(row(page, "m77")).to_be_focused()
+    press(page, "?")
+    expect(page.locator("#keys")).to_be_visible()
+    press(page, "Escape")
+    expect(row(page, "m77")).to_be_focused()
+
+
+def tab(page: Page) -> str:
+    """Press Tab; where the focus is then, briefly."""
+    press(page, "Tab")
+    where: str = page.evaluate(
+        """() => {
+          const one = document.activeElement;
+          const place = ["feed", "drawer", "outline"].find((id) => one.closest(`#${id}`));
+          return `${place ? `${place} ` : ""}${one.localName}.${one.classList[0] ?? ""}`;
+        }"""
+    )
+    return where

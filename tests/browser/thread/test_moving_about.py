@@ -1,0 +1,218 @@
+"""Reading long threads: chunks come and go, jumps land exactly, the keyboard goes everywhere."""
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenThread, conversation, press, row, visit
+
+NODES = "() => document.getElementsByTagName('*').length"
+TOP = "() => document.activeElement.getBoundingClientRect().top"
+LONG = 3000
+
+
+@pytest.fixture(scope="module")
+def long_session(api: httpx.Client) -> str:
+    """A session of 3,000 messages, which these tests only read."""
+    body = {"title": "A long thread", "messages": conversation(LONG)}
+    return str(api.post("/api/sessions", json=body).json()["id"])
+
+
+@pytest.fixture
+def long_page(page: Page, long_session: str) -> Page:
+    """The page of the long session."""
+    visit(page, long_session)
+    return page
+
+
+def go_to(page: Page, number: int) -> None:
+    """By the palette to the message with this number."""
+    press(page, ":")
+    page.keyboard.type(str(number))
+    press(page, "Enter")
+    expect(row(page, f"m{number}")).to_be_focused()
+
+
+def rest(page: Page) -> None:
+    """Wait until no chunk is being loaded."""
+    expect(page.locator("#feed")).to_have_attribute(
+        "aria-busy", "false", timeout=30_000
+    )
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+
+
+def test_a_jump_lands_exactly_and_stays(long_page: Page) -> None:
+    for number in (1500, 2999, 7, 2210):
+        go_to(long_page, number)
+        rest(long_page)
+        before = long_page.evaluate(TOP)
+        assert 0 <= before < 900
+        long_page.wait_for_function(
+            "() => document.querySelectorAll('.chunk > article').length >= 200"
+        )
+        rest(long_page)
+        assert abs(long_page.evaluate(TOP) - before) <= 2
+
+
+def test_wherever_one_scrolls_the_page_stays_small(long_page: Page) -> None:
+    for part in (0.2, 0.4, 0.6, 0.8, 1, 0.5, 0):
+        long_page.evaluate(
+            "part => scrollTo(0, document.documentElement.scrollHeight * part)", part
+        )
+        long_page.wait_for_function(
+            "() => document.elementFromPoint(innerWidth / 2, innerHeight / 2).closest('article')"
+        )
+        rest(long_page)
+        assert long_page.evaluate(NODES) < 10_000
+
+
+def test_rows_say_which_of_how_many_they_are(long_page: Page) -> None:
+    go_to(long_page, 1500)
+    expect(row(long_page, "m1500")).to_have_attribute("aria-posinset", "1501")
+    expect(row(long_page, "m1500")).to_have_attribute("aria-setsize", str(LONG))
+
+
+def test_the_focused_row_outlives_scrolling_away(long_page: Page) -> None:
+    row(long_page, "m3").focus()
+    for part in (0.3, 0.6, 0.9, 0.5, 0.8):
+        long_page.evaluate(
+            "part => scrollTo(0, document.documentElement.scrollHeight * part)", part
+        )
+        rest(long_page)
+    expect(row(long_page, "m3")).to_be_focused()
+
+
+def test_one_row_is_in_the_tab_order(long_page: Page) -> None:
+    press(long_page, "j", "j")
+    tabbable = long_page.evaluate(
+        """() => [...document.querySelectorAll('#feed article, #feed button, #feed a, #feed input')]
+          .filter((one) => one.tabIndex >= 0 && one.closest('article').id !== 'n-m1').length"""
+    )
+    assert tabbable == 0
+    expect(row(long_page, "m1")).to_have_attribute("tabindex", "0")
+
+
+def test_keys_walk_from_row_to_row_user_to_user_and_end_to_end(long_page: Page) -> None:
+    press(long_page, "j")
+    expect(row(long_page, "m0")).to_be_focused()
+    press(long_page, "j", "j", "k")
+    expect(row(long_page, "m1")).to_be_focused()
+    press(long_page, "J")
+    expect(row(long_page, "m10")).to_be_focused()
+    press(long_page, "K")
+    expect(row(long_page, "m0")).to_be_focused()
+    press(long_page, "G")
+    expect(row(long_page, f"m{LONG - 1}")).to_be_focused()
+    press(long_page, "g", "g")
+    expect(row(long_page, "m0")).to_be_focused()
+
+
+def test_j_goes_on_where_the_loaded_rows_end(long_page: Page) -> None:
+    row(long_page, "m99").focus()
+    press(long_page, "j")
+    expect(row(long_page, "m100")).to_be_focused()
+
+
+def test_an_address_with_a_key_leads_to_its_message(
+    long_page: Page, long_session: str
+) -> None:
+    long_page.goto("about:blank")
+    long_page.goto(f"/sessions/{long_session}/#n-m2222")
+    expect(row(long_page, "m2222")).to_be_focused()
+
+
+def test_n_finds_a_marker_that_is_not_loaded(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(700)
+    go_to(page, 650)
+    press(page, "s")
+    expect(row(page, "o1")).to_be_focused()
+    press(page, "g", "g")
+    expect(row(page, "m0")).to_be_focused()
+    press(page, "n")
+    expect(row(page, "o1")).to_be_focused()
+    press(page, "n")
+    expect(page.locator("#said")).to_have_text("No further marker.")
+
+
+def test_keys_are_left_alone_in_fields_dialogs_and_menus(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    row(page, "m2").focus()
+    press(page, "Control+k")
+    page.keyboard.type("jjj")
+    expect(page.locator("#palette-input")).to_have_value("jjj")
+    press(page, "Escape")
+    expect(row(page, "m2")).to_be_focused()
+    page.get_by_role("button", name="More for message 2", exact=True).click()
+    press(page, "x", "Escape")
+    expect(page.locator("#selection")).to_be_hidden()
+
+
+def test_single_keys_can_be_switched_off(page: Page, open_thread: OpenThread) -> None:
+    open_thread(12)
+    row(page, "m2").focus()
+    press(page, "?")
+    page.get_by_label("Keys without Control or Alt are on").uncheck()
+    press(page, "Escape", "j")
+    expect(row(page, "m2")).to_be_focused()
+    press(page, "x")
+    expect(page.locator("#selection")).to_be_hidden()
+    page.reload()
+    row(page, "m2").focus()
+    press(page, "j")
+    expect(row(page, "m2")).to_be_focused()
+    press(page, "?")
+    page.get_by_label("Keys without Control or Alt are on").check()
+    press(page, "Escape", "j")
+    expect(row(page, "m3")).to_be_focused()
+
+
+def test_a_held_key_does_not_repeat_what_changes_something(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    row(page, "m2").focus()
+    page.keyboard.down("s")
+    page.keyboard.down("s")
+    page.keyboard.up("s")
+    expect(row(page, "o1")).to_be_focused()
+    expect(page.locator("#entries-count")).to_have_text("1")
+
+
+def test_the_key_sheet_lists_what_the_keys_do(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(3)
+    press(page, "?")
+    shown = page.locator("#keys dd").all_inner_texts()
+    live = page.evaluate(
+        "async () => (await import('/static/js/keys.js')).liveCommands()"
+        ".filter(({ keys }) => keys.length).map(({ name }) => name)"
+    )
+    assert sorted(shown) == sorted(live)
+
+
+def test_the_palette_runs_a_command_by_its_words(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    row(page, "m5").focus()
+    press(page, "Control+k")
+    page.keyboard.type("sni")
+    expect(page.get_by_role("option")).to_have_count(1)
+    press(page, "Enter")
+    expect(row(page, "o1")).to_be_focused()
+
+
+def test_colours_are_kept_over_a_reload(page: Page, open_thread: OpenThread) -> None:
+    open_thread(3)
+    page.get_by_role("button", name="Light or dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    page.get_by_role("button", name="Light or dark").click()
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.get_by_role("button", name="Light or dark").click()
+    assert page.locator("html").get_attribute("data-theme") is None

@@ -1,0 +1,175 @@
+"""What holds for every route of the API: who comes in, and how it says no."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.models import Project, User
+from contextstudio.accounts.responses import dump
+from contextstudio.web.json_text import read_json
+from tests.people import key_of
+
+PROBLEM_MEMBERS = {"type", "title", "status", "code", "detail", "at", "errors"}
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec=None)),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+
+
+def is_problem(answer: Any, status: int) -> dict[str, Any]:
+    assert answer.status_code == status
+    assert answer["Content-Type"] == "application/problem+json"
+    document: dict[str, Any] = answer.json()
+    assert set(document) >= PROBLEM_MEMBERS
+    assert document["status"] == status
+    return document
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "header",
+    [None, "", "Bearer", "Bearer x", "Basic b3duZXI6eA==", "cs_x", "Bearer \x00"],
+)
+def test_without_a_valid_key_the_answer_is_401_and_says_how_to_come_in(
+    client: Client, header: str | None
+) -> None:
+    headers = {} if header is None else {"Authorization": header}
+    for method in ("get", "post"):
+        answer = getattr(client, method)("/api/sessions", headers=headers)
+        is_problem(answer, 401)
+        assert answer["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_key_comes_in(agent: Client) -> None:
+    assert agent.get("/api/sessions").json()["items"] == []
+
+
+def test_a_wrong_key_is_refused_though_the_browser_is_signed_in(
+    client: Client, owner: User
+) -> None:
+    client.force_login(owner)
+    assert client.get("/api/sessions").status_code == 200
+    refused = client.get("/api/sessions", headers={"Authorization": "Bearer cs_x"})
+    is_problem(refused, 401)
+
+
+def test_a_browser_changes_things_only_with_its_csrf_token(owner: User) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(owner)
+    body = {"title": "A session"}
+    refused = browser.post("/api/sessions", body, "application/json")
+    is_problem(refused, 403)
+    browser.get("/sign-in")
+    token = browser.cookies["contextstudio_csrf"].value
+    made = browser.post(
+        "/api/sessions", body, "application/json", headers={"X-CSRFToken": token}
+    )
+    assert made.status_code == 201
+
+
+def test_a_key_needs_no_csrf_token(key: str) -> None:
+    agent = Client(enforce_csrf_checks=True, headers={"Authorization": f"Bearer {key}"})
+    assert agent.post("/api/sessions", {}, "application/json").status_code == 201
+
+
+def test_a_key_of_another_project_is_told_nothing(
+    agent: Client, stranger: User
+) -> None:
+    made = agent.post("/api/sessions", {"title": "Secret"}, "application/json").json()
+    other = key_of(stranger, Project.objects.get(slug="other"))
+    answer = Client().get(
+        f"/api/sessions/{made['id']}", headers={"Authorization": f"Bearer {other}"}
+    )
+    assert "Secret" not in json.dumps(is_problem(answer, 404))
+
+
+def test_what_a_schema_refuses_names_every_place(agent: Client) -> None:
+    body = {"title": 7, "messages": "none"}
+    document = is_problem(agent.post("/api/sessions", body, "application/json"), 422)
+    assert {tuple(fault["at"]) for fault in document["errors"]} == {
+        ("title",),
+        ("messages",),
+    }
+    assert document["at"] == document["errors"][0]["at"]
+    assert all(fault["detail"].endswith(".") for fault in document["errors"])
+
+
+def test_a_wrong_query_names_its_parameter(agent: Client) -> None:
+    document = is_problem(agent.get("/api/sessions?limit=many"), 422)
+    assert document["at"] == ["limit"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", "invalid"),
+        (b"{", "json_invalid"),
+        (b'{"title": NaN}', "json_invalid"),
+        (b'{"title": "\xff"}', "json_invalid"),
+        (b"[" * 100_000 + b"]" * 100_000, "json_too_deep"),
+    ],
+)
+def test_what_is_no_json_is_refused_in_words(
+    agent: Client, body: bytes, code: str
+) -> None:
+    answer = agent.post("/api/sessions", body, "application/json")
+    assert is_problem(answer, 422)["code"] == code
+
+
+def test_a_route_that_is_not_there_and_a_wrong_method_are_refused(
+    agent: Client,
+) -> None:
+    assert agent.get("/api/nothing").status_code == 404
+    answer = agent.put("/api/sessions")
+    document = is_problem(answer, 405)
+    assert document["code"] == "method_not_allowed"
+    assert document["detail"] == f"PUT is not allowed here; {answer['Allow']} is."
+    assert set(answer["Allow"].split(", ")) >= {"GET", "POST"}
+
+
+@given(json_values)
+def test_any_json_value_is_written_and_read_again(value: Any) -> None:
+    assert read_json(dump(value)) == value
+
+
+def test_a_lone_surrogate_passes_both_ways() -> None:
+    assert read_json(dump({"text": "a\ud800b"})) == {"text": "a\ud800b"}
+    assert read_json(b'"\\ud800"') == "\ud800"
+
+
+@pytest.mark.parametrize("body", [b"Infinity", b"-Infinity", b"NaN", b"01", b"'a'"])
+def test_what_json_does_not_allow_is_refused(body: bytes) -> None:
+    with pytest.raises(Invalid, match="not JSON"):
+        read_json(body)
+
+
+@pytest.mark.django_db
+def test_the_description_and_its_page_need_no_key_and_nothing_from_elsewhere(
+    client: Client,
+) -> None:
+    document = client.get("/api/openapi.json").json()
+    assert document["info"]["title"] == "ContextStudio"
+    assert "/api/jobs/{job_id}" in document["paths"]
+    page = client.get("/api/docs").content.decode()
+    assert "/static/ninja/swagger-ui-bundle.js" in page
+    assert "http" not in page.replace("application/json", "")
+
+
+@pytest.mark.parametrize("path", ["nothing", "sessions/1", "sessions/x/thread", ""])
+def test_an_address_that_is_none_of_the_api_is_answered_as_the_api_answers(
+    agent: Client, path: str
+) -> None:
+    assert is_problem(agent.get(f"/api/{path}"), 404)["at"] == ["path"]

@@ -1,0 +1,401 @@
+"""Who is let in where: every URL of the product, for everyone who may knock.
+
+A route that has no row here fails the test, and so does a row that has no route.
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from contextstudio.accounts import services as accounts
+from contextstudio.accounts.jobs import enqueue
+from contextstudio.accounts.models import ApiKey, Project, User
+from contextstudio.accounts.selectors import caller_of_user
+from contextstudio.api import api
+from operations.context.pages.forms import fields_of
+from operations.domain.context.policy import REPLAY
+from operations.edits import services
+from operations.edits.arguments import DigestArguments, EditArguments, SnipArguments
+from tests.people import key_of
+from tests.threads.imports.uploads import with_image
+from threads.domain.formats.openai.messages import read_messages
+from threads.models import Blob, Event, Import, Source
+from threads.sessions.services import NewSession, create_session
+
+CALLERS = (
+    *("anonymous", "stranger", "viewer", "reviewer", "editor", "owner", "revoked"),
+)
+"""`revoked` comes with a key that was taken back, whatever its browser says."""
+
+
+class Row(NamedTuple):
+    """A route with what is sent to it, and what each of `CALLERS` is answered."""
+
+    method: str
+    path: str
+    statuses: tuple[int, ...]
+    body: Any = None
+
+
+def api_read(path: str, **body: Any) -> Row:
+    return Row("GET", f"api/{path}", (401, 404, 200, 200, 200, 200, 401))
+
+
+def api_list(path: str) -> Row:
+    return Row("GET", f"api/{path}", (401, 200, 200, 200, 200, 200, 401))
+
+
+def to_propose(
+    path: str, body: Any = None, *, ok: tuple[int, int, int] = (200, 200, 200)
+) -> Row:
+    return Row("POST", f"api/{path}", (401, 404, 403, *ok, 401), body or {})
+
+
+def to_edit(path: str, body: Any = None, *, ok: int = 200, method: str = "POST") -> Row:
+    return Row(method, f"api/{path}", (401, 404, 403, 403, ok, ok, 401), body or {})
+
+
+def page(path: str, *, ok: int = 200) -> Row:
+    return Row("GET", path, (302, 404, ok, ok, ok, ok, 302))
+
+
+def page_of_all(path: str, *, ok: int = 200) -> Row:
+    return Row("GET", path, (302, ok, ok, ok, ok, ok, 302))
+
+
+def form(
+    path: str, body: Any = None, *, statuses: tuple[int, ...] = (403, 403, 200, 200)
+) -> Row:
+    return Row("FORM", path, (401, 404, *statuses, 401), body or {})
+
+
+S = "sessions/{session}"
+SNIP = {"type": "snip", "range": [4, 5]}
+SAID = [{"role": "user", "content": "said"}]
+EVERYONE = (200,) * 7
+TABLE = (
+    # What needs no credentials: it tells nothing of any project.
+    Row("GET", "api/openapi.json", EVERYONE),
+    Row("GET", "api/docs", EVERYONE),
+    Row("GET", "api/", (404,) * 7),
+    Row("GET", "healthz", EVERYONE),
+    Row("GET", "readyz", (503,) * 7),  # no worker runs beside these tests
+    Row("GET", "metrics", EVERYONE),
+    Row("POST", "csp-report", (204,) * 7, {}),
+    Row("GET", "favicon.ico", (302,) * 7),
+    Row("GET", "sign-in", EVERYONE),
+    Row("GET", "sign-in/{token}", (410, *(302,) * 5, 410)),
+    Row("FORM", "sign-out", (302,) * 7, {}),
+    # REST: sessions and their originals.
+    Row(
+        "POST", "api/sessions", (401, 404, 403, 403, 201, 201, 401), {"project": "demo"}
+    ),
+    api_list("sessions"),
+    api_list("search?q=x"),
+    Row("FORM", "api/sessions/import", (401, 404, 403, 403, 201, 201, 401), "file"),
+    api_list("imports"),
+    api_read("imports/{import}"),
+    api_read(S),
+    to_edit(S, {"title": "New"}, method="PATCH"),
+    to_edit(S, ok=204, method="DELETE"),
+    Row("DELETE", f"api/{S}?purge=1", (401, 404, 403, 403, 403, 204, 401), {}),
+    api_read(f"{S}/messages"),
+    to_edit(f"{S}/messages", {"messages": SAID}, ok=201),
+    api_read("blobs/{blob}"),
+    api_read("jobs/{job}"),
+    to_edit("jobs/{job}/cancel"),
+    # REST: the thread and the log.
+    api_read(f"{S}/thread"),
+    api_read(f"{S}/operations"),
+    api_read(f"{S}/suggestions"),
+    to_propose(f"{S}/operations", SNIP, ok=(201, 201, 201)),
+    to_propose(f"{S}/bundles", {"operations": [SNIP]}, ok=(201, 201, 201)),
+    api_read(f"{S}/log"),
+    to_propose(f"{S}/undo", ok=(409, 409, 200)),
+    to_propose(f"{S}/redo", ok=(409, 409, 409)),
+    api_read("operations/{operation}"),
+    to_edit("operations/{operation}/toggle", {"active": False}),
+    to_edit("operations/{operation}/revert"),
+    to_propose("operations/{proposal}/accept"),
+    to_propose("operations/{proposal}/reject"),
+    to_edit("operations/{operation}/amend", {"summary": "Better"}),
+    Row(
+        "POST",
+        "api/operations/{operation}/reveal",
+        (401, 404, 403, 403, 403, 422, 401),
+        {},
+    ),
+    to_edit("bundles/{bundle}/toggle", {"active": False}, ok=409),
+    to_edit("bundles/{bundle}/revert"),
+    to_propose("bundles/{bundle}/accept"),
+    to_propose("bundles/{bundle}/reject"),
+    api_read(f"{S}/lenses"),
+    api_read(f"{S}/lenses/known"),
+    to_edit(f"{S}/lenses/new", {"tags": ["a"]}, method="PUT"),
+    to_edit(f"{S}/lenses/known", ok=204, method="DELETE"),
+    to_edit(f"{S}/apply", {"messages": SAID}),
+    Row(
+        "POST",
+        f"api/{S}/apply?reading",
+        (401, 404, 200, 200, 200, 200, 401),
+        {"messages": SAID, "append": False},
+    ),
+    api_read(f"{S}/export"),
+    # REST: what the model sees.
+    api_read(f"{S}/context"),
+    api_read(f"{S}/ledger"),
+    api_read(f"{S}/staged"),
+    to_propose(f"{S}/staged", {"operations": [SNIP]}, ok=(201, 201, 201)),
+    to_propose(f"{S}/staged/commit"),
+    to_propose(f"{S}/staged/discard"),
+    api_read(f"{S}/policy"),
+    to_edit(f"{S}/policy", {"policy": {"preset": "slop"}}, method="PUT"),
+    Row(
+        "PUT",
+        f"api/{S}/policy?trying",
+        (401, 404, 200, 200, 200, 200, 401),
+        {"policy": None, "dry_run": True},
+    ),
+    api_read("projects/demo/policy"),
+    Row(
+        "PUT",
+        "api/projects/demo/policy",
+        (401, 404, 403, 403, 403, 200, 401),
+        {"policy": {"preset": "nexora"}},
+    ),
+    api_read(f"{S}/scratchpad"),
+    api_read(f"{S}/scratchpad/versions"),
+    to_edit(f"{S}/scratchpad", {"content": "Plan"}, method="PUT"),
+    api_read(f"{S}/state"),
+    to_edit(f"{S}/state", {"content": "Goal: ship"}, method="PUT"),
+    api_list("tools?format=mcp"),
+    to_propose("tools/snip_messages", {"session_id": "{session}", "range": [4, 5]}),
+    # Pages of people.
+    page_of_all("", ok=302),
+    page_of_all("sessions/"),
+    page_of_all("sessions/matches?q=x"),
+    page_of_all("imports/"),
+    page("imports/{import}/"),
+    page_of_all("jobs/"),
+    page_of_all("settings/keys/"),
+    Row("FORM", "settings/keys/{key}/revoke", (401, 404, 404, 404, 404, 302, 401), {}),
+    Row("FORM", "sessions/import", (401, 422, 422, 422, 302, 302, 401), "text"),
+    form("jobs/{job}/cancel"),
+    form("jobs/{job}/forget"),
+    form(f"{S}/rename", {"title": "New"}, statuses=(403, 403, 302, 302)),
+    form(f"{S}/delete", statuses=(403, 403, 302, 302)),
+    page(f"{S}/"),
+    page(f"{S}/chunk?start=0&count=10"),
+    page(f"{S}/changes?since=1"),
+    form(f"{S}/folds/o1", {"open": "1"}, statuses=(200,) * 4),
+    form(f"{S}/folds", {"open": "1"}, statuses=(200,) * 4),
+    page(f"{S}/children?operation=o1&start=0&count=2"),
+    page(f"{S}/messages/m0/raw"),
+    page(f"{S}/context"),
+    page(f"{S}/context.json"),
+    page(f"{S}/lights"),
+    page(f"{S}/policy"),
+    form(f"{S}/policy", {"act": "reset"}, statuses=(403, 403, 302, 302)),
+    form(
+        f"{S}/policy?project",
+        {**fields_of(REPLAY), "act": "project"},
+        statuses=(403, 403, 403, 302),
+    ),
+    page(f"{S}/policy/effect?{urlencode(fields_of(REPLAY))}"),
+    page(f"{S}/notes"),
+    form(
+        f"{S}/notes",
+        {"act": "objective", "objective": "Ship"},
+        statuses=(403, 403, 302, 302),
+    ),
+    page(f"{S}/notes?compare=1"),
+    page(f"{S}/memos?q=x&ref=m0"),
+    form(f"{S}/memos", {"content": "Known"}, statuses=(403, 403, 302, 302)),
+    page(f"{S}/events"),
+    page(f"{S}/events/{{event}}"),
+    page(f"{S}/export"),
+    page(f"{S}/selection?keys=m0"),
+    form(f"{S}/tokens", {"text": "Words"}, statuses=(200,) * 4),
+    page(f"{S}/locate?key=m0"),
+    page(f"{S}/find?q=x"),
+    page(f"{S}/dialogs/digest?targets=m0"),
+    page(f"{S}/dialogs/texts"),
+    form(f"{S}/texts", statuses=(422, 422, 422, 422)),
+    page(f"{S}/panel"),
+    page(f"{S}/ledger"),
+    page(f"{S}/log"),
+    page(f"{S}/outline"),
+    form(
+        f"{S}/operations",
+        {"type": "snip", "targets": "m4 m5"},
+        statuses=(403, 200, 200, 200),
+    ),
+    form(
+        f"{S}/operations/o1/amend",
+        {"type": "amend", "operation": "o1", "text": "Better"},
+    ),
+    form(f"{S}/operations/o1/revert"),
+    form(f"{S}/operations/o2/accept", statuses=(403, 200, 200, 200)),
+    form(f"{S}/undo", statuses=(403, 409, 409, 200)),
+    form(f"{S}/redo", statuses=(403, 409, 409, 409)),
+    form(f"{S}/staged/commit", statuses=(403, 200, 200, 200)),
+    form(f"{S}/staged/discard", statuses=(403, 200, 200, 200)),
+    form(f"{S}/tags", {"tags": "a"}),
+)
+
+
+@pytest.fixture
+def places(owner: User, project: Project, stranger: User) -> dict[str, str]:
+    """One of everything that a route can name."""
+    caller = caller_of_user(owner)
+    messages = read_messages([*SAID * 5, with_image()])
+    session = create_session(caller, project, NewSession(messages=messages))
+
+    def record(arguments: EditArguments, *, propose: bool = False) -> str:
+        request = services.Request(arguments.edit, propose=propose)
+        writing = services.record_edit(caller, session.pk, request)
+        return str(writing.history.rows[writing.numbers[0]].id)
+
+    operation = record(DigestArguments(range=(0, 1), summary="Sum"))
+    proposal = record(SnipArguments(range=(2, 2)), propose=True)
+    snip = SnipArguments(range=(3, 3))
+    bundle = services.record_bundle(
+        caller, session.pk, [services.Request(snip.edit, propose=True)]
+    )
+    services.save_lens(caller, session.pk, "known", ["a"])
+    key_of(owner, project, name="named")
+    brought = Import.objects.create(project=project, name="known")
+    source = Source.objects.create(project=project, sha256="0" * 64, size=1, name="x")
+    event = Event.objects.create(
+        session=session, before_index=0, type="x", source=source, record="bytes:0-1"
+    )
+    return {
+        "import": str(brought.pk),
+        "event": str(event.pk),
+        "session": str(session.pk),
+        "operation": operation,
+        "proposal": proposal,
+        "bundle": str(bundle.history.rows[bundle.numbers[0]].bundle),
+        "blob": Blob.objects.get().sha256,
+        "job": str(enqueue(project, "import", {}, caller).pk),
+        "key": str(ApiKey.objects.get(name="named").pk),
+        "token": "spent",
+    }
+
+
+@pytest.fixture
+def clients(
+    request: pytest.FixtureRequest, owner: User, project: Project
+) -> dict[str, Client]:
+    found = {"anonymous": Client()}
+    for name in CALLERS[1:-1]:
+        found[name] = Client()
+        found[name].force_login(request.getfixturevalue(name))
+    text = key_of(owner, project, name="revoked")
+    accounts.revoke_key(caller_of_user(owner), ApiKey.objects.get(name="revoked").pk)
+    found["revoked"] = Client(headers={"Authorization": f"Bearer {text}"})
+    return found
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.method} {row.path}")
+def test_everyone_is_let_in_where_they_may(
+    row: Row, places: dict[str, str], clients: dict[str, Client]
+) -> None:
+    found = {name: knock(client, row, places) for name, client in clients.items()}
+    assert found == dict(zip(CALLERS, row.statuses, strict=True))
+
+
+def knock(client: Client, row: Row, places: dict[str, str]) -> int:
+    """The status of one answer; what the request changed is taken back."""
+    path = "/" + row.path.format(**places)
+    with transaction.atomic():
+        answer = _send(client, row, path, places)
+        if answer.streaming:
+            b"".join(answer)
+        transaction.set_rollback(True)
+    if answer.status_code == 401:
+        assert answer["WWW-Authenticate"] == "Bearer"
+    status: int = answer.status_code
+    return status
+
+
+def _send(client: Client, row: Row, path: str, places: dict[str, str]) -> Any:
+    if row.method == "FORM":
+        return client.post(path, _form(row.body))
+    if row.method == "GET":
+        return client.get(path)
+    body = row.body
+    if "session_id" in body:
+        body = body | {"session_id": places["session"]}
+    return client.generic(
+        row.method,
+        path,
+        api.renderer.render(None, body, response_status=200),
+        content_type="application/json",
+    )
+
+
+def _form(body: Any) -> dict[str, Any]:
+    chat = '[{"role": "user", "content": "Hello"}]'
+    if body == "file":
+        return {"file": io.BytesIO(chat.encode()), "project": "demo"}
+    if body == "text":
+        return {"text": chat, "project": "demo"}
+    found: dict[str, Any] = body
+    return found
+
+
+def test_every_route_has_a_row_and_every_row_a_route() -> None:
+    routes = set(_routes(get_resolver().url_patterns))
+    unknown = [
+        row.path for row in TABLE if not any(_is_at(row, route) for route in routes)
+    ]
+    assert not unknown
+    missing = [
+        route for route in routes if not any(_is_at(row, route) for row in TABLE)
+    ]
+    assert not missing
+
+
+def test_every_method_of_the_api_has_a_row() -> None:
+    sent = {("POST" if row.method == "FORM" else row.method, row.path) for row in TABLE}
+    missing = [
+        f"{method.upper()} {path}"
+        for path, methods in api.get_openapi_schema()["paths"].items()
+        for method in methods
+        if not any(
+            known == method.upper() and _pattern(path[1:]).fullmatch(_bare(row))
+            for known, row in sent
+        )
+    ]
+    assert not missing
+
+
+def _routes(patterns: list[Any], before: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        route = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from _routes(pattern.url_patterns, route)
+        elif isinstance(pattern, URLPattern):
+            yield route
+
+
+def _is_at(row: Row, route: str) -> bool:
+    return bool(_pattern(route).fullmatch(_bare(row.path)))
+
+
+def _bare(path: str) -> str:
+    return path.partition("?")[0]
+
+
+def _pattern(route: str) -> re.Pattern[str]:
+    """A route as an expression that its rows match."""
+    pieces = re.split(r"<[^>]+>|\{[^}]+\}", route)
+    return re.compile("[^/]+".join(map(re.escape, pieces)))

@@ -1,0 +1,128 @@
+"""What holds for every page: the policy, no caching, readable refusals, reports."""
+
+import logging
+
+import pytest
+from django.conf import LazySettings
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory
+
+from contextstudio.accounts.domain.errors import Conflict, NotFound, Unauthenticated
+from contextstudio.accounts.models import User
+from contextstudio.web import counters
+from contextstudio.web.middleware import RefusalMiddleware, csrf_failure
+
+PAGES = ["/sign-in", "/healthz", "/metrics", "/api/openapi.json", "/no/such/page"]
+
+
+def request_to(path: str = "/", *, method: str = "get", **headers: str) -> HttpRequest:
+    request: HttpRequest = getattr(RequestFactory(headers=headers), method)(path)
+    SessionMiddleware(lambda _: HttpResponse()).process_request(request)
+    request.user = User()
+    return request
+
+
+@pytest.fixture
+def refuse() -> RefusalMiddleware:
+    return RefusalMiddleware(lambda _: HttpResponse())
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_is_cached_and_every_page_has_the_strict_policy(
+    client: Client, path: str
+) -> None:
+    answer = client.get(path)
+    assert answer["Cache-Control"] == "private, no-store"
+    policy = dict(
+        part.split(" ", 1) for part in answer["Content-Security-Policy"].split("; ")
+    )
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == "'self'"
+    assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+    assert "unsafe" not in answer["Content-Security-Policy"]
+    assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.django_db
+def test_a_page_that_is_not_there_says_so(client: Client) -> None:
+    answer = client.get("/no/such/page")
+    assert answer.status_code == 404
+    assert "There is no such page." in answer.content.decode()
+
+
+def test_a_refusal_is_a_page_with_its_sentence_and_status(
+    refuse: RefusalMiddleware,
+) -> None:
+    answer = refuse.process_exception(
+        request_to(), NotFound("There is no such session.")
+    )
+    assert answer is not None
+    assert answer.status_code == 404
+    assert b"There is no such session." in answer.content  # type: ignore[attr-defined]
+
+
+def test_htmx_gets_the_refusal_as_a_toast(refuse: RefusalMiddleware) -> None:
+    request = request_to(**{"HX-Request": "true"})
+    answer = refuse.process_exception(
+        request, Conflict("It would cut through a digest.")
+    )
+    assert answer is not None
+    assert answer.status_code == 409
+    assert answer["HX-Retarget"] == "#toasts"
+    assert b"<html" not in answer.content  # type: ignore[attr-defined]
+    assert b"It would cut through a digest." in answer.content  # type: ignore[attr-defined]
+
+
+def test_who_is_not_signed_in_is_led_to_the_sign_in_page_and_back(
+    refuse: RefusalMiddleware,
+) -> None:
+    refusal = Unauthenticated("Sign in.")
+    read = refuse.process_exception(request_to("/a?b=c"), refusal)
+    assert read is not None
+    assert (read.status_code, read["Location"]) == (302, "/sign-in?next=%2Fa%3Fb%3Dc")
+    by_htmx = refuse.process_exception(request_to(**{"HX-Request": "true"}), refusal)
+    assert by_htmx is not None
+    assert (by_htmx.status_code, by_htmx["HX-Redirect"]) == (401, "/sign-in")
+    posted = refuse.process_exception(request_to(method="post"), refusal)
+    assert posted is not None
+    assert (posted.status_code, posted["WWW-Authenticate"]) == (401, "Bearer")
+
+
+def test_a_bug_is_left_to_django(refuse: RefusalMiddleware) -> None:
+    assert refuse.process_exception(request_to(), ValueError("a bug")) is None
+
+
+def test_a_form_without_its_token_is_refused_in_words() -> None:
+    assert csrf_failure(request_to()).status_code == 403
+
+
+@pytest.mark.django_db
+def test_every_unsafe_page_wants_the_csrf_token(
+    settings: LazySettings, owner: User
+) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(owner)
+    for path in ("/sign-in", "/sign-out", "/settings/keys/", "/settings/keys/1/revoke"):
+        assert client.post(path).status_code == 403, path
+
+
+def test_a_report_of_a_browser_is_logged_on_one_line_and_counted(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = counters.csp_reports.value
+    with caplog.at_level(logging.WARNING, "contextstudio.csp"):
+        answer = client.post(
+            "/csp-report",
+            '{"csp-report": {"blocked-uri": "a\\nb"}}',
+            "application/csp-report",
+        )
+    assert answer.status_code == 204
+    assert counters.csp_reports.value == before + 1
+    assert caplog.messages == ['CSP report {"csp-report": {"blocked-uri": "a\\nb"}}']
+
+
+def test_a_report_that_is_none_is_refused(client: Client) -> None:
+    assert client.post("/csp-report", "{", "application/csp-report").status_code == 400
+    assert client.get("/csp-report").status_code == 405

@@ -1,0 +1,96 @@
+"""The lights of the thread's header: compiled once for a head, and only where asked."""
+
+from collections.abc import Callable
+from unittest.mock import patch
+
+import pytest
+
+from contextstudio.accounts.models import User
+from operations.context import policies
+from operations.context import provider_checks as lights
+from operations.context.services import Wish, assemble_session
+from operations.domain.providers import PROVIDERS
+from operations.domain.providers.request import Severity
+from operations.notes import scratchpads
+from tests.operations.conftest import Page
+from tests.people import caller
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The providers for which something was compiled, one after the other."""
+    found: list[str] = []
+    compiled = lights.compile_request
+    monkeypatch.setattr(
+        "operations.context.services.compile_request",
+        lambda name, draft: found.append(name) or compiled(name, draft),
+    )
+    monkeypatch.setattr(
+        "operations.context.provider_checks.compile_request",
+        lambda name, draft: found.append(name) or compiled(name, draft),
+    )
+    return found
+
+
+def test_a_light_says_what_compiling_for_its_provider_finds(page: Page) -> None:
+    found = lights.load_lights(page.session, list(PROVIDERS))
+    assert list(found) == list(PROVIDERS)
+    for provider, light in found.items():
+        compiled = assemble_session(page.session, Wish(provider=provider)).compiled
+        assert {hit.detail for hit in light.hits} == {
+            issue.detail for issue in compiled.issues
+        }
+        assert light.state == max(
+            (issue.severity for issue in compiled.issues),
+            key=["note", "repaired", "refused"].index,
+            default=Severity.NOTE,
+        )
+
+
+def test_it_is_compiled_once_for_a_head_and_again_for_what_it_depends_on(
+    page: Page, editor: User, made: list[str]
+) -> None:
+    def look() -> list[str]:
+        made.clear()
+        page.session.refresh_from_db()
+        lights.load_lights(page.session, ["openai", "gemini"])
+        return list(made)
+
+    def changing(act: Callable[[], object]) -> list[str]:
+        act()
+        return look()
+
+    both = ["openai", "gemini"]
+    who, at = caller(editor), page.session.pk
+    assert look() == both
+    assert look() == []
+    assert changing(lambda: page.edit("snip", targets="m4")) == both
+    assert (
+        changing(lambda: scratchpads.update_scratchpad(who, at, "Look here.")) == both
+    )
+    assert changing(lambda: policies.set_policy(who, at, {"window": 2})) == both
+    assert changing(lambda: policies.set_policy(who, at, {"isolation": True})) == both
+    assert look() == []
+
+
+def test_the_page_shows_the_lights_and_each_hit_leads_to_its_message(
+    page: Page,
+) -> None:
+    shown = page.get("lights").content.decode()
+    assert shown.count('class="lamp"') == len(PROVIDERS)
+    assert '<b>R1</b> <span class="dim">repaired</span>' in shown
+    assert f'href="{page.url}?at=m3#n-m3" data-verb="jump" data-to="m3"' in shown
+    assert "accepts it after" in shown
+    assert page.get("lights", provider="nobody").status_code == 422
+
+
+def test_of_a_long_thread_no_provider_is_looked_at_unasked(
+    page: Page, made: list[str]
+) -> None:
+    with patch("operations.context.pages.check_views.MOST_UNASKED", 10):
+        first = page.get("lights").content.decode()
+        assert made == []
+        assert first.count("not looked at yet") == len(PROVIDERS) + 1
+        second = page.get("lights", provider="gemini").content.decode()
+    assert made == ["gemini"]
+    assert second.count("not looked at yet") == len(PROVIDERS) - 1

@@ -1,0 +1,105 @@
+"""The page of what the model sees."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts.models import User
+from operations.domain.log.operation import Redact
+from operations.domain.tree.span import Span, fingerprint
+from operations.edits import services
+from tests.operations.conftest import Page
+from tests.people import caller
+from threads.models import Session
+
+
+def content(page: Page, path: str = "context", **fields: str) -> str:
+    answer = page.client.get(page.url + path, fields)
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+def test_every_message_leads_back_to_the_thread(page: Page) -> None:
+    shown = content(page, provider="openai")
+    assert "Question 15" in shown
+    assert f"{page.url}?at=m15#n-m15" in shown
+    assert "<b>R1</b>" in shown  # calls that nobody answered
+    assert f"{page.url}?at=m3#n-m3" in shown
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "openai-responses"])
+def test_words_are_shown_in_every_providers_form(page: Page, provider: str) -> None:
+    shown = content(page, provider=provider)
+    assert "Words 1" in shown
+    assert "pytest tests/part_1.py" in shown
+
+
+def test_a_difference_shows_what_an_operation_changes(page: Page) -> None:
+    page.edit("digest", targets="m1 m2 m3 m4", summary="Four in one.")
+    page.edit("snip", targets="m8")
+    original = content(page, against="original")
+    assert "Four in one." in original
+    assert "Words 1" in original
+    assert "messages alike" in original
+    without = content(page, against="o1")
+    assert "Four in one." in without
+    assert "Four in one." not in content(page, against="o2")
+
+
+def test_what_is_redacted_is_in_no_comparison(
+    page: Page, editor: User, session: Session
+) -> None:
+    span = Span(key="m0", part=0, start=0, end=10, sha256=fingerprint("Question 0"))
+    services.record_edit(
+        caller(editor),
+        session.pk,
+        services.Request(lambda _: Redact(spans=(span,))),
+    )
+    for against in ("", "original"):
+        assert "Question 0" not in content(page, against=against)
+    answer = page.client.get(page.url + "context", {"against": "o1"})
+    assert answer.status_code == 422
+
+
+def test_the_download_is_the_request(page: Page) -> None:
+    answer = page.client.get(page.url + "context.json", {"provider": "anthropic"})
+    assert "attachment" in answer["Content-Disposition"]
+    body = json.loads(answer.content)
+    assert body["messages"][0]["role"] == "user"
+
+
+def test_long_contexts_have_pages(page: Page, editor: User, session: Session) -> None:
+    messages = [{"role": "user", "content": f"More {n}"} for n in range(150)]
+    answer = page.client.post(
+        f"/api/sessions/{session.pk}/messages",
+        {"messages": messages},
+        "application/json",
+    )
+    assert answer.status_code in (200, 201), answer.content
+    first = content(page, provider="openai")
+    assert "More 10" in first
+    assert "More 140" not in first
+    assert "More 140" in content(page, provider="openai", start="100")
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"provider": "nobody"}, 422),
+        ({"against": "o9"}, 404),
+        ({"start": "x"}, 422),
+    ],
+)
+def test_what_is_asked_wrongly_is_named(
+    page: Page, fields: dict[str, str], status: int
+) -> None:
+    assert page.client.get(page.url + "context", fields).status_code == status
+
+
+def test_a_stranger_finds_nothing(session: Session, stranger: User) -> None:
+    client = Client()
+    client.force_login(stranger)
+    for path in ("context", "context.json"):
+        answer = client.get(f"/sessions/{session.pk}/{path}")
+        assert answer.status_code == 404

@@ -1,0 +1,79 @@
+"""The page of a policy: what it would change is seen first, and only saving changes anything."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from contextstudio.accounts.models import User
+from operations.context import policies
+from operations.context.pages.forms import PolicyForm, fields_of
+from operations.context.services import effect_of
+from operations.domain.context.policy import PRESETS, REPLAY, SLOP, read_policy
+from tests.operations.conftest import Page
+from tests.people import caller
+
+
+def filled(**changes: Any) -> dict[str, Any]:
+    """The fields as a browser sends them: what is off is not there."""
+    fields = fields_of(REPLAY) | changes
+    return {name: value for name, value in fields.items() if value is not False}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_goes_through_the_form_unchanged(name: str) -> None:
+    form = PolicyForm(filled(**fields_of(PRESETS[name])))
+    assert form.is_valid(), form.errors
+    assert read_policy(form.settings()) == PRESETS[name]
+
+
+def test_the_effect_has_the_figures_of_the_dry_run_and_saves_nothing(
+    page: Page, editor: User
+) -> None:
+    tried = filled(window=1, truncation="on", inactive=1)
+    form = PolicyForm(tried)
+    assert form.is_valid()
+    effect = effect_of(caller(editor), page.session.pk, form.settings())
+    shown = page.get("policy/effect", **tried).content.decode()
+    assert effect.after.sent < effect.before.sent
+    assert f"{effect.after.sent:,}</dd>" in shown
+    assert f"<b>−{effect.before.sent - effect.after.sent:,}</b> tokens" in shown
+    for step in effect.after.steps:
+        assert f'<td class="t-end">{step.after:,}</td>' in shown
+    assert not policies.has_own_policy(page.session)
+    assert (
+        "Not a token more or less"
+        in page.get("policy/effect", **filled()).content.decode()
+    )
+    wrong = page.get("policy/effect", **filled(window=-1))
+    assert wrong.status_code == 422
+    assert "Groups that are sent: " in wrong.content.decode()
+
+
+def test_a_policy_is_saved_named_and_taken_back(page: Page) -> None:
+    begun = page.get("policy", preset="slop").content.decode()
+    assert 'id="id_truncation" checked' in begun
+    saved = page.post("policy", **filled(window=3), act="save")
+    assert saved.status_code == 302
+    assert policies.policy_of(page.session) == read_policy({"window": 3})
+    shown = page.get("policy").content.decode()
+    assert "this session’s own, chosen by editor" in shown
+    assert 'name="window" value="3"' in shown
+    assert page.post("policy", **filled(window=""), act="save").status_code == 422
+    page.post("policy", act="reset")
+    assert policies.policy_of(page.session) == REPLAY
+
+
+def test_the_projects_policy_is_the_owners_to_choose(
+    page: Page, open_page: Callable[..., Page], owner: User, viewer: User
+) -> None:
+    chosen = filled(**fields_of(SLOP))
+    assert page.post("policy", **chosen, act="project").status_code == 403
+    assert "Save for the project" not in page.get("policy").content.decode()
+    assert open_page(owner).post("policy", **chosen, act="project").status_code == 302
+    assert policies.policy_of(page.session) == SLOP
+    shown = page.get("policy").content.decode()
+    assert "<b>slop</b>, the project’s, chosen by owner" in shown
+    read = open_page(viewer).get("policy").content.decode()
+    assert "Save for this session" not in read
+    assert "You can try every setting here" in read

@@ -1,0 +1,99 @@
+"""Policies: presets, and what is refused in others."""
+
+from typing import Any
+
+import pytest
+
+from contextstudio.accounts.domain.errors import Invalid
+from operations.domain.context.policy import (
+    NEXORA,
+    PRESETS,
+    REPLAY,
+    SLOP,
+    Memos,
+    Policy,
+    Pruning,
+    encode_policy,
+    read_policy,
+)
+from operations.domain.context.truncation import Keep, Tiers
+
+
+def test_replay_changes_nothing() -> None:
+    assert Policy() == REPLAY
+    assert (REPLAY.window, REPLAY.isolation, REPLAY.truncation) == (0, False, None)
+    assert (REPLAY.guidelines, REPLAY.memos, REPLAY.pruning) == (False, "own", None)
+
+
+def test_slop_has_the_figures_of_document_2() -> None:
+    assert SLOP.truncation == Tiers(
+        recent_results=5, recent=5000, older=1000, inactive=300, keep=Keep.HEAD_TAIL
+    )
+    assert (SLOP.window, SLOP.isolation, SLOP.guidelines) == (0, True, True)
+    assert SLOP.memos is Memos.RELEVANT
+
+
+def test_nexora_has_the_figures_of_document_1() -> None:
+    assert NEXORA.pruning == Pruning(
+        large_window=200_000,
+        remaining_tokens=20_000,
+        remaining_share=0.2,
+        keep_last_n=10,
+        condense_after_n=5,
+        remove_errors_after=5,
+        condense_above=500,
+    )
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_what_is_written_is_read_again(preset: Policy) -> None:
+    assert read_policy(encode_policy(preset)) == preset
+    changed = encode_policy(preset) | {"window": 7}
+    assert read_policy(changed).preset == "custom"
+    assert read_policy(encode_policy(read_policy(changed))).window == 7
+
+
+def test_a_preset_is_changed_by_what_is_named_beside_it() -> None:
+    found = read_policy({"preset": "slop", "truncation": {"inactive": 100}})
+    assert found.truncation == Tiers(inactive=100)
+    assert (found.preset, found.guidelines) == ("custom", True)
+    assert read_policy({"truncation": True}).truncation == Tiers()
+    assert read_policy({"preset": "slop", "truncation": None}).truncation is None
+    assert read_policy({"truncation": {"keep": "head"}}).truncation == Tiers(
+        keep=Keep.HEAD
+    )
+    assert read_policy({"pruning": {"remaining_share": 1}}).pruning == Pruning(
+        remaining_share=1
+    )
+    assert read_policy({"memos": "none"}).memos is Memos.NONE
+    assert read_policy({}) == REPLAY
+
+
+@pytest.mark.parametrize(
+    ("given", "at"),
+    [
+        ({"preset": "fast"}, ("preset",)),
+        ({"preset": ["slop"]}, ("preset",)),
+        ({"size": 3}, ("size",)),
+        ({"window": -1}, ("window",)),
+        ({"window": "3"}, ("window",)),
+        ({"window": True}, ("window",)),
+        ({"window": 1.5}, ("window",)),
+        ({"isolation": 1}, ("isolation",)),
+        ({"memos": "all"}, ("memos",)),
+        ({"memos": []}, ("memos",)),
+        ({"truncation": 3}, ("truncation",)),
+        ({"truncation": {"inactive": -3}}, ("truncation", "inactive")),
+        ({"truncation": {"longest": 3}}, ("truncation", "longest")),
+        ({"truncation": {"keep": "tail"}}, ("truncation", "keep")),
+        ({"pruning": {"remaining_share": 1.5}}, ("pruning", "remaining_share")),
+        ({"pruning": {"remaining_share": "x"}}, ("pruning", "remaining_share")),
+        ({"pruning": {"keep_last_n": -1}}, ("pruning", "keep_last_n")),
+    ],
+)
+def test_what_can_be_no_policy_is_refused_with_its_place(
+    given: dict[str, Any], at: tuple[str, ...]
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        read_policy(given)
+    assert refused.value.at == at

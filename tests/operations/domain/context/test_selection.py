@@ -1,0 +1,74 @@
+"""A slice for the next context alone (document 4, DESIGN 6)."""
+
+from typing import Any
+
+import pytest
+
+from contextstudio.accounts.domain.errors import Invalid
+from operations.domain.context.selection import Preference, select
+from operations.domain.providers.outgoing import Outgoing
+from tests.operations.domain.providers.outgoings import fold, inserted, keys_of, out
+
+HELD = {"o1": [2, 3, 4], "o3": []}
+THREAD = [
+    inserted(9, 1),
+    out(0, 1, "a"),
+    out(1, 1, "b"),
+    fold(1, (1, 2)),
+    inserted(2, 1),
+    fold(3, (1,)),
+    out(5, 3, "c"),
+    out(6, 3, "d"),
+]
+
+
+def chosen(messages: list[Outgoing] = THREAD, **wish: Any) -> list[str]:
+    kept, step = select(messages, Preference(**wish), HELD.__getitem__)
+    assert step.after + sum(one.tokens for one in step.left_out) == step.before
+    return keys_of(kept)
+
+
+def test_each_node_with_a_leaf_in_the_range_is_kept() -> None:
+    assert chosen(start=1, end=3) == ["m1", "o1.0", "o2.0", "o3.0"]
+    assert chosen(start=6, end=7) == ["m6"]
+
+
+def test_an_insert_goes_with_the_node_before_it() -> None:
+    assert chosen(start=4, end=5) == ["o1.0", "o2.0", "o3.0"]
+    assert chosen(start=0, end=1) == ["m0"]
+
+
+def test_of_the_range_the_newest_are_kept() -> None:
+    assert chosen(start=0, end=6, max_context_messages=2) == ["o3.0", "m5"]
+    assert chosen(max_context_messages=1) == ["m6"]
+
+
+def test_what_the_last_search_found_is_added_where_asked() -> None:
+    found = {"matches": (0, 3), "start": 6, "end": 7}
+    assert chosen(**found) == ["m6"]
+    assert chosen(**found, include_search_results=True) == [
+        *("m0", "o1.0", "o2.0", "o3.0", "m6"),
+    ]
+
+
+def test_what_is_left_out_says_why() -> None:
+    wish = Preference(start=5, end=7, max_context_messages=1)
+    _, step = select(THREAD, wish, HELD.__getitem__)
+    whys = {one.key: one.why for one in step.left_out}
+    assert whys["m0"] == "It is not in the slice 5 to 7."
+    assert whys["m5"] == "It is not among the newest 1."
+
+
+@pytest.mark.parametrize(
+    ("wish", "at"),
+    [
+        ({"start": 3, "end": 3}, "start_message_index"),
+        ({"start": -1, "end": 3}, "start_message_index"),
+        ({"start": 3}, "start_message_index"),
+        ({"max_context_messages": 0}, "max_context_messages"),
+    ],
+)
+def test_what_can_be_no_slice_is_refused(wish: dict[str, int], at: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        Preference(**wish)  # type: ignore[arg-type]
+    assert refused.value.at == (at,)

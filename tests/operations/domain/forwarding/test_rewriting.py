@@ -1,0 +1,234 @@
+"""What goes out in place of what a client sends: as given, or as an export writes it."""
+
+import pytest
+
+from operations.domain.forwarding.alignment import NotAligned
+from operations.domain.log.operation import Redact
+from tests.operations.support.builders import (
+    digest,
+    entries,
+    insert,
+    resequence,
+    revise,
+    snip,
+    span,
+)
+from threads.domain.message import Role
+from threads.domain.part import Image, Opaque, Text, Thinking, ToolCall, ToolResult
+
+from .sending import (
+    ASKED,
+    BOTH,
+    CALLED,
+    DONE,
+    ONE,
+    OTHER,
+    PROMPT,
+    USE,
+    Conversation,
+    agree,
+    block,
+    message,
+    result,
+    tool,
+    user,
+)
+
+FORMATS = ("openai", "anthropic")
+
+
+# What was cut in another way
+
+
+def test_results_of_several_originals_in_one_message_pass_as_they_were_given() -> None:
+    session = Conversation([ASKED, CALLED, ONE, OTHER, DONE], entries(snip(4, 4)))
+    given = user(block("a", cache_control={}), block("b"))
+    messages = [{"role": "user", "content": "Look."}, USE, given]
+
+    assert session.apply("anthropic", {"messages": messages}).messages == messages
+
+
+def test_one_of_them_alone_is_written_anew() -> None:
+    session = Conversation([ASKED, CALLED, ONE, OTHER], entries(snip(2, 2)))
+    given = user(block("a"), block("b", cache_control={}))
+    sent = session.apply(
+        "anthropic", {"messages": [{"role": "user", "content": "Look."}, USE, given]}
+    )
+
+    assert sent.messages[2:] == [user(block("b"))]
+
+
+def test_results_of_one_original_in_several_messages_pass_as_they_were_given() -> None:
+    session = Conversation([ASKED, CALLED, BOTH, DONE], entries(insert("m1", "New.")))
+    body = session.export("openai", "original")
+    body["messages"][2:4] = [tool("a", x=1), tool("b", is_error=True)]
+
+    sent = session.apply("openai", body).messages
+
+    assert sent == [*body["messages"][:2], NEW, *body["messages"][2:]]
+
+
+NEW = {"role": "system", "content": "New."}
+
+
+def test_results_given_side_by_side_stay_apart_unless_something_else_joins_them() -> (
+    None
+):
+    between = message(Role.ASSISTANT, Text("And on."))
+    messages = [USE, user(block("a")), user(block("b"))]
+    together = Conversation([CALLED, ONE, OTHER])
+    parted = Conversation([CALLED, ONE, between, OTHER], entries(snip(2, 2)))
+    said = {"role": "assistant", "content": "And on."}
+    given = {"messages": [*messages[:2], said, messages[2]]}
+
+    assert together.apply("anthropic", {"messages": messages}).messages == messages
+    assert parted.apply("anthropic", given).messages == [
+        USE,
+        user(block("a"), block("b")),
+    ]
+
+
+def test_what_is_given_as_bare_text_is_joined_too() -> None:
+    session = Conversation([ASKED, CALLED, ONE], entries(snip(1, 1)))
+    for content in ("Look.", ["Look."], [{"type": "text", "text": "Look."}]):
+        messages = [{"role": "user", "content": content}, USE, user(block("a"))]
+        sent = session.apply("anthropic", {"messages": messages})
+
+        assert sent.messages == [user(block("a"), {"type": "text", "text": "Look."})]
+
+
+def test_a_message_joined_with_the_next_does_not_go_into_the_one_before() -> None:
+    later = message(Role.USER, Text("Now."))
+    session = Conversation([CALLED, ASKED, later, ONE], entries(insert("m1", "New.")))
+    sent = agree(session, "anthropic")["messages"]
+
+    assert len(sent) == 4
+    assert sent[3] == user(block("a"), {"type": "text", "text": "Now."})
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_not_sent_at_all_is_passed_over_and_still_a_target(format: str) -> None:
+    silent = message(Role.ASSISTANT, Opaque("unheard_of", {}), Thinking("Hm."))
+    found = [silent, ASKED, silent, ONE, silent]
+    agree(Conversation(found), format)
+    agree(Conversation(found, entries(insert("m4", "New."))), format)
+    agree(Conversation(found, entries(insert("m2", "New."), snip(0, 1))), format)
+
+
+def test_calls_without_ids_are_named_as_they_stand_in_the_thread() -> None:
+    found = [
+        message(Role.ASSISTANT, Text("So."), ToolCall("", name, {}))
+        for name in ("first", "second")
+    ]
+    answered = message(Role.TOOL, ToolResult("", (Text("ok"),), "second"))
+    session = Conversation([ASKED, *found, answered], entries(snip(1, 1)))
+    sent = agree(session, "anthropic")["messages"]
+
+    assert sent[1]["content"][1]["id"] == "call_1"
+    assert sent[2]["content"][0]["tool_use_id"] == "call_1"
+    agree(Conversation([ASKED, *found, answered]), "anthropic")
+
+
+def test_images_and_files_are_known_again_by_their_bytes() -> None:
+    plain = Image("text/plain", data=b"\xff")
+    picture = Image("image/*", data=b"PNG")
+    strange = Image("no media, type", data=b"?")
+    found = [message(Role.USER, part) for part in (plain, picture, strange)]
+    for format in FORMATS:
+        agree(Conversation(found, entries(snip(1, 1))), format)
+
+
+def test_what_is_redacted_is_known_again_in_either_wording_and_masked_in_both() -> None:
+    redact = Redact(spans=(span("m1", 0, 4, "Look", part=1),))
+    asked = [message(Role.USER, result("a"), Text("Look.")), DONE]
+    masked = Conversation([DONE, *asked], entries(redact))
+    open_ = Conversation([DONE, *asked])
+    for format in FORMATS:
+        expected = agree(masked, format)["messages"]
+        given = open_.export(format, "original")
+
+        assert masked.apply(format, given).messages == expected
+        assert "Look" not in str(expected)
+
+
+# The system prompt
+
+
+def test_a_digest_at_the_top_is_no_system_prompt() -> None:
+    found = [PROMPT, ASKED, DONE, ASKED]
+    sent = agree(Conversation(found, entries(digest(1, 2))), "anthropic")
+
+    assert sent["system"] == "Be brief."
+    assert "summary" in sent["messages"][0]["content"]
+    sent = agree(Conversation(found, entries(digest(0, 2))), "anthropic")
+    assert "system" not in sent
+
+
+def test_what_is_revised_or_inserted_at_the_top_is_the_system_prompt() -> None:
+    found = [PROMPT, message(Role.DEVELOPER, Text("Be kind.")), ASKED]
+    revised = agree(Conversation(found, entries(revise(0, 0, "Be long."))), "anthropic")
+    added = agree(Conversation(found, entries(insert("m1", "Be glad."))), "anthropic")
+
+    assert revised["system"] == "Be long.\n\nBe kind."
+    assert added["system"] == "Be brief.\n\nBe kind.\n\nBe glad."
+    assert len(added["messages"]) == 1
+
+
+def test_a_system_prompt_passes_as_it_was_given_and_another_is_refused() -> None:
+    empty = message(Role.SYSTEM)
+    session = Conversation([PROMPT, empty, ASKED])
+    messages = [{"role": "user", "content": "Look."}]
+    blocks = [{"type": "text", "text": "Be brief.", "cache_control": {}}]
+    for prompt in ("Be brief.", blocks, "Be brief.\n\n"):
+        sent = session.apply("anthropic", {"system": prompt, "messages": messages})
+        assert (sent.system, sent.messages) == (prompt, messages)
+    for prompt in ("Be", "Be brief", "Be brief.\n\nBe kind."):
+        with pytest.raises(NotAligned) as refusal:
+            session.apply("anthropic", {"system": prompt, "messages": messages})
+        assert refusal.value.index == 0
+
+
+def test_a_session_without_a_system_prompt_refuses_one() -> None:
+    with pytest.raises(NotAligned):
+        Conversation([ASKED]).apply("anthropic", {"system": "Be.", "messages": []})
+
+
+def test_a_message_of_the_system_s_among_the_others_stays_there() -> None:
+    session = Conversation([PROMPT, ASKED], entries(insert("m1", "New.")))
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Look."},
+    ]
+    sent = session.apply("anthropic", {"messages": messages})
+
+    assert sent.messages[:2] == messages
+    assert sent.system is None
+
+
+def test_a_system_prompt_moved_down_is_framed_and_one_moved_up_is_not() -> None:
+    found = [PROMPT, ASKED, message(Role.SYSTEM, Text("Be kind.")), DONE]
+    moved = agree(Conversation(found, entries(resequence("m2", "m0"))), "anthropic")
+
+    assert moved["system"] == "Be kind."
+    assert "Be brief." in moved["messages"][1]["content"]
+    agree(Conversation(found, entries(snip(0, 1))), "anthropic")
+
+
+def test_openai_s_form_may_have_its_system_prompt_beside_the_messages() -> None:
+    found, messages = [PROMPT, ASKED], [{"role": "user", "content": "Look."}]
+    body = {"system": "Be brief.", "messages": messages}
+    moved = Conversation(found, entries(resequence("m1", "m0")))
+    gone = Conversation(found, entries(snip(0, 0)))
+    redacted = Conversation(found, entries(Redact(spans=(span("m0", 0, 2, "Be"),))))
+
+    assert moved.apply("openai", body) == (messages, "Be brief.")
+    assert gone.apply("openai", body) == (messages, None)
+    assert redacted.apply("openai", body) == (messages, "[redacted] brief.")
+    assert Conversation(found[1:]).apply("openai", {**body, "system": ""}).system == ""
+
+
+def test_a_system_prompt_of_several_messages_is_not_one_beside_them() -> None:
+    prompt = message(Role.SYSTEM, Text("Be brief."), Image("image/png", url="x"))
+    body = {"system": "Be brief.", "messages": [{"role": "user", "content": "Look."}]}
+    with pytest.raises(NotAligned):
+        Conversation([prompt, ASKED]).apply("openai", body)

@@ -1,0 +1,46 @@
+"""How two lists of messages differ."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from operations.domain.ledger import runs as module
+from operations.domain.ledger.runs import Run, Side, runs
+
+LISTS = st.lists(st.integers(0, 4), max_size=12)
+
+
+def led(before: list[int], after: list[int], found: list[Run]) -> tuple[list, list]:
+    """Both lists again, put together from the runs."""
+    one, other = [], []
+    for side, start, end in found:
+        if side is Side.BEFORE:
+            one += before[start:end]
+        else:
+            other += after[start:end]
+            one += after[start:end] if side is Side.BOTH else []
+    return one, other
+
+
+@given(LISTS, LISTS)
+def test_the_runs_lead_from_one_list_to_the_other(
+    before: list[int], after: list[int]
+) -> None:
+    assert led(before, after, runs(before, after)) == (before, after)
+
+
+@given(LISTS)
+def test_a_list_does_not_differ_from_itself(one: list[int]) -> None:
+    assert runs(one, one) == ([Run(Side.BOTH, 0, len(one))] if one else [])
+
+
+def test_what_is_too_long_to_be_compared_is_all_new(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_MOST_PAIRS", 3)
+    assert runs([0, 1, 2, 9], [0, 2, 3, 9]) == [
+        Run(Side.BOTH, 0, 1),
+        Run(Side.BEFORE, 1, 3),
+        Run(Side.AFTER, 1, 3),
+        Run(Side.BOTH, 3, 4),
+    ]

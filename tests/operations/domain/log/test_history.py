@@ -1,0 +1,253 @@
+"""What undo and redo take, and what a control comes to before it is recorded."""
+
+import pytest
+
+from contextstudio.accounts.domain.errors import Conflict, NotFound
+from operations.domain.log.history import redo, redoable, settle, undo, undoable
+from operations.domain.log.operation import (
+    Accept,
+    ActivateTags,
+    Amend,
+    Purge,
+    Redo,
+    Reject,
+    Replace,
+    Revert,
+    Tag,
+    Toggle,
+    Undo,
+)
+from tests.operations.support.builders import (
+    AUTHOR,
+    OTHER,
+    by,
+    digest,
+    insert,
+    log,
+    new,
+    proposal,
+    revise,
+    snip,
+    span,
+)
+
+
+def refused(action, *arguments):
+    with pytest.raises(Conflict) as refusal:
+        action(*arguments)
+    return refusal.value.code, refusal.value.facts.get("operations")
+
+
+def test_undo_takes_the_newest_entry_of_the_caller():
+    folded = log(
+        digest(0, 1), by(OTHER, digest(2, 3)), snip(4, 5), by(OTHER, snip(6, 7))
+    )
+    assert undo(folded, AUTHOR) == Undo(entries=(3,))
+    assert undo(folded, OTHER) == Undo(entries=(4,))
+
+
+def test_undo_goes_back_entry_by_entry():
+    folded = log(digest(0, 1), snip(4, 5), Undo(entries=(2,)))
+    assert undoable(folded, AUTHOR) == (1,)
+    folded = log(digest(0, 1), snip(4, 5), Undo(entries=(2,)), Undo(entries=(1,)))
+    assert refused(undo, folded, AUTHOR) == ("nothing_to_undo", None)
+
+
+def test_undo_takes_a_bundle_whole():
+    folded = log(
+        digest(0, 1),
+        by(AUTHOR, snip(2, 3), bundle="b"),
+        by(AUTHOR, snip(4, 5), bundle="b"),
+        by(OTHER, snip(6, 7), bundle="b"),
+    )
+    assert undoable(folded, AUTHOR) == (2, 3)
+
+
+def test_undo_takes_back_a_control_of_a_bundle_alone():
+    off = Toggle(operations=("o1", "o2"), active=False)
+    bundle = [by(AUTHOR, snip(place, place), bundle="b") for place in (1, 3)]
+    assert undoable(log(*bundle, off), AUTHOR) == (3,)
+
+
+def test_undo_passes_over_what_is_taken_back_and_what_cannot_be():
+    folded = log(digest(0, 1), snip(4, 5), by(OTHER, Revert(operations=("o2",))))
+    assert undoable(folded, AUTHOR) == (1,)
+    assert undoable(log(digest(0, 1), Purge(targets=("m5",))), AUTHOR) == (1,)
+
+
+def test_an_edit_that_was_undone_and_restored_by_another_can_be_undone_again():
+    on = by(OTHER, Toggle(operations=("o1",), active=True))
+    assert undoable(log(digest(0, 1), Undo(entries=(1,)), on), AUTHOR) == (1,)
+
+
+def test_redo_brings_back_what_was_undone_newest_first():
+    folded = log(digest(0, 1), snip(4, 5), Undo(entries=(2,)), Undo(entries=(1,)))
+    assert redo(folded, AUTHOR) == Redo(entries=(1,))
+    folded = log(
+        digest(0, 1),
+        snip(4, 5),
+        Undo(entries=(2,)),
+        Undo(entries=(1,)),
+        Redo(entries=(1,)),
+    )
+    assert redo(folded, AUTHOR) == Redo(entries=(2,))
+    assert redoable(folded, OTHER) == ()
+
+
+def test_redo_ends_where_the_caller_recorded_something_else():
+    folded = log(digest(0, 1), Undo(entries=(1,)), snip(2, 3))
+    assert refused(redo, folded, AUTHOR) == ("nothing_to_redo", None)
+    other = log(digest(0, 1), Undo(entries=(1,)), by(OTHER, snip(2, 3)))
+    assert redoable(other, AUTHOR) == (1,)
+
+
+def test_undo_of_what_another_needs_is_refused_and_lists_it():
+    tagged = by(OTHER, Tag(targets=("m0", "o1.0"), tags=("a",)))
+    behind = by(OTHER, insert("o1.0"))
+    folded = log(insert("m0"), tagged, behind)
+    assert refused(undo, folded, AUTHOR) == ("needed", ["o2", "o3"])
+
+
+@pytest.mark.parametrize(
+    "dependent",
+    [
+        insert("o1"),
+        insert("o1.0"),
+        Replace(spans=(span("o1.0", 0, 1, "s"),)),
+    ],
+)
+def test_what_hangs_on_a_fold_needs_it(dependent):
+    assert refused(undo, log(digest(0, 1), by(OTHER, dependent)), AUTHOR) == (
+        "needed",
+        ["o2"],
+    )
+
+
+def test_undo_is_not_refused_for_what_is_ones_own_or_taken_back():
+    assert undoable(log(insert("m0"), insert("o1.0")), AUTHOR) == (2,)
+    folded = log(
+        insert("m0"), by(OTHER, insert("o1.0")), by(OTHER, Revert(operations=("o2",)))
+    )
+    assert undo(folded, AUTHOR) == Undo(entries=(1,))
+
+
+def test_undo_of_an_amendment_is_refused_where_another_needs_the_words():
+    words = Amend(operation="o1", edit=insert("m0", "one", "two"))
+    folded = log(insert("m0"), words, by(OTHER, insert("o1.1")))
+    assert refused(undo, folded, AUTHOR) == ("needed", ["o3"])
+
+
+def test_undo_of_a_restoring_is_refused_where_another_needs_it():
+    folded = log(
+        by(OTHER, insert("m0")),
+        by(OTHER, Revert(operations=("o1",))),
+        Toggle(operations=("o1",), active=True),
+        by(OTHER, insert("o1.0")),
+    )
+    assert refused(undo, folded, AUTHOR) == ("needed", ["o4"])
+
+
+def first_and_second_change():
+    return [
+        Replace(spans=(span("m0", 0, 4),)),
+        Revert(operations=("o1",)),
+        by(OTHER, Replace(spans=(span("m0", 2, 6),))),
+    ]
+
+
+def test_restoring_a_change_of_text_that_another_changes_is_refused():
+    folded = log(*first_and_second_change())
+    on = Toggle(operations=("o1",), active=True)
+    assert refused(settle, folded, on) == ("overlap", ["o3"])
+    assert refused(undo, folded, AUTHOR) == ("overlap", ["o3"])
+
+
+def test_redoing_a_change_of_text_that_another_changes_is_refused():
+    first, _, second = first_and_second_change()
+    folded = log(first, Undo(entries=(1,)), second)
+    assert refused(redo, folded, AUTHOR) == ("overlap", ["o3"])
+
+
+def test_a_control_is_recorded_with_what_it_changes():
+    folded = log(digest(0, 1), snip(2, 3), Toggle(operations=("o2",), active=False))
+    off = Toggle(operations=("o1", "o2", "o1"), active=False)
+    assert settle(folded, off) == Toggle(operations=("o1",), active=False)
+    assert settle(folded, Toggle(operations=("o2",), active=False)) is None
+    assert settle(folded, Revert(operations=("o2", "o1"))) == Revert(
+        operations=("o2", "o1")
+    )
+
+
+def test_a_second_revert_and_switching_off_what_is_reverted_need_no_entry():
+    folded = log(digest(0, 1), Revert(operations=("o1",)))
+    assert settle(folded, Revert(operations=("o1",))) is None
+    assert settle(folded, Toggle(operations=("o1",), active=False)) is None
+    on = Toggle(operations=("o1",), active=True)
+    assert settle(folded, on) == on
+
+
+@pytest.mark.parametrize("active", [True, False])
+def test_a_proposal_is_not_switched(active):
+    toggle = Toggle(operations=("o1",), active=active)
+    assert refused(settle, log(proposal(digest(0, 1))), toggle) == (
+        "is_proposed",
+        ["o1"],
+    )
+    rejected = log(proposal(digest(0, 1)), Reject(operations=("o1",)))
+    assert refused(settle, rejected, toggle) == ("is_rejected", ["o1"])
+
+
+def test_reviewing():
+    accept, reject = Accept(operations=("o1",)), Reject(operations=("o1",))
+    waiting = log(proposal(digest(0, 1)))
+    assert (settle(waiting, accept), settle(waiting, reject)) == (accept, reject)
+    accepted = log(proposal(digest(0, 1)), accept)
+    assert settle(accepted, accept) is None
+    assert refused(settle, accepted, reject) == ("is_on", ["o1"])
+    rejected = log(proposal(digest(0, 1)), reject)
+    assert (settle(rejected, accept), settle(rejected, reject)) == (accept, None)
+    reverted = log(proposal(digest(0, 1)), Revert(operations=("o1",)))
+    assert refused(settle, reverted, accept) == ("is_reverted", ["o1"])
+    assert refused(settle, reverted, reject) == ("is_reverted", ["o1"])
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        Revert(operations=("o7",)),
+        Toggle(operations=("o1", "m0"), active=True),
+        Amend(operation="o7", edit=digest(0, 1)),
+    ],
+)
+def test_a_control_of_what_is_not_in_the_log_is_not_found(control):
+    with pytest.raises(NotFound):
+        settle(log(digest(0, 1)), control)
+
+
+def test_amending():
+    folded = log(revise(0, 1))
+    words = Amend(operation="o1", edit=revise(0, 1, "better"))
+    assert settle(folded, words) == words
+    assert settle(folded, Amend(operation="o1", edit=revise(0, 1))) is None
+    assert (
+        refused(settle, folded, Amend(operation="o1", edit=revise(0, 2)))[0]
+        == "retargets"
+    )
+    gone = log(revise(0, 1), Revert(operations=("o1",)))
+    assert refused(settle, gone, words) == ("is_reverted", ["o1"])
+    spans = Replace(spans=(span("m0", 0, 2),))
+    others = Amend(operation="o1", edit=Replace(spans=(span("m0", 0, 3),)))
+    assert refused(settle, log(spans), others)[0] == "retargets"
+
+
+def test_settling_tags_purges_and_undos():
+    folded = log(ActivateTags(tags=("a",)), Purge(targets=("m0",)))
+    assert settle(folded, ActivateTags(tags=("a", "a"))) is None
+    assert settle(folded, ActivateTags(tags=())) == ActivateTags(tags=())
+    assert settle(folded, Purge(targets=("m0",))) is None
+    assert settle(folded, Purge(targets=("m0", "m1", "m1"))) == Purge(targets=("m1",))
+    assert settle(folded, Undo(entries=(1,))) == Undo(entries=(1,))
+
+
+def test_a_made_message_is_named_by_its_operation():
+    assert log(insert("m0", "words")).edits[1].edit.messages == (new("words"),)

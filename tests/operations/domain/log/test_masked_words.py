@@ -1,0 +1,31 @@
+"""Redactions mask words outside of the thread too: scratchpad, state and layers."""
+
+from operations.domain.log.mask import mask_words
+from operations.domain.log.operation import Redact
+from tests.operations.support.builders import insert, log, span
+from threads.domain.part import Text
+
+ORIGINALS = {"m1": (Text("The key is abc."),), "m2": (Text("gone"),)}
+
+
+def test_masked_texts_are_found_wherever_they_stand() -> None:
+    masks = log(
+        insert("m0", "pass word"),
+        Redact(
+            spans=(
+                span("m1", 11, 14, "abc"),
+                span("o1.0", 0, 4, "pass", text="***"),
+                span("m2", 2, 9, "?"),
+            )
+        ),
+    ).masks
+    texts = masks.texts(ORIGINALS.__getitem__)
+    assert texts == {"abc": "[redacted]", "pass": "***"}
+    assert sorted(masks.keys) == ["m1", "m2", "o1.0"]
+    assert mask_words("abc, pass, abc", texts) == "[redacted], ***, [redacted]"
+
+
+def test_the_longest_text_is_masked_first() -> None:
+    texts = {"ab": "1", "abc": "2"}
+    assert mask_words("abcab", texts) == "21"
+    assert mask_words("abcab", {}) == "abcab"

@@ -1,0 +1,328 @@
+"""R6, R7, R10, R12 and R13: sealed reasoning goes out whole and valid, or not at all."""
+
+import pytest
+
+from operations.domain.providers import PROVIDERS, compile_request
+from operations.domain.providers.deepseek import PLACEHOLDER
+from operations.domain.providers.gemini import UNCHECKED
+from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.passes.signatures import (
+    broken_seals,
+    first_changed,
+    intact,
+)
+from operations.domain.providers.passes.unsupported import SUMMARY
+from operations.domain.providers.request import Compiled, Draft, Severity
+from threads.domain.part import Image, Opaque, Text, Thinking
+
+from .drafts import PNG, blocks, call, draft, issue, message, result, rules
+
+SEALED = ("anthropic", "bedrock")
+
+
+def rounds(count: int = 3, **members: object) -> Draft:
+    """Questions, each with sealed reasoning, a call, its result, and an answer."""
+    rows: list[tuple[object, ...]] = []
+    for n in range(count):
+        rows += [
+            ("user", f"question {n}"),
+            ("assistant", Thinking(f"hm {n}", f"seal{n}"), call(f"c{n}")),
+            ("tool", result(f"c{n}", "R")),
+            ("assistant", Thinking("", data=f"hidden{n}"), "answer"),
+        ]
+    return draft(*rows, ("user", "last"), strategy="anthropic", **members)
+
+
+def thoughts(compiled: Compiled) -> list[str]:
+    """The seals of the reasoning that is sent, in their order."""
+    found = []
+    for block in blocks(compiled):
+        if block.get("type") in ("thinking", "redacted_thinking"):
+            found.append(block.get("signature") or block["data"])
+        elif "reasoningContent" in block:
+            text = block["reasoningContent"].get("reasoningText", {})
+            found.append(
+                text.get("signature") or block["reasoningContent"]["redactedContent"]
+            )
+    return found
+
+
+@pytest.mark.parametrize("provider", SEALED)
+def test_where_nothing_is_changed_all_seals_are_sent(provider: str) -> None:
+    compiled = compile_request(provider, rounds(2, sealed=9))
+    assert thoughts(compiled) == ["seal0", "hidden0", "seal1", "hidden1"]
+    assert {"R6", "R7"}.isdisjoint(rules(compiled))
+
+
+@pytest.mark.parametrize("provider", SEALED)
+@pytest.mark.parametrize("sealed", range(0, 12, 2))
+def test_from_the_first_change_on_no_seal_is_sent(provider: str, sealed: int) -> None:
+    whole = thoughts(compile_request(provider, rounds(sealed=13)))
+    compiled = compile_request(provider, rounds(sealed=sealed))
+    assert thoughts(compiled) == whole[: sealed // 2]
+    assert len(issue(compiled, "R7").keys) == 6 - sealed // 2
+
+
+def test_what_a_compiler_itself_changes_breaks_the_seals_behind_it() -> None:
+    for place, bad in (
+        (0, ("assistant", "hi")),
+        (3, ("system", "b")),
+        (4, ("tool", result("x"))),
+    ):
+        messages = list(rounds().messages)
+        messages.insert(place, message(place, *bad, key="x", strategy="anthropic"))
+        compiled = compile_request("anthropic", draft(*messages, sealed=14))
+        assert len(thoughts(compiled)) == place // 2
+        assert issue(compiled, "R7").severity == Severity.REPAIRED
+
+
+def test_an_empty_message_breaks_no_seal_for_it_was_never_sent() -> None:
+    messages = [message(0, "user", " ", key="x"), *rounds(1).messages]
+    compiled = compile_request("anthropic", draft(*messages, sealed=6))
+    assert thoughts(compiled) == ["seal0", "hidden0"]
+    assert rules(compiled) == {"R4"}
+
+
+def test_a_missing_result_breaks_the_seals_behind_the_call() -> None:
+    messages = list(rounds().messages)
+    del messages[6]
+    compiled = compile_request("anthropic", draft(*messages, sealed=12))
+    assert thoughts(compiled) == ["seal0", "hidden0", "seal1"]
+
+
+def test_reasoning_of_others_and_without_seal_is_not_sent() -> None:
+    rows = (
+        message(0, "user", "a"),
+        message(1, "assistant", Thinking("hm", "seal"), "b", strategy="gemini"),
+        message(2, "user", "c"),
+        message(3, "assistant", Thinking("hm"), "d", strategy="anthropic"),
+        message(4, "user", "e"),
+        message(5, "assistant", Thinking("hm", "seal"), "f", strategy="anthropic"),
+        message(6, "user", "g"),
+    )
+    compiled = compile_request("anthropic", draft(*rows, sealed=7))
+    assert thoughts(compiled) == []
+    assert issue(compiled, "R6").keys == ("m1", "m3")
+    assert issue(compiled, "R7").keys == ("m5",)
+
+
+@pytest.mark.parametrize("provider", SEALED)
+def test_no_answer_ends_in_reasoning(provider: str) -> None:
+    rows = ("user", "a"), ("assistant", Thinking("hm", "seal")), ("user", "b")
+    compiled = compile_request(provider, draft(*rows, strategy="anthropic", sealed=3))
+    assert [form["role"] for form in compiled.messages] == ["user"]
+    assert compiled.origins == (("m0", "m2"),)
+    assert issue(compiled, "R6").keys == ("m1",)
+    rows = ("user", "a"), ("assistant", "b", Thinking("hm", "seal")), ("user", "c")
+    compiled = compile_request(provider, draft(*rows, strategy="anthropic", sealed=3))
+    assert thoughts(compiled) == []
+    assert len(compiled.messages) == 3
+
+
+def test_an_answer_in_progress_that_lost_its_reasoning_is_named() -> None:
+    context = draft(*rounds(1).messages[:3], sealed=0)
+    compiled = compile_request("anthropic", context)
+    assert issue(compiled, "R6").severity == Severity.NOTE
+    assert issue(compiled, "R6").keys == ("m1",)
+    whole = compile_request("anthropic", draft(*rounds(1).messages[:3], sealed=3))
+    assert whole.issues == ()
+    plain = draft(("user", "a"), ("assistant", call("a")), ("tool", result("a")))
+    assert compile_request("anthropic", plain).issues == ()
+
+
+# OpenAI's Responses
+
+
+def test_reasoning_items_are_sent_before_their_item_and_without_ids() -> None:
+    rows = (
+        ("user", "a"),
+        ("assistant", Thinking("sum", data="enc"), call("a")),
+        ("tool", result("a", "R")),
+        ("assistant", Thinking("words only"), Thinking("", data="enc2"), "done"),
+        ("assistant", Thinking("", data="enc3")),
+    )
+    compiled = compile_request("openai-responses", draft(*rows, sealed=5))
+    assert [item["type"] for item in compiled.messages] == [
+        "message",
+        "reasoning",
+        "function_call",
+        "function_call_output",
+        "reasoning",
+        "message",
+    ]
+    assert not any("id" in item for item in compiled.messages)
+    assert compiled.origins[1:3] == (("m1",), ("m1",))
+    assert issue(compiled, "R10").keys == ("m4",)
+    assert compiled.request["store"] is False
+
+
+def test_behind_a_change_no_reasoning_item_is_sent() -> None:
+    rows = ("user", "a"), ("assistant", Thinking("sum", data="enc"), "b")
+    compiled = compile_request("openai-responses", draft(*rows, sealed=0))
+    assert [item["type"] for item in compiled.messages] == ["message", "message"]
+    assert issue(compiled, "R7").keys == ("m1",)
+
+
+@pytest.mark.parametrize("kind", ["compaction", "compaction_summary"])
+def test_a_compaction_is_sent_whole_and_named(kind: str) -> None:
+    item = {"type": kind, "id": "cmp_1", "encrypted_content": "x"}
+    rows = ("user", "a"), ("assistant", Opaque(kind, item), "b"), ("user", "c")
+    compiled = compile_request("openai-responses", draft(*rows))
+    assert compiled.messages[1] == {"type": "compaction", "encrypted_content": "x"}
+    assert issue(compiled, "R11").keys == ("m1",)
+    assert issue(compiled, "R11").severity == Severity.NOTE
+
+
+def test_a_compaction_in_words_is_framed_as_a_summary() -> None:
+    item = {"type": "compaction", "content": "They built it."}
+    rows = ("user", "a"), ("assistant", Opaque("compaction", item)), ("user", "c")
+    compiled = compile_request("anthropic", draft(*rows, strategy="anthropic"))
+    assert compiled.messages[1]["content"] == SUMMARY.format("They built it.")
+
+
+# Gemini
+
+
+def parts_of(compiled: Compiled) -> list[dict[str, object]]:
+    return [part for form in compiled.messages for part in form["parts"]]
+
+
+def test_calls_of_the_turn_in_progress_have_a_seal() -> None:
+    rows = (
+        ("user", "old"),
+        ("assistant", call("a")),
+        ("tool", result("a")),
+        ("user", "new"),
+        ("assistant", call("b"), call("c")),
+        ("tool", result("b"), result("c", Image("image/png", data=PNG))),
+        ("assistant", call("d")),
+    )
+    compiled = compile_request("gemini", draft(*rows))
+    seals = [
+        p.get("thoughtSignature") for p in parts_of(compiled) if "functionCall" in p
+    ]
+    assert seals == [None, UNCHECKED, None, UNCHECKED]
+    assert issue(compiled, "R12").keys == ("m4", "m6")
+    assert issue(compiled, "R15").keys == ("m5",)
+
+
+def test_gemini_keeps_its_own_seals_of_unchanged_messages() -> None:
+    answer = Thinking("", data="c2VhbA=="), call("a")
+    rows = (
+        message(0, "user", "a", changed=True),
+        message(
+            1, "assistant", Thinking("think", "dGg="), *answer, strategy="gemini_gca"
+        ),
+    )
+    compiled = compile_request("gemini", draft(*rows))
+    thought, called = compiled.messages[1]["parts"]
+    assert thought == {"text": "think", "thought": True, "thoughtSignature": "dGg="}
+    assert called["thoughtSignature"] == "c2VhbA=="
+    assert "R12" not in rules(compiled)
+    changed = message(1, "assistant", *answer, strategy="gemini", changed=True)
+    compiled = compile_request("gemini", draft(rows[0], changed))
+    assert parts_of(compiled)[1]["thoughtSignature"] == UNCHECKED
+    assert issue(compiled, "R7").keys == ("m1",)
+
+
+def test_seals_that_gemini_would_refuse_are_not_sent() -> None:
+    rows = (
+        ("user", "a"),
+        (
+            "assistant",
+            Thinking("think", "not base64!"),
+            Thinking("", data="x"),
+            call("a"),
+        ),
+        ("tool", result("a")),
+        (
+            "assistant",
+            Thinking("", data="c2VhbA=="),
+            Opaque("executableCode", {"executableCode": {}}),
+            "b",
+        ),
+        ("assistant", "c", Thinking("", data="c2VhbA==")),
+    )
+    compiled = compile_request("gemini", draft(*rows, strategy="gemini"))
+    assert "base64" not in str(compiled.request)
+    assert "c2VhbA==" not in str(compiled.request)
+    assert [found.keys for found in compiled.issues if found.rule == "R6"] == [
+        ("m1",),
+        ("m3", "m4"),
+    ]
+
+
+# DeepSeek
+
+
+def test_every_answer_to_deepseek_has_reasoning() -> None:
+    rows = (
+        ("user", "a"),
+        ("assistant", Thinking("one"), Thinking("two"), call("a")),
+        ("tool", result("a", "R")),
+        ("assistant", "b"),
+        ("user", "c"),
+        ("assistant", Thinking("x", "seal"), "d"),
+        ("user", "e"),
+    )
+    compiled = compile_request("deepseek", draft(*rows, strategy="deepseek"))
+    reasoning = [
+        form["reasoning_content"]
+        for form in compiled.messages
+        if form["role"] == "assistant"
+    ]
+    assert reasoning == ["one\n\ntwo", PLACEHOLDER, PLACEHOLDER]
+    assert issue(compiled, "R13").keys == ("m3", "m5")
+    assert issue(compiled, "R6").keys == ("m5",)
+
+
+@pytest.mark.parametrize("provider", ["openai", "mistral", "generic-strict"])
+def test_reasoning_has_no_place_in_plain_chat(provider: str) -> None:
+    rows = ("user", "a"), ("assistant", Thinking("hm", "seal"), "b"), ("user", "c")
+    compiled = compile_request(provider, draft(*rows))
+    assert compiled.messages[1] == {"role": "assistant", "content": "b"}
+    assert issue(compiled, "R6").severity == Severity.NOTE
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_reasoning_alone_is_no_answer(provider: str) -> None:
+    rows = ("user", "a"), ("assistant", Thinking("hm")), ("user", "b")
+    compiled = compile_request(provider, draft(*rows))
+    assert "hm" not in str(compiled.request) or provider == "deepseek"
+
+
+# For the ledger
+
+
+def thread() -> list[Outgoing]:
+    return list(rounds(2).messages)
+
+
+def test_messages_are_intact_up_to_the_first_that_is_not_as_it_was_recorded() -> None:
+    messages = thread()
+    assert intact(messages) == 9
+    assert intact(messages[2:], 2) == 7
+    assert intact(messages[2:]) == 0
+    assert intact([*messages[:3], *messages[4:]]) == 3
+    made = message(4, "user", "x", kind="revise")
+    assert intact([*messages[:4], made]) == 4
+    assert intact([*messages[:4], message(4, "user", "x", changed=True)]) == 4
+
+
+def test_an_operation_breaks_the_seals_behind_the_first_change() -> None:
+    before = thread()
+    assert broken_seals(before, before) == (None, ())
+    assert broken_seals([], []) == (None, ())
+    assert broken_seals(before, thread()) == (None, ())
+    snipped = [*before[:2], *before[4:]]
+    assert broken_seals(before, snipped) == (2, ("m5", "m7"))
+    other = message(5, "assistant", Text("x"), strategy="anthropic", changed=True)
+    assert broken_seals(before, [*before[:5], other, *before[6:]]) == (5, ("m7",))
+    assert broken_seals(before, before[:8]) == (8, ())
+    assert first_changed(before[:8], before) == 8
+
+
+def test_seals_that_did_not_hold_before_are_not_broken_again() -> None:
+    before = thread()
+    assert broken_seals(before, before[2:], sealed=4) == (0, ("m3",))
+    assert broken_seals(before[1:], before[2:]) == (0, ("m3", "m5", "m7"))

@@ -1,0 +1,45 @@
+"""A message as one text, and again with other words."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from operations.domain.text.wording import reworded, words_of
+from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
+
+CALL = ToolCall("1", "bash", {"command": "ls"})
+PICTURE = Image("image/png", sha256="0" * 64)
+
+
+def test_the_words_are_those_of_all_texts() -> None:
+    assert words_of((Thinking("hm"), Text("a"), CALL, Text("b"))) == "a\n\nb"
+
+
+def test_without_texts_the_words_are_those_of_results() -> None:
+    assert words_of((ToolResult("1", (Text("out"), PICTURE)),)) == "out"
+
+
+def test_other_words_leave_calls_pictures_and_reasoning_alone() -> None:
+    parts = (Thinking("hm", "seal"), Text("a"), CALL, Text("b"), PICTURE)
+    assert reworded(parts, "c") == (Thinking("hm", "seal"), Text("c"), CALL, PICTURE)
+
+
+def test_a_result_keeps_its_id_and_its_pictures() -> None:
+    parts = (ToolResult("1", (PICTURE, Text("out")), "bash", True),)
+    assert reworded(parts, "short") == (
+        ToolResult("1", (PICTURE, Text("short")), "bash", True),
+    )
+
+
+def test_of_several_results_none_goes() -> None:
+    parts = (ToolResult("1", (Text("a"),)), ToolResult("2", (Text("b"),)))
+    assert reworded(parts, "c") == (ToolResult("1", (Text("c"),)), ToolResult("2", ()))
+
+
+def test_a_message_without_words_gets_some() -> None:
+    assert reworded((CALL,), "why") == (CALL, Text("why"))
+    assert reworded((CALL,), "") == (CALL,)
+
+
+@given(st.text(min_size=1))
+def test_words_that_were_put_in_are_read_back(text: str) -> None:
+    assert words_of(reworded((Text("old"), CALL), text)) == text

@@ -1,0 +1,136 @@
+"""The dialogs, and what stands beside the thread."""
+
+from collections.abc import Callable
+
+import pytest
+
+from contextstudio.accounts.models import User
+from operations.editor.panels import drawer
+from operations.log.selectors import load_thread
+from tests.operations.conftest import Page
+
+
+@pytest.mark.parametrize("kind", ["digest", "tag", "revise", "move"])
+def test_a_dialog_says_what_it_is_about(page: Page, kind: str) -> None:
+    content = page.get(f"dialogs/{kind}", targets="m1 m2").content.decode()
+    assert "2 messages, #1–#2" in content
+    assert "<form" in content
+
+
+def test_a_revise_begins_with_the_words_of_now(page: Page) -> None:
+    assert (
+        "Answer 4</textarea>"
+        in page.get("dialogs/revise", targets="m4").content.decode()
+    )
+
+
+def test_an_amendment_begins_with_the_words_in_force(page: Page) -> None:
+    page.edit("digest", targets="m2 m3", summary="First words")
+    content = page.get("dialogs/amend", operation="o1").content.decode()
+    assert "First words</textarea>" in content
+    assert f"{page.url}operations/o1/amend" in content
+
+
+def test_an_insert_says_where_it_goes(page: Page) -> None:
+    assert "Behind #3" in page.get("dialogs/insert", after="m3").content.decode()
+    assert "At the top" in page.get("dialogs/insert", after="").content.decode()
+
+
+def test_a_digest_that_takes_in_a_fold_names_its_messages(page: Page) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    content = page.get("dialogs/digest", targets="o1 m5").content.decode()
+    assert 'value="m2 m3 m4 m5"' in content
+
+
+def test_a_digest_tells_what_it_leaves_out(page: Page) -> None:
+    answer = page.edit(
+        "digest", targets="m1 m2 m3", summary="Ran the tests of module_3.py"
+    )
+    assert "Leaves out 1 path and 1 command" in answer.content.decode()
+    listed = page.get("dialogs/left-out", operation="o1").content.decode()
+    assert "tests/part_1.py" in listed
+    assert "pytest tests/part_1.py" in listed
+    assert "src/module_3.py" not in listed
+
+
+def test_a_decision_is_offered_until_somebody_has_decided(page: Page) -> None:
+    page.edit("snip", targets="m2 m3", propose="1")
+    assert (
+        'data-verb="accept"'
+        in page.get("dialogs/decide", operation="o1").content.decode()
+    )
+    page.post("operations/o1/reject")
+    decided = page.get("dialogs/decide", operation="o1").content.decode()
+    assert "Nothing waits" in decided
+
+
+def test_there_is_no_dialog_for_what_is_not_there(page: Page) -> None:
+    assert page.get("dialogs/explode").status_code == 404
+    assert page.get("dialogs/amend", operation="o9").status_code == 404
+
+
+def test_the_log_tells_everything_newest_first(page: Page) -> None:
+    page.edit("digest", targets="m2 m3", summary="Sum")
+    page.post("operations/o1/off")
+    page.post("undo")
+    page.post("tags", tags="short")
+    content = page.get("log").content.decode()
+    assert (
+        content.index("Activate tags") < content.index("Undo") < content.index("Toggle")
+    )
+    assert "digest #2–#3 (o1) off" in content
+
+
+def test_a_long_log_has_older_pages(page: Page) -> None:
+    page.edit("digest", targets="m2 m3", summary="Sum")
+    for _ in range(30):
+        page.post("operations/o1/off")
+        page.post("operations/o1/on")
+    first = page.get("log").content.decode()
+    assert "?before=12" in first
+    older = page.get("log", before=12).content.decode()
+    assert ">o1<" in older
+    assert "?before=" not in older
+
+
+def test_the_outline_nests_what_lies_in_folds(page: Page) -> None:
+    page.edit("revise", targets="m3", text="Other", role="")
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    content = page.get("outline").content.decode()
+    assert "Question 5" in content
+    assert content.index("Digest") < content.index("Revise")
+
+
+def test_the_drawer_offers_undo_to_whose_it_is(
+    page: Page, open_page: Callable[..., Page], owner: User
+) -> None:
+    page.edit("snip", targets="m2 m3")
+    undo = 'aria-label="Undo my last operation"'
+    mine = page.get("panel").content.decode().split(undo)[1].split(">")[0]
+    theirs = open_page(owner).get("panel").content.decode().split(undo)[1].split(">")[0]
+    assert "disabled" not in mine
+    assert "disabled" in theirs
+
+
+def test_a_long_drawer_shows_the_newest_until_all_are_asked_for(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawer, "MOST_LISTED", 2)
+    for index in range(2, 6):
+        page.edit("tag", targets=f"m{index}", tags="goal")
+    shown = page.get("panel").content.decode()
+    assert 'id="p-o4"' in shown
+    assert 'id="p-o2"' not in shown
+    assert "2 older operations" in shown
+    assert 'id="p-o1"' in page.get("panel", all=1).content.decode()
+
+
+def test_what_is_being_written_is_counted_as_it_would_be_kept(page: Page) -> None:
+    counted = page.post("tokens", text="One\r\ntwo").json()["tokens"]
+    page.edit("insert", after="m3", role="user", text="One\r\ntwo")
+    page.session.refresh_from_db()
+    made = load_thread(page.session).made("o1.0")
+    assert made is not None
+    assert counted == made.tokens > 0
+    assert page.post("tokens", text="").json() == {"tokens": 0}
+    assert "data-tally" in page.get("dialogs/digest", targets="m2").content.decode()

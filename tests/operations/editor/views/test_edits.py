@@ -1,0 +1,250 @@
+"""Recording, switching and taking back from the page."""
+
+import json
+from collections.abc import Callable
+
+from contextstudio.accounts.models import User
+from operations.log.selectors import load_thread
+from operations.models import LogEntry
+from tests.operations.conftest import Page, read
+
+
+def keys(page: Page) -> list[str]:
+    page.session.refresh_from_db()
+    return load_thread(page.session).keys
+
+
+def test_a_digest_answers_with_its_marker_and_takes_its_rows_out(page: Page) -> None:
+    answer = read(page.edit("digest", targets="m2 m3 m4", summary="Three in one"))
+    assert answer.articles == ["n-o1"]
+    assert [swap for swap in answer.swaps if swap.startswith("delete")] == [
+        "delete n-m2",
+        "delete n-m3",
+        "delete n-m4",
+    ]
+    assert answer.facts["data-head"] == "1"
+    assert json.loads(answer.facts["data-splices"]) == [[2, 3, 1]]
+    assert answer.facts["data-focus"] == "o1"
+    assert keys(page)[:4] == ["m0", "m1", "o1", "m5"]
+
+
+def test_every_answer_brings_meter_spine_outline_and_drawer_along(page: Page) -> None:
+    swaps = read(page.edit("snip", targets="m2 m3")).swaps
+    for part in (
+        "meter",
+        "spine",
+        "g-m0",
+        "operations-count",
+        "panel-operations",
+    ):
+        assert any(swap.endswith(part) for swap in swaps), part
+
+
+def test_switching_off_brings_the_rows_back_and_leaves_a_crease(page: Page) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Three in one")
+    answer = page.post("operations/o1/off")
+    assert read(answer).articles == ["n-m2", "n-m3", "n-m4"]
+    assert "flat--off" in answer.content.decode()
+    assert page.post("operations/o1/on").status_code == 200
+    assert keys(page)[2] == "o1"
+
+
+def test_undo_and_redo_go_back_and_forth(page: Page) -> None:
+    page.edit("snip", targets="m2 m3")
+    assert read(page.post("undo")).articles == ["n-m2", "n-m3"]
+    assert read(page.post("redo")).articles == ["n-o1"]
+    page.post("undo")
+    refused = page.post("undo")
+    assert refused.status_code == 409
+    assert "nothing of yours to undo" in refused.content.decode()
+
+
+def test_a_revise_of_one_message_keeps_its_calls(page: Page) -> None:
+    page.edit("revise", targets="m1", text="Other words", role="")
+    page.session.refresh_from_db()
+    made = load_thread(page.session).made("o1.0")
+    assert made is not None
+    assert made.role == "assistant"
+    assert [part.kind for part in made.parts] == ["text", "tool_call"]
+
+
+def test_a_revise_shows_the_difference_of_words(page: Page) -> None:
+    content = page.edit(
+        "revise", targets="m4", text="Answer five", role=""
+    ).content.decode()
+    assert "<del>4</del>" in content
+    assert "<ins>five</ins>" in content
+
+
+def test_an_insert_stands_behind_its_anchor_or_at_the_top(page: Page) -> None:
+    page.edit("insert", after="m3", role="user", text="Between")
+    answer = read(page.edit("insert", after="", role="user", text="First"))
+    assert answer.facts["data-focus"] == "o2.0"
+    assert keys(page)[:6] == ["o2.0", "m0", "m1", "m2", "m3", "o1.0"]
+
+
+def test_tags_are_printed_on_the_row(page: Page) -> None:
+    content = page.edit("tag", targets="m0", tags="goal, keep").content.decode()
+    assert '<span class="tag">goal</span><span class="tag">keep</span>' in content
+
+
+def test_what_acts_on_inserted_messages_is_named_by_them(page: Page) -> None:
+    page.edit("insert", after="m3", role="user", text="Between")
+    answer = page.edit("tag", targets="o1.0", tags="goal")
+    assert "Tag o1." in answer.content.decode()
+    assert read(answer).facts["data-focus"] == "o1.0"
+    page.edit("insert", after="o1.0", role="user", text="Behind it")
+    moved = page.edit("resequence", moved="o3.0", behind="m3")
+    assert "Resequence o3" in moved.content.decode()
+    digest = page.edit("digest", targets="o3.0 o1.0", summary="Two in one")
+    assert "Digest o3–o1" in digest.content.decode()
+
+
+def test_messages_move_behind_another_and_leave_a_stub(page: Page) -> None:
+    answer = page.edit("resequence", moved="m10 m11", behind="m2")
+    assert keys(page)[:6] == ["m0", "m1", "m2", "m10", "m11", "m3"]
+    content = answer.content.decode()
+    assert "moved-tab" in content
+    assert "#10–#11 moved to" in content
+
+
+def test_a_dragged_message_takes_its_inserts_along(page: Page) -> None:
+    page.edit("insert", after="m10", role="user", text="Hangs on ten")
+    page.edit("resequence", moved="m10", behind="")
+    assert keys(page)[:3] == ["m10", "o1.0", "m0"]
+
+
+def test_a_digest_moves_whole(page: Page) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    page.edit("resequence", moved="o1", behind="m7")
+    assert keys(page)[:7] == ["m0", "m1", "m5", "m6", "m7", "o1", "m8"]
+    page.post("operations/o1/off")
+    assert keys(page)[5:9] == ["m2", "m3", "m4", "m8"]
+
+
+def test_moving_to_where_it_stands_is_refused_with_a_sentence(page: Page) -> None:
+    answer = page.edit("resequence", moved="m3", behind="m2")
+    assert answer.status_code == 422
+    assert "stand there already" in answer.content.decode()
+
+
+def test_what_would_cut_through_a_fold_is_refused_and_offers_the_wider_range(
+    page: Page,
+) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    answer = page.edit("snip", targets="m4 m5")
+    content = answer.content.decode()
+    assert answer.status_code == 409
+    assert "digest o1" in content
+    assert "Widen to #2–#5" in content
+    assert 'data-targets="m2 m3 m4 m5"' in content
+
+
+def test_a_refused_dialog_comes_back_with_its_words_and_widens(page: Page) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    form = {"targets": "m4 m5", "summary": "More", "dialog": "1"}
+    refused = page.edit("digest", **form)
+    content = refused.content.decode()
+    assert refused.status_code == 409
+    assert "Widen to #2–#5" in content
+    assert "More</textarea>" in content
+    widened = page.edit("digest", **form, needs="m2 m3 m4 m5", widen="1")
+    assert read(widened).articles == ["n-o2"]
+
+
+def test_a_dialog_without_words_is_refused_in_place(page: Page) -> None:
+    answer = page.edit("digest", targets="m2", summary="", dialog="1")
+    assert answer.status_code == 422
+    assert 'aria-invalid="true"' in answer.content.decode()
+
+
+def test_amending_gives_a_new_version_and_its_difference(page: Page) -> None:
+    page.edit("digest", targets="m2 m3", summary="First words")
+    answer = page.post(
+        "operations/o1/amend", operation="o1", text="Other words", type="amend"
+    )
+    assert ">v2</button>" in answer.content.decode()
+    versions = page.get("dialogs/versions", operation="o1").content.decode()
+    assert "<ins>Other</ins>" in versions
+
+
+def test_what_was_set_aside_is_widened_by_one_press(page: Page) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    page.post("operations/o1/off")
+    page.edit("snip", targets="m4 m5")
+    page.post("operations/o1/on")
+    assert "Set aside" in page.get("panel").content.decode()
+    page.post("operations/o3/widen")
+    assert "o6" in keys(page)
+
+
+def test_a_proposal_waits_in_the_drawer_and_is_accepted(
+    page: Page, open_page: Callable[..., Page], reviewer: User
+) -> None:
+    proposing = open_page(reviewer)
+    answer = proposing.edit("snip", targets="m2 m3")
+    assert "flat--proposed" in answer.content.decode()
+    assert LogEntry.objects.get(session=page.session, number=1).proposed
+    assert "1 waiting" in page.get().content.decode()
+    assert read(page.post("operations/o1/accept")).articles == ["n-o1"]
+
+
+def test_a_viewer_is_refused_and_sees_no_verbs(
+    open_page: Callable[..., Page], viewer: User
+) -> None:
+    page = open_page(viewer)
+    assert page.edit("snip", targets="m2").status_code == 403
+    content = page.get().content.decode()
+    assert "is-read-only" in content
+    assert 'data-verb="digest"' not in content
+
+
+def test_active_tags_let_a_condition_hold(page: Page) -> None:
+    page.edit("snip", targets="m2 m3", tags="short")
+    assert "o1" not in keys(page)
+    page.post("tags", tags="short")
+    assert "o1" in keys(page)
+
+
+def test_an_answer_starts_at_the_head_of_the_page_not_of_the_server(
+    page: Page, open_page: Callable[..., Page], owner: User
+) -> None:
+    other = open_page(owner)
+    other.edit("snip", targets="m10 m11")
+    answer = read(page.edit("snip", targets="m2 m3"))
+    assert set(answer.articles) == {"n-o1", "n-o2"}
+    assert json.loads(answer.facts["data-splices"]) == [[2, 2, 1], [10, 2, 1]]
+
+
+def test_an_unknown_kind_and_a_malformed_key_are_refused(page: Page) -> None:
+    assert page.edit("explode", targets="m2").status_code == 422
+    assert page.edit("snip", targets="m2 ; drop").status_code == 422
+    assert page.post("operations/o9/off").status_code == 404
+
+
+def test_spine_and_outline_are_left_out_where_they_are_what_they_were(
+    page: Page,
+) -> None:
+    swaps = read(page.edit("tag", targets="m2", tags="goal")).swaps
+    parts = ("spine", "outline-list", "g-m0")
+    assert not any(swap.endswith(parts) for swap in swaps)
+    assert any(swap.endswith("meter") for swap in swaps)
+
+
+def test_of_the_outline_comes_only_the_group_that_reads_otherwise(page: Page) -> None:
+    patch = page.edit("digest", targets="m2 m3 m4", summary="Three in one")
+    groups = [swap for swap in read(patch).swaps if swap.split()[-1].startswith("g-")]
+    assert groups == ["true g-m0"]
+    assert 'id="outline-list"' not in patch.content.decode()
+
+
+def test_active_tags_are_set_in_a_dialog_and_let_conditions_hold(page: Page) -> None:
+    page.edit("snip", targets="m1", tags="handover")
+    assert "Active tags" in page.get("dialogs/activate").content.decode()
+    patch = page.post("tags", tags="#handover, night")
+    assert patch.status_code == 200
+    assert 'id="n-o1"' in patch.content.decode()
+    assert "handover night" in page.get("dialogs/activate").content.decode()
+    refused = page.post("tags", tags="x" * 101)
+    assert refused.status_code == 422
+    assert "at most 100 characters" in refused.content.decode()

@@ -1,0 +1,171 @@
+"""The dialog to replace and redact words."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from contextstudio.accounts.models import Project, User
+from operations.editor.panels import matches
+from tests.operations.conftest import Page
+from tests.people import caller
+from threads.domain.message import Message, Role
+from threads.domain.part import Text
+from threads.sessions.services import NewSession, create_session
+
+BLOCK = "START_LOG one two three four five six END_LOG"
+PIP = "\n".join(
+    [
+        f"Collecting package-{n}\n  Downloading package_{n}-1.0.whl (1 kB)"
+        for n in range(8)
+    ]
+    + ["Successfully installed package-1"]
+)
+
+
+@pytest.fixture
+def page(editor: User, project: Project) -> Page:
+    texts = ["Hello", f"First {BLOCK}.", f"And {BLOCK} or {BLOCK}!", PIP, "key=hunter2"]
+    said = [Message(role=Role.USER, parts=(Text(text),)) for text in texts]
+    session = create_session(caller(editor), project, NewSession(messages=said))
+    client = Client()
+    client.force_login(editor)
+    return Page(client, session)
+
+
+def words(answer: HttpResponse) -> str:
+    return answer.content.decode()
+
+
+def spans(answer: HttpResponse) -> list[str]:
+    return re.findall(r'name="span" value="([^"]+)"', words(answer))
+
+
+def record(page: Page, span: list[str] | str, **fields: str) -> HttpResponse:
+    """Look for the words, then record some of what was listed."""
+    listed = re.findall(r'name="listed" value="(\w+)"', words(look(page, **fields)))
+    return look(page, step="", span=span, listed=listed[0], **fields)
+
+
+def look(page: Page, **fields: Any) -> HttpResponse:
+    given = {
+        "type": "replace",
+        "start": "START_LOG",
+        "end": "END_LOG",
+        "replacement": "…",
+    }
+    return page.post("texts", **given | {"step": "find"} | fields)
+
+
+def test_the_dialog_offers_suggestions(page: Page) -> None:
+    content = words(page.get("dialogs/texts"))
+    assert "pip output" in content
+    assert "Show matches" in content
+
+
+def test_words_that_were_picked_are_looked_for_and_few_are_redacted(page: Page) -> None:
+    content = words(page.get("dialogs/texts", start=" hunter2 "))
+    assert "hunter2</textarea>" in content
+    assert '<option value="redact" selected>' in content
+    content = words(page.get("dialogs/texts", start=BLOCK))
+    assert '<option value="replace" selected>' in content
+
+
+def test_every_match_is_listed_in_its_text_with_a_switch(page: Page) -> None:
+    answer = look(page)
+    content = words(answer)
+    assert "3 matches in 2 messages, saving " in content
+    assert f"First <mark>{BLOCK}</mark>." in content
+    assert len(spans(answer)) == 3
+    assert page.post("texts").status_code == 422
+
+
+def test_what_is_chosen_is_recorded_as_one_bundle_with_a_switch_each(
+    page: Page,
+) -> None:
+    found = spans(look(page))
+    answer = record(page, [found[0], found[2]])
+    assert answer.status_code == 200, words(answer)
+    assert page.head == 2
+    content = words(page.get(""))
+    assert "First …." in content
+    assert f"And {BLOCK} or …!" in content
+    page.post("operations/o1/off")
+    content = words(page.get(""))
+    assert f"First {BLOCK}." in content
+    assert f"And {BLOCK} or …!" in content
+
+
+def test_a_redaction_has_no_floor(page: Page) -> None:
+    short = {"start": "hunter2", "end": "", "replacement": ""}
+    content = words(look(page, **short))
+    assert "too short: 7 of at least 30 characters" in content
+    assert "disabled" in content
+    found = spans(look(page, type="redact", **short))
+    record(page, found, type="redact", **short)
+    assert "hunter2" not in words(page.get(""))
+    assert "[redacted]" in words(page.get(""))
+
+
+def test_what_others_change_already_is_shown_and_not_offered(page: Page) -> None:
+    found = spans(look(page))
+    record(page, found[:1])
+    answer = look(page, start="First", end="")
+    assert spans(answer) == []
+    answer = look(page, start="First", end=".", type="redact")
+    assert "changed already by o1" in words(answer)
+
+
+def test_what_is_not_there_is_said_at_its_field(page: Page) -> None:
+    answer = look(page, start="STRAT_LOG")
+    assert answer.status_code == 422
+    assert "is not found" in words(answer)
+
+
+def test_a_suggestion_fills_the_dialog_in(page: Page) -> None:
+    answer = page.post("texts", suggestion="0")
+    assert "1 match in 1 message" in words(answer)
+    assert "[pip output, 17 lines: Successfully installed package-1]" in words(answer)
+    for number in ("7", "x"):
+        assert "Show matches" in words(page.post("texts", suggestion=number))
+
+
+def test_other_words_than_those_listed_are_listed_first(page: Page) -> None:
+    found = look(page)
+    listed = re.findall(r'name="listed" value="(\w+)"', words(found))[0]
+    again = look(page, step="", span=spans(found), listed=listed, start="START_LOG one")
+    assert "3 matches" in words(again)
+    assert page.head == 0
+
+
+def test_nothing_chosen_and_nothing_known_are_refused(page: Page) -> None:
+    answer = record(page, [])
+    assert (answer.status_code, page.head) == (422, 0)
+    assert "Choose at least one match." in words(answer)
+    assert record(page, "x").status_code == 422
+    stale = f"m1 0 6 51 {'0' * 64}"
+    answer = record(page, stale)
+    assert answer.status_code == 422
+    assert "not what the span was made for" in words(answer)
+
+
+def test_only_so_many_are_listed_at_once(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matches, "MOST_LISTED", 2)
+    answer = look(page)
+    assert len(spans(answer)) == 2
+    assert "1 more are not listed" in words(answer)
+
+
+def test_a_viewer_looks_and_records_nothing(
+    page: Page, viewer: User, open_page: Callable[..., Page]
+) -> None:
+    client = Client()
+    client.force_login(viewer)
+    other = Page(client, page.session)
+    found = spans(look(other))
+    assert record(other, found).status_code == 403

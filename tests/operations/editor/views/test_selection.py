@@ -1,0 +1,84 @@
+"""Selections and places, in the order of the thread."""
+
+from typing import Any
+
+from tests.operations.conftest import Page
+
+
+def ask(page: Page, path: str, **fields: Any) -> dict[str, Any]:
+    answer = page.client.get(page.url + path, fields)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def test_keys_come_back_in_the_order_of_the_thread(page: Page) -> None:
+    page.edit("resequence", moved="m10", behind="m0")
+    assert ask(page, "selection", keys="m3 m10 m1")["keys"] == ["m10", "m1", "m3"]
+
+
+def test_a_range_reaches_from_one_row_to_another_whichever_comes_first(
+    page: Page,
+) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    there = ask(page, "selection", **{"from": "m1", "to": "m6"})
+    assert there["keys"] == ["m1", "o1", "m5", "m6"]
+    assert there["count"] == 6
+    assert there["label"] == "#1–#6"
+    assert ask(page, "selection", **{"from": "m6", "to": "m1"}) == there
+
+
+def test_tokens_are_those_of_the_messages_selected(page: Page) -> None:
+    both = ask(page, "selection", keys="m0 m1")["tokens"]
+    assert (
+        both
+        == ask(page, "selection", keys="m0")["tokens"]
+        + (ask(page, "selection", keys="m1")["tokens"])
+    )
+
+
+def test_a_long_selection_may_be_posted(page: Page) -> None:
+    keys = " ".join(f"m{index}" for index in range(20))
+    assert (
+        page.client.post(page.url + "selection", {"keys": keys}).json()["count"] == 20
+    )
+
+
+def test_what_is_gone_is_not_selected_any_more(page: Page) -> None:
+    assert ask(page, "selection", keys="m1 o7 nonsense")["keys"] == ["m1"]
+
+
+def test_an_operation_is_selected_by_its_targets(page: Page) -> None:
+    page.edit("tag", targets="m1 m2", tags="goal")
+    assert ask(page, "selection", operation="o1")["keys"] == ["m1", "m2"]
+
+
+def test_a_message_in_a_fold_is_found_where_the_fold_stands(page: Page) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    assert ask(page, "locate", key="m4") == {
+        "position": 2,
+        "key": "m4",
+        "folds": ["o1"],
+    }
+    assert ask(page, "locate", number=6)["position"] == 4
+    assert ask(page, "locate", key="m4", view="original")["position"] == 4
+
+
+def test_the_next_user_message_and_marker_are_found_beyond_what_is_loaded(
+    page: Page,
+) -> None:
+    page.edit("digest", targets="m12 m13", summary="Sum")
+    assert ask(page, "locate", key="m1", next="user")["key"] == "m5"
+    assert ask(page, "locate", key="m7", previous="user")["key"] == "m5"
+    assert ask(page, "locate", key="m1", next="marker")["key"] == "o1"
+    assert page.get("locate", key="m19", next="user").status_code == 204
+
+
+def test_in_the_effective_view_every_row_has_a_place_of_its_own(page: Page) -> None:
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    page.edit("insert", after="m5", role="user", text="Between")
+    assert ask(page, "locate", key="m6", view="effective")["position"] == 5
+
+
+def test_a_message_that_is_not_there_is_not_located(page: Page) -> None:
+    assert page.get("locate", number=99).status_code == 204
+    assert page.get("locate", number="many").status_code == 422

@@ -1,0 +1,107 @@
+"""Removing a group for good: the words go everywhere, a tombstone stays (decision 12)."""
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import AuditEntry, Project, User
+from tests.operations.support.rest import Tools, get, make_session, post
+from tests.people import client_of
+from threads.models import Body, Import, Rendering, Source
+
+SECRET = "the secret is in the harbour"
+SAID = [
+    {"role": "user", "content": "How are you?"},
+    {"role": "assistant", "content": "Well."},
+    {"role": "user", "content": SECRET},
+    {"role": "assistant", "content": "I see."},
+]
+JSONL = "application/jsonl"
+
+
+@pytest.fixture
+def tools(agent: Client) -> Tools:
+    return Tools(agent, make_session(agent, SAID))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_words_go_and_a_tombstone_stays(tools: Tools, agent: Client) -> None:
+    agent.get(f"/sessions/{tools.session_id}/")
+    removed = tools("remove_group", group_id=2)
+    assert (removed["status"], removed["purged"]) == ("purged", 2)
+    (stone, _) = tools("show_group", group_id=2)["messages"]
+    assert (stone["key"], stone["index"], stone["role"]) == ("m2", 2, "user")
+    assert (stone["status"], stone["parts"], stone["tokens"]) == ("purged", [], 0)
+    assert not [body for body in Body.objects.all() if b"secret" in body.content]
+    assert not Rendering.objects.filter(html__contains="secret")
+    assert tools("search_session_history", query="secret")["total_matches"] == 0
+    assert tools.thread()["tokens"]["original"] == tools.thread()["tokens"]["effective"]
+    session = get(agent, f"/api/sessions/{tools.session_id}")
+    assert session["tokens"] == tools.thread()["tokens"]["original"]
+    assert [entry.action for entry in AuditEntry.objects.all()][-1] == "purge group 2"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_undo_brings_back_is_the_tombstone(tools: Tools) -> None:
+    tools("remove_group", group_id=2)
+    tools("undo_operation", session_id=tools.session_id)
+    assert tools.thread()["total"] == 4
+    assert tools("show_group", group_id=2)["messages"][0]["content"] == ""
+    again = tools("remove_group", group_id=2)
+    assert again["head"] == 3  # nothing is left to destroy: no entry
+
+
+@pytest.mark.django_db(transaction=True)
+def test_another_session_that_says_the_same_keeps_its_words(
+    tools: Tools, agent: Client
+) -> None:
+    other = Tools(agent, make_session(agent, SAID))
+    tools("remove_group", group_id=2)
+    assert other("show_group", group_id=2)["messages"][0]["content"] == SECRET
+    later = Tools(agent, make_session(agent, SAID))
+    assert later("show_group", group_id=2)["messages"][0]["content"] == SECRET
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_client_that_still_sends_the_words_is_known_again(tools: Tools) -> None:
+    tools("remove_group", group_id=2)
+    more = {"role": "user", "content": "And now?"}
+    applied = tools.post("apply", {"messages": [*SAID, more]})
+    assert [message["content"] for message in applied["messages"]] == [
+        "How are you?",
+        "Well.",
+        "And now?",
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_file_that_held_the_words_goes_too(
+    agent: Client, tmp_path: Path, data_folder: Path
+) -> None:
+    file = tmp_path / "chat.json"
+    file.write_text(f'[{{"role": "user", "content": "{SECRET}"}}]')
+    with file.open("rb") as opened:
+        answer = agent.post("/api/sessions/import", {"file": opened})
+    tools = Tools(agent, answer.json()["sessions"][0]["id"])
+    kept = [path for path in (data_folder / "blobs").rglob("*") if path.is_file()]
+    assert any(b"secret" in path.read_bytes() for path in kept)
+    tools("remove_group", group_id=1)
+    kept = [path for path in (data_folder / "blobs").rglob("*") if path.is_file()]
+    assert not any(b"secret" in path.read_bytes() for path in kept)
+    assert not Source.objects.exists()
+    assert Import.objects.get().sha256 == ""
+
+
+def test_it_needs_the_right_to_administer(
+    agent: Client, editor: User, project: Project
+) -> None:
+    session_id = make_session(agent, SAID)
+    client = client_of(editor, project, Right.READ, Right.EDIT, Right.PROPOSE)
+    fields = {"session_id": session_id, "group_id": 2}
+    refused = post(client, "/api/tools/remove_group", fields, expect=403)
+    assert refused["code"] == "forbidden"
+    assert Tools(agent, session_id).refused("remove_group", group_id=9)["at"] == [
+        "group_id"
+    ]

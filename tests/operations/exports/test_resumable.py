@@ -1,0 +1,93 @@
+"""What a tool resumes holds the provider's seals up to the first change, and none from there on."""
+
+import io
+import re
+
+import pytest
+
+from contextstudio.accounts.models import Project, User
+from contextstudio.accounts.selectors import caller_of_user
+from operations.domain.log.operation import Redact, Snip, Span
+from operations.domain.tree.span import fingerprint
+from operations.edits import services
+from operations.exports import services as exports
+from threads.domain import formats
+from threads.domain.message import Message, Role
+from threads.domain.part import Text, Thinking
+from threads.models import Session
+from threads.sessions.services import NewSession, create_session
+
+TURNS = 4
+SAID = [
+    message
+    for turn in range(TURNS)
+    for message in (
+        Message(role=Role.USER, parts=(Text(f"Question {turn}"),)),
+        Message(
+            role=Role.ASSISTANT,
+            parts=(Thinking(f"Thought {turn}", f"seal-{turn}"), Text(f"Answer {turn}")),
+        ),
+    )
+]
+
+
+@pytest.fixture
+def session(owner: User, project: Project) -> Session:
+    new = NewSession(title="t", messages=SAID, parsing_strategy="anthropic")
+    return create_session(caller_of_user(owner), project, new)
+
+
+def seals(session: Session, view: str) -> list[str]:
+    """The seals in the session file that Claude Code would resume."""
+    session.refresh_from_db()
+    file = b"".join(exports.write(session, format="claude_code", view=view))
+    (transcript,) = formats.read(io.BytesIO(file))
+    return [
+        part.signature or ""
+        for item in transcript.items
+        if isinstance(item, Message)
+        for part in item.parts
+        if isinstance(part, Thinking)
+    ]
+
+
+def test_an_untouched_thread_keeps_every_seal(session: Session) -> None:
+    every = [f"seal-{turn}" for turn in range(TURNS)]
+    assert seals(session, "original") == seals(session, "effective") == every
+
+
+def test_seals_end_where_something_was_snipped(owner: User, session: Session) -> None:
+    request = services.Request(lambda _: Snip(targets=("m4",)))
+    services.record_edit(caller_of_user(owner), session.pk, request)
+    assert seals(session, "effective") == ["seal-0", "seal-1"]
+    assert len(seals(session, "original")) == TURNS
+
+
+def test_seals_end_where_something_was_redacted_in_the_originals_too(
+    owner: User, session: Session
+) -> None:
+    word = "Question"
+    span = Span(key="m2", part=0, start=0, end=len(word), sha256=fingerprint(word))
+    request = services.Request(lambda _: Redact(spans=(span,)))
+    services.record_edit(caller_of_user(owner), session.pk, request)
+    assert seals(session, "effective") == seals(session, "original") == ["seal-0"]
+
+
+@pytest.mark.parametrize(
+    ("format", "name"),
+    [
+        ("claude_code", re.compile(r"^([0-9a-f-]{36})\.jsonl$")),
+        ("codex", re.compile(r"^rollout-[0-9T-]+-([0-9a-f-]{36})\.jsonl$")),
+        ("openai", re.compile(r"^([0-9a-f-]{36})-effective\.json$")),
+    ],
+)
+def test_a_download_is_called_as_its_tool_looks_for_it(
+    session: Session, format: str, name: re.Pattern[str]
+) -> None:
+    answer = exports.response(session, format=format, view="effective")
+    given = re.search(r'filename="(.*)"', answer["Content-Disposition"])
+    found = name.match(given[1] if given else "")
+    assert found is not None
+    file = b"".join(answer.streaming_content).decode()
+    assert (found[1] in file) == (format != "openai")
+    assert (str(session.pk) in given[1]) == (format == "openai")

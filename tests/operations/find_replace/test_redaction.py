@@ -1,0 +1,166 @@
+"""A redaction that is on masks its text at every door (DESIGN 3)."""
+
+import json
+import re
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts.domain.caller import Caller
+from operations.domain.log.condition import Condition
+from operations.domain.log.operation import Redact, Span
+from operations.domain.tree.span import fingerprint
+from operations.edits import services
+from operations.log.cache import forget_everything
+from tests.operations.support.rest import get, make_session, operate, post
+
+SECRET = "hunter2-and-more"
+WORDS = f"The password is {SECRET}."
+MASKED = "The password is [redacted]."
+
+
+@pytest.fixture
+def session_id(agent: Client) -> str:
+    """Message 1, an insert (o1) and a digest that was amended (o2, o3) tell the secret."""
+    said = [{"role": "user", "content": words} for words in ("Hello", WORDS, "A", "B")]
+    session_id = make_session(agent, said, title="Secrets")
+    operate(agent, session_id, "insert", after_idx=0, messages=[said[1]])
+    made = operate(agent, session_id, "digest", range=[2, 3], summary=WORDS)
+    path = f"/api/operations/{made['operation_id']}/amend"
+    post(agent, path, {"summary": f"Note: {WORDS}"})
+    return session_id
+
+
+def span(key: str, words: str = WORDS) -> Span:
+    start = words.index(SECRET)
+    end = start + len(SECRET)
+    return Span(key=key, part=0, start=start, end=end, sha256=fingerprint(SECRET))
+
+
+def redact(caller: Caller, session_id: str, *spans: Span, **more: Any) -> str:
+    edit = Redact(spans=spans, **more)
+    request = services.Request(lambda thread: edit)
+    writing = services.record_edit(caller, UUID(session_id), request)
+    return str(writing.history.rows[writing.numbers[0]].id)
+
+
+@pytest.fixture
+def redaction(caller: Caller, session_id: str) -> str:
+    return redact(
+        caller, session_id, span("m1"), span("o1.0"), span("o2.0", f"Note: {WORDS}")
+    )
+
+
+def doors(client: Client, session_id: str) -> dict[str, str]:
+    """What each door of reading answers, as text."""
+    path = f"/api/sessions/{session_id}"
+    operations = get(client, f"{path}/operations")["operations"]
+    said = [{"role": "user", "content": words} for words in ("Hello", WORDS, "A", "B")]
+    addresses = {
+        "messages": f"{path}/messages",
+        "annotated": f"{path}/thread?unfold=o2",
+        "effective": f"{path}/thread?view=effective",
+        "original": f"{path}/thread?view=original",
+        "without tags": f"{path}/thread?active_tags=",
+        "log": f"{path}/log",
+        "export of originals": f"{path}/export?format=contextstudio",
+        "export as markdown": f"{path}/export?format=markdown",
+        "export of what is sent": f"{path}/export?format=openai&view=effective",
+        "page": f"/sessions/{session_id}/",
+        "page of originals": f"/sessions/{session_id}/?view=original",
+        "page of the effective": f"/sessions/{session_id}/?view=effective",
+        "raw": f"/sessions/{session_id}/messages/m1/raw",
+        "dialog": f"/sessions/{session_id}/dialogs/amend?operation=o2",
+        "versions": f"/sessions/{session_id}/dialogs/versions?operation=o2",
+        "list": "/sessions/",
+        **{one["key"]: f"/api/operations/{one['id']}" for one in operations},
+    }
+    found = {}
+    for name, address in addresses.items():
+        answer = client.get(address)
+        assert answer.status_code == 200, (name, answer.content)
+        content = b"".join(answer) if answer.streaming else answer.content
+        found[name] = content.decode()
+    body = {"messages": said, "append": False}
+    found["apply"] = json.dumps(post(client, f"{path}/apply", body))
+    tool = {"session_id": session_id}
+    found["tool"] = json.dumps(post(client, "/api/tools/list_operations", tool))
+    return found
+
+
+def telling(found: dict[str, str]) -> set[str]:
+    """The doors at which the secret is told."""
+    secret = re.compile(re.escape(SECRET))
+    return {name for name, text in found.items() if secret.search(text)}
+
+
+def test_a_redaction_masks_its_text_at_every_door(
+    agent: Client, session_id: str, redaction: str
+) -> None:
+    """In words of the digest that are no longer in force, too."""
+    found = doors(agent, session_id)
+    assert telling(found) == set()
+    for door in ("messages", "original", "effective", "o1", "apply", "log"):
+        assert MASKED in found[door], door
+
+
+def test_words_that_an_operation_is_given_later_are_masked_wherever_they_tell_it(
+    agent: Client, session_id: str, redaction: str
+) -> None:
+    made = get(agent, f"/api/sessions/{session_id}/operations")["operations"][1]
+    path = f"/api/operations/{made['id']}/amend"
+    post(agent, path, {"summary": f"{SECRET}, {SECRET} and {SECRET}"})
+    found = doors(agent, session_id)
+    assert telling(found) == set()
+    assert "[redacted], [redacted] and [redacted]" in found["effective"]
+
+
+def test_a_redaction_that_is_off_or_taken_back_masks_nothing(
+    agent: Client, session_id: str, redaction: str
+) -> None:
+    path = f"/api/operations/{redaction}"
+    post(agent, f"{path}/toggle", {"active": False})
+    assert {"messages", "original", "effective", "apply", "o1"} <= telling(
+        doors(agent, session_id)
+    )
+    post(agent, f"{path}/toggle", {"active": True})
+    assert "messages" not in telling(doors(agent, session_id))
+    post(agent, f"{path}/revert")
+    assert "messages" in telling(doors(agent, session_id))
+
+
+def test_other_tags_do_not_lift_a_mask(
+    agent: Client, caller: Caller, session_id: str
+) -> None:
+    condition = Condition(tags=("public",))
+    spans = span("m1"), span("o1.0"), span("o2.0", f"Note: {WORDS}")
+    redact(caller, session_id, *spans, condition=condition)
+    assert telling(doors(agent, session_id)) == set()
+
+
+def test_a_mask_lies_on_what_is_not_in_the_thread_any_more(
+    agent: Client, session_id: str, redaction: str
+) -> None:
+    insert = get(agent, f"/api/sessions/{session_id}/operations")["operations"][0]
+    post(agent, f"/api/operations/{insert['id']}/revert")
+    assert telling(doors(agent, session_id)) == set()
+
+
+def test_masks_are_read_from_the_database(
+    agent: Client, session_id: str, redaction: str
+) -> None:
+    forget_everything()
+    assert "messages" not in telling(doors(agent, session_id))
+
+
+def test_a_system_prompt_beside_the_messages_is_masked_too(
+    agent: Client, caller: Caller
+) -> None:
+    said = [{"role": "user", "content": "Hello"}]
+    session_id = make_session(agent, said, system=WORDS)
+    redact(caller, session_id, span("m0"))
+    body = {"messages": said, "system": WORDS, "format": "anthropic"}
+    answer = post(agent, f"/api/sessions/{session_id}/apply", body)
+    assert (answer["system"], answer["messages"]) == (MASKED, said)

@@ -1,0 +1,257 @@
+"""Secrets in originals are found offline and proposed for redaction, never masked unasked."""
+
+import json
+import socket
+import string
+from io import BytesIO
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.jobs import JobContext
+from contextstudio.accounts.jobs.queue import claim
+from contextstudio.accounts.models import Job, Project, User
+from operations.domain.tree.span import covered
+from operations.exports import services as exports
+from operations.find_replace import jobs, secrets
+from tests.operations.support.rest import get, make_session, post
+from threads import imports
+from threads.domain.part import Text, Thinking, ToolCall, ToolResult
+
+LETTERS = string.ascii_letters + string.digits
+
+
+def drawn(prefix: str, length: int, seed: int, letters: str = LETTERS) -> str:
+    """A value in the form of a credential. No such value stands in this file."""
+    random = Random(seed)
+    return prefix + "".join(random.choice(letters) for _ in range(length))
+
+
+TOKEN = drawn("ghp_", 36, 1)
+ACCESS_KEY = drawn("AKIA", 16, 2, string.ascii_uppercase + "234567")
+PASSWORD = drawn("", 14, 3)
+ADDRESS = f"postgres://reader:{PASSWORD}@db.internal:5432/ledger"
+
+
+@pytest.fixture(autouse=True)
+def scan(settings: LazySettings) -> None:
+    settings.SKIP_SECRETS = False
+
+
+@pytest.fixture
+def session_id(agent: Client) -> str:
+    said = [
+        {"role": "user", "content": f"Deploy with {TOKEN}, please. Grüße → 🚀"},
+        {"role": "assistant", "content": f"I wrote “{TOKEN}” into the settings."},
+        {"role": "user", "content": f"And the database is {ADDRESS} for now."},
+    ]
+    return make_session(agent, said, title="A deployment")
+
+
+def found(*parts: Any) -> list[str]:
+    """The texts that the scanner takes for secrets in one message."""
+    return [
+        covered(parts, span) or ""
+        for secret in secrets.find_secrets([("m0", parts)])
+        for span in secret.spans
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "secret"),
+    [
+        (f"export GITHUB_TOKEN={TOKEN}", TOKEN),
+        (f"DATABASE_URL={ADDRESS}\n", PASSWORD),
+        (f"ключ 🔑 {TOKEN} конец", TOKEN),
+        (f"a \udcff lone surrogate before {TOKEN}", TOKEN),
+    ],
+)
+def test_a_credential_is_found_to_the_letter(words: str, secret: str) -> None:
+    assert found(Text(words)) == [secret]
+
+
+def test_credentials_are_found_in_thinking_in_arguments_and_in_results() -> None:
+    line = f"token={TOKEN} "
+    parts = (
+        Thinking(line),
+        ToolCall("c1", "run", {"env": {"PLAIN": "nothing", "TOKEN": line}}),
+        ToolResult("c1", (Text("done"), Text(line))),
+    )
+    assert found(*parts) == [TOKEN] * 3
+
+
+def test_prose_and_code_hold_no_secret() -> None:
+    words = "def total(rows):\n    return sum(row.amount for row in rows)\n" * 400
+    assert found(Text(words), Text("The password is kept in the vault.")) == []
+
+
+def test_one_credential_in_several_messages_is_one_secret_with_several_places() -> None:
+    texts = [(f"m{n}", (Text(f"{'x ' * n}{TOKEN} "),)) for n in range(5)]
+    (secret,) = secrets.find_secrets(texts)
+    assert [span.key for span in secret.spans] == ["m0", "m1", "m2", "m3", "m4"]
+    assert secret.title == "Secret: github pat"
+
+
+def test_a_text_is_looked_through_whole_however_it_is_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(secrets, "AT_ONCE", 100)
+    texts = [("m0", (Text("y" * 90), Text(f"{TOKEN} "))), ("m1", (Text(ADDRESS),))]
+    assert len(secrets.find_secrets(texts)) == 2
+
+
+def test_nothing_leaves_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    assert found(Text(f"{ACCESS_KEY} and {TOKEN} "))
+
+
+def test_what_is_found_is_proposed_and_masks_only_when_accepted(
+    agent: Client, caller: Caller, session_id: str
+) -> None:
+    assert secrets.propose_redactions(caller, UUID(session_id)) == 2
+    thread = get(agent, f"/api/sessions/{session_id}/thread")
+    first, second = thread["operations"]
+    assert first["type"] == second["type"] == "redact"
+    assert first["status"] == second["status"] == "proposed"
+    assert first["bundle_id"] == second["bundle_id"] is not None
+    assert TOKEN in str(get(agent, f"/api/sessions/{session_id}/messages"))
+    post(agent, f"/api/bundles/{first['bundle_id']}/accept", {})
+    for door in ("messages", "thread", "log"):
+        answer = str(get(agent, f"/api/sessions/{session_id}/{door}"))
+        assert TOKEN not in answer and PASSWORD not in answer
+
+
+def test_no_entry_of_the_log_holds_the_value(
+    agent: Client, caller: Caller, session_id: str
+) -> None:
+    secrets.propose_redactions(caller, UUID(session_id))
+    log = str(get(agent, f"/api/sessions/{session_id}/log"))
+    assert "redact" in log and TOKEN not in log and PASSWORD not in log
+
+
+def test_what_was_proposed_once_is_not_proposed_again(
+    agent: Client, caller: Caller, session_id: str
+) -> None:
+    secrets.propose_redactions(caller, UUID(session_id))
+    operations = get(agent, f"/api/sessions/{session_id}/thread")["operations"]
+    post(agent, f"/api/operations/{operations[0]['id']}/reject", {})
+    assert secrets.propose_redactions(caller, UUID(session_id)) == 0
+    assert secrets.propose_redactions(caller, UUID(session_id), start=2) == 0
+
+
+def transcript(*words: str) -> bytes:
+    said = [{"role": "user", "content": text} for text in words]
+    return json.dumps({"session_id": "deployment", "messages": said}).encode()
+
+
+def bring(caller: Caller, project: Project, content: bytes) -> imports.Imported:
+    upload = imports.keep_upload(BytesIO(content), name="deployment.json")
+    return imports.import_upload(caller, project, upload)
+
+
+def run_job() -> dict[str, Any]:
+    """Do the job that waits, as a worker does; its result."""
+    waiting = Job.objects.get(kind=jobs.KIND, status=Job.Status.QUEUED)
+    job = claim(waiting.pk)
+    assert job is not None
+    context = JobContext(job)
+    result = jobs.run_secrets(context, **job.arguments)
+    for effect in context.effects:
+        effect()
+    job.delete()
+    return result
+
+
+def test_an_import_is_looked_through_by_a_job_and_a_longer_version_only_where_it_is_new(
+    caller: Caller, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [f"Use {TOKEN} here.", "Thanks, that works well."]
+    (session,) = bring(caller, project, transcript(*words)).sessions
+    assert run_job() == {"proposed": 1}
+    looked_at: list[int] = []
+    load = secrets.load_recorded_at
+    monkeypatch.setattr(
+        secrets,
+        "load_recorded_at",
+        lambda session, rows: looked_at.extend(rows) or load(session, rows),
+    )
+    bring(caller, project, transcript(*words, f"The database is {ADDRESS} now."))
+    assert run_job() == {"proposed": 1}
+    assert looked_at == [2]
+    entries = session.log.order_by("number")
+    assert [entry.actor for entry in entries] == ["import", "import"]
+    assert all(entry.proposed for entry in entries)
+
+
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        (f"Use {TOKEN} here.", "Use [redacted] here."),
+        (f"{'Use it. ' * 7}{TOKEN}", "Use it. " * 7 + "[redacted]…"),
+        ("Use the token here.", "Use the token here."),
+    ],
+)
+def test_a_title_that_is_made_of_a_message_shows_no_credential(
+    caller: Caller, project: Project, words: str, title: str
+) -> None:
+    (session,) = bring(caller, project, transcript(words, "Thanks.")).sessions
+    run_job()
+    session.refresh_from_db()
+
+    assert session.title == title
+    assert (
+        words
+        in b"".join(exports.write(session, format="markdown", view="original")).decode()
+    )
+
+
+def test_a_title_of_its_own_shows_no_credential(
+    caller: Caller, project: Project
+) -> None:
+    said = {"title": f"With {TOKEN}", "messages": [{"role": "user", "content": "Hi"}]}
+    upload = imports.keep_upload(BytesIO(json.dumps(said).encode()), name="talk.json")
+    (session,) = imports.import_upload(caller, project, upload).sessions
+    run_job()
+    session.refresh_from_db()
+
+    assert session.title == "With [redacted]"
+
+
+def test_the_report_of_an_import_names_the_sessions_that_hold_secrets(
+    caller: Caller, owner: User, client: Client, project: Project
+) -> None:
+    client.force_login(owner)
+    words = ("Deploy the shop.", f"Use {TOKEN} here.")
+    imported = bring(caller, project, transcript(*words))
+    page = f"/imports/{imported.row.pk}/"
+    assert "Secrets" not in client.get(page).content.decode()
+    run_job()
+    shown = client.get(page).content.decode()
+    assert "To redact them is proposed." in shown and TOKEN not in shown
+    assert f"/sessions/{imported.sessions[0].pk}/" in shown
+
+
+def test_an_import_that_brings_nothing_new_is_not_looked_through(
+    caller: Caller, project: Project
+) -> None:
+    content = transcript("Nothing to hide.")
+    bring(caller, project, content)
+    assert run_job() == {"proposed": 0}
+    bring(caller, project, content)
+    assert not Job.objects.filter(kind=jobs.KIND).exists()
+
+
+def test_an_operator_may_have_nothing_looked_through(
+    caller: Caller, project: Project, settings: LazySettings
+) -> None:
+    settings.SKIP_SECRETS = True
+    bring(caller, project, transcript(f"Use {TOKEN} here."))
+    assert not Job.objects.filter(kind=jobs.KIND).exists()

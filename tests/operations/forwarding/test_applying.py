@@ -1,0 +1,176 @@
+"""`apply`: rewriting what a client is about to send (DESIGN 4, Hook; 6)."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts.models import Project, User
+from tests.operations.support.rest import get, make_session, operate, post, said
+from tests.people import client_of
+from threads.models import Blob
+
+COUNT = 8
+PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+
+
+@pytest.fixture
+def session_id(agent: Client) -> str:
+    return make_session(agent, COUNT)
+
+
+@pytest.fixture
+def path(session_id: str) -> str:
+    return f"/api/sessions/{session_id}/apply"
+
+
+def test_what_no_operation_touches_passes_as_it_was_given(
+    agent: Client, session_id: str, path: str
+) -> None:
+    """Whatever stands in it beside role and content, in its order, to the last byte."""
+    operate(agent, session_id, "digest", range=[2, 4], summary="Sum")
+    sent = [{"x": 1.50, "cache_control": {}, **one, "a": None} for one in said(COUNT)]
+    answer = agent.post(path, {"messages": sent}, "application/json")
+    messages = answer.json()["messages"]
+    assert json.dumps(messages) == json.dumps(
+        [*sent[:2], {"role": "system", "content": "Sum"}, *sent[5:]]
+    )
+
+
+def test_the_answer_says_what_was_applied_and_what_had_nothing_to_act_on(
+    agent: Client, session_id: str, path: str
+) -> None:
+    snip = operate(agent, session_id, "snip", range=[0, 1])
+    later = operate(agent, session_id, "digest", range=[5, 6], summary="Sum")
+    unmet = operate(agent, session_id, "snip", range=[3, 3], tags=["lean"])
+    answer = post(agent, path, {"messages": said(4)})
+    assert answer["applied"] == [snip["operation_id"]]
+    (suspended,) = answer["suspended"]
+    assert suspended["id"] == later["operation_id"]
+    assert suspended["reason"]
+    assert answer["messages"] == said(4)[2:]
+    assert answer["tokens"]["before"] > answer["tokens"]["after"] > 0
+    assert (answer["session_id"], answer["issues"]) == (session_id, [])
+    assert "system" not in answer
+    lean = post(agent, path, {"messages": said(4), "active_tags": ["lean"]})
+    assert unmet["operation_id"] in lean["applied"]
+    assert lean["messages"] == said(4)[2:3]
+
+
+def test_what_is_new_is_appended_and_operations_reach_it_at_once(
+    agent: Client, session_id: str, path: str
+) -> None:
+    answer = post(agent, path, {"messages": said(COUNT + 2)})
+    assert answer["messages"] == said(COUNT + 2)
+    assert get(agent, f"/api/sessions/{session_id}")["message_count"] == COUNT + 2
+    operate(agent, session_id, "snip", range=[COUNT, COUNT + 1])
+    again = post(agent, path, {"messages": said(COUNT + 2)})
+    assert again["messages"] == said(COUNT)
+
+
+def test_nothing_is_appended_where_the_client_says_so(
+    agent: Client, session_id: str, path: str
+) -> None:
+    operate(agent, session_id, "snip", range=[0, 1])
+    picture = {"url": f"data:image/png;base64,{PIXEL}"}
+    new = {"role": "user", "content": [{"type": "image_url", "image_url": picture}]}
+    sent = [*said(COUNT), new]
+    answer = post(agent, path, {"messages": sent, "append": False})
+    assert answer["messages"] == sent[2:]
+    assert get(agent, f"/api/sessions/{session_id}")["message_count"] == COUNT
+    assert not Blob.objects.exists()
+
+
+def test_a_session_without_messages_takes_any(agent: Client) -> None:
+    session_id = make_session(agent, [])
+    answer = post(agent, f"/api/sessions/{session_id}/apply", {"messages": said(3)})
+    assert answer["messages"] == said(3)
+    assert get(agent, f"/api/sessions/{session_id}")["message_count"] == 3
+
+
+def test_another_course_is_refused_at_the_first_message_that_differs(
+    agent: Client, session_id: str, path: str
+) -> None:
+    sent = said(COUNT)
+    sent[3] = {"role": "assistant", "content": "something else"}
+    refused = post(agent, path, {"messages": sent}, expect=409)
+    assert (refused["code"], refused["at"]) == ("not_aligned", ["messages", 3])
+    assert refused["message_count"] == COUNT
+
+
+def test_a_text_and_a_list_of_one_text_are_one_message(
+    agent: Client, session_id: str, path: str
+) -> None:
+    sent = [
+        {**one, "content": [{"type": "text", "text": one["content"]}]}
+        for one in said(COUNT)
+    ]
+    assert post(agent, path, {"messages": sent})["messages"] == sent
+    assert get(agent, f"/api/sessions/{session_id}")["message_count"] == COUNT
+
+
+def test_images_are_known_again_by_their_bytes(agent: Client) -> None:
+    picture = {"url": f"data:image/png;base64,{PIXEL}"}
+    sent = [{"role": "user", "content": [{"type": "image_url", "image_url": picture}]}]
+    session_id = make_session(agent, sent)
+    address = f"/api/sessions/{session_id}/apply"
+    assert post(agent, address, {"messages": sent})["messages"] == sent
+    operate(agent, session_id, "revise", range=[0, 0], replacements=sent * 2)
+    assert post(agent, address, {"messages": sent})["messages"] == sent * 2
+
+
+def test_anthropics_form_has_its_system_beside_the_messages(agent: Client) -> None:
+    session_id = make_session(agent, 4, system="Be brief.")
+    address = f"/api/sessions/{session_id}/apply"
+    operate(agent, session_id, "digest", range=[1, 2], summary="Sum")
+    body = {"format": "anthropic", "messages": said(4), "tools": [], "model": "x"}
+    answer = post(agent, address, {**body, "system": "Be brief."})
+    assert answer["system"] == "Be brief."
+    assert answer["messages"][0]["role"] == "user"
+    assert "Sum" in answer["messages"][0]["content"]
+    assert answer["messages"][1:] == said(4)[2:]
+    blocks = [{"type": "text", "text": "Be brief.", "cache_control": {}}]
+    assert post(agent, address, {**body, "system": blocks})["system"] == blocks
+    refused = post(agent, address, {**body, "system": "Be long."}, expect=409)
+    assert refused["code"] == "not_aligned"
+    operate(agent, session_id, "snip", range=[0, 0])
+    assert "system" not in post(agent, address, {**body, "system": "Be brief."})
+
+
+@pytest.mark.parametrize(
+    ("body", "at"),
+    [
+        ({}, ["messages"]),
+        ({"messages": [{"role": "x"}]}, ["messages", 0, "role"]),
+        ({"messages": [], "format": "gemini"}, ["format"]),
+        ({"messages": [], "colour": "red"}, ["colour"]),
+    ],
+)
+def test_what_is_malformed_is_refused_at_its_place(
+    agent: Client, path: str, body: dict[str, Any], at: list[Any]
+) -> None:
+    assert post(agent, path, body, expect=422)["at"] == at
+
+
+def test_one_who_may_only_read_applies_without_appending(
+    viewer: User, project: Project, path: str
+) -> None:
+    client = client_of(viewer, project)
+    post(client, path, {"messages": said(COUNT)}, expect=403)
+    body = {"messages": said(COUNT), "append": False}
+    assert post(client, path, body)["messages"] == said(COUNT)
+
+
+def test_the_effective_export_is_what_apply_gives(
+    agent: Client, session_id: str, path: str
+) -> None:
+    inserted = [{"role": "user", "content": "in between"}]
+    operate(agent, session_id, "insert", after_idx=6, messages=inserted)
+    operate(agent, session_id, "digest", range=[2, 4], summary="Sum")
+    operate(agent, session_id, "resequence", new_order=[7, 0])
+    query = {"format": "openai", "view": "effective"}
+    answer = agent.get(f"/api/sessions/{session_id}/export", query)
+    exported = json.loads(b"".join(answer))["messages"]
+    assert exported == post(agent, path, {"messages": said(COUNT)})["messages"]

@@ -1,0 +1,166 @@
+"""`apply` under a policy, with layers, and where a provider's rules ask for a repair."""
+
+import uuid
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts.models import User
+from contextstudio.accounts.selectors import caller_of_user
+from operations.context import slices
+from operations.domain.context.selection import Preference
+from operations.domain.providers.request import Compiled, Issue, Severity
+from operations.forwarding import compile as sending
+from tests.operations.support.rest import get, make_session, operate, post, put, said
+
+COUNT = 5
+
+
+@pytest.fixture
+def session_id(agent: Client) -> str:
+    return make_session(agent, COUNT)
+
+
+def apply(client: Client, session_id: str, messages: Any, **fields: Any) -> Any:
+    body = {"messages": messages, **fields}
+    return post(client, f"/api/sessions/{session_id}/apply", body)
+
+
+def marked(messages: list[Any]) -> list[Any]:
+    """The same messages with a field that only their client knows."""
+    return [{**one, "x": place} for place, one in enumerate(messages)]
+
+
+def called(*ids: str) -> list[dict[str, Any]]:
+    calls = [
+        {"id": id_, "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        for id_ in ids
+    ]
+    results = [
+        {"role": "tool", "tool_call_id": id_, "content": f"seen {id_} " + "x" * 900}
+        for id_ in ids
+    ]
+    return [{"role": "assistant", "content": None, "tool_calls": calls}, *results]
+
+
+def test_the_window_of_a_policy_holds_for_the_hook_too(
+    agent: Client, session_id: str
+) -> None:
+    put(agent, f"/api/sessions/{session_id}/policy", {"policy": {"window": 1}})
+    sent = marked(said(COUNT))
+    answer = apply(agent, session_id, sent)
+    assert answer["messages"] == sent[4:]
+    found = get(agent, f"/api/sessions/{session_id}/context")
+    assert [one["name"] for one in answer["steps"]] == [
+        *("replay", "window", "layers", "compile"),
+    ]
+    assert answer["tokens"] == {
+        "before": found["tokens"]["total"],
+        "after": found["tokens"]["sent"],
+    }
+
+
+def test_markers_go_out_where_the_policy_wants_them(
+    agent: Client, session_id: str
+) -> None:
+    operate(agent, session_id, "snip", start_idx=1, end_idx=2)
+    put(agent, f"/api/sessions/{session_id}/policy", {"policy": {"markers": True}})
+    sent = marked(said(COUNT))
+    answer = apply(agent, session_id, sent)
+    marker = {"role": "system", "content": "▸ snip o1: 2 messages"}
+    assert answer["messages"] == [sent[0], marker, *sent[3:]]
+    found = get(agent, f"/api/sessions/{session_id}/context?provider=openai")
+    assert found["messages"] == [said(COUNT)[0], marker, *said(COUNT)[3:]]
+    assert answer["tokens"]["after"] == found["tokens"]["sent"]
+    thread = get(agent, f"/api/sessions/{session_id}/thread")
+    assert thread["nodes"][1]["marker"] == {"before": marker["content"], "after": None}
+
+
+def test_layers_stand_in_the_system_prompt(agent: Client, session_id: str) -> None:
+    path = f"/api/sessions/{session_id}"
+    put(agent, f"{path}/scratchpad", {"content": "- [ ] ship"})
+    sent = marked(said(COUNT))
+    answer = apply(agent, session_id, sent)
+    system, *rest = answer["messages"]
+    assert system["role"] == "system"
+    assert "- [ ] ship" in system["content"]
+    assert rest == sent
+    blocks = [
+        {"role": one["role"], "content": [{"type": "text", "text": one["content"]}]}
+        for one in said(COUNT)
+    ]
+    beside = apply(agent, session_id, blocks, format="anthropic")
+    assert "- [ ] ship" in str(beside["system"])
+    assert beside["messages"] == blocks
+
+
+def test_the_clients_own_system_prompt_passes_beside_a_policy(agent: Client) -> None:
+    session_id = make_session(agent, COUNT, system="Be brief.")
+    put(agent, f"/api/sessions/{session_id}/policy", {"policy": {"window": 1}})
+    own = {"role": "system", "content": "Be brief.", "x": "own"}
+    answer = apply(agent, session_id, [own, *said(COUNT)])
+    assert answer["messages"] == [own, *said(COUNT)[4:]]
+    system = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "e"}}]
+    beside = apply(agent, session_id, said(COUNT), format="anthropic", system=system)
+    assert beside["system"] == system
+    assert beside["messages"] == said(COUNT)[4:]
+
+
+def test_a_half_of_a_call_is_never_sent(agent: Client) -> None:
+    messages = marked([*said(1), *called("a", "b"), *said(1)])
+    session_id = make_session(agent, messages)
+    operate(agent, session_id, "snip", range=[1, 1])
+    answer = apply(agent, session_id, messages)
+    assert [one["rule"] for one in answer["issues"]] == ["R1"]
+    assert answer["issues"][0]["keys"] == ["m2", "m3"]
+    assert answer["messages"] == [messages[0], messages[4]]
+    assert answer["steps"][-1]["left_out"][0]["key"] == "m2"
+
+
+def test_results_are_cut_by_the_tiers_of_a_policy(agent: Client) -> None:
+    messages = marked([*said(1), *called("a"), *said(1)])
+    session_id = make_session(agent, messages)
+    policy = {"truncation": {"inactive": 100, "keep": "head"}}
+    put(agent, f"/api/sessions/{session_id}/policy", {"policy": policy})
+    answer = apply(agent, session_id, messages)
+    cut = answer["messages"][2]
+    assert cut["content"].startswith("seen a xxx")
+    assert 'recall(ref_id="m2")' in cut["content"]
+    assert [answer["messages"][place] for place in (0, 1, 3)] == [
+        messages[place] for place in (0, 1, 3)
+    ]
+
+
+def test_what_no_provider_takes_is_refused_with_its_rule(
+    agent: Client, session_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issue = Issue("R9", Severity.REFUSED, ("m0",), "It can't be sent.")
+    refused = Compiled({}, [], None, (), (issue,))
+    monkeypatch.setattr(sending, "compile_request", lambda *_: refused)
+    operate(agent, session_id, "snip", range=[1, 1])
+    path = f"/api/sessions/{session_id}/apply"
+    found = post(agent, path, {"messages": said(COUNT)}, expect=422)
+    assert (found["code"], found["detail"]) == ("refused", "It can't be sent.")
+    assert found["errors"] == [
+        {
+            "code": "R9",
+            "detail": "It can't be sent.",
+            "at": ["messages"],
+            "keys": ["m0"],
+        }
+    ]
+
+
+def test_a_thread_without_a_question_has_layers_too(agent: Client) -> None:
+    session_id = make_session(agent, [])
+    put(agent, f"/api/sessions/{session_id}/scratchpad", {"content": "Plan"})
+    answer = apply(agent, session_id, [{"role": "system", "content": "Be brief."}])
+    assert answer["messages"][0]["content"].startswith("Be brief.\n\n## Scratchpad")
+
+
+def test_the_hook_uses_up_a_slice(agent: Client, session_id: str, owner: User) -> None:
+    wish = Preference(start=4, end=5)
+    slices.request_slice(caller_of_user(owner), uuid.UUID(session_id), wish)
+    assert apply(agent, session_id, said(COUNT))["messages"] == said(COUNT)[4:]
+    assert apply(agent, session_id, said(COUNT))["messages"] == said(COUNT)

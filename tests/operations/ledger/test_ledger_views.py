@@ -1,0 +1,129 @@
+"""What operations cost and save, as the drawer says it."""
+
+from fractions import Fraction
+from unittest.mock import patch
+
+import pytest
+
+from operations.context.model_catalog import Prices, prices_of
+from operations.context.services import assemble_session
+from operations.domain.ledger.ledger import Price, Tariff, bill
+from operations.ledger.page import dollars, line_of, note_of
+from operations.ledger.services import Reckoned, Row
+from tests.operations.conftest import Page
+
+SONNET = Price(*(Fraction(text) / 1_000_000 for text in ("3", "3.75", "0.3")))
+TARIFF = Tariff(tiers=((0, SONNET),), minimum=1024)
+KNOWN, UNKNOWN = (
+    Prices(tariff=TARIFF, model=model, estimated=()) for model in ("sonnet", "")
+)
+
+
+def said(
+    before: int, after: int, prefix: int, prices: Prices = KNOWN, *seals: str
+) -> str:
+    row = Row(
+        operation="o1",
+        bill=bill(before, after, prefix, TARIFF),
+        first="m1",
+        seals=seals,
+        exact=True,
+    )
+    return line_of(row, prices).text
+
+
+def test_a_line_says_what_is_rewritten_saved_and_when_it_pays() -> None:
+    assert said(100_000, 60_000, 20_000) == (
+        "Rewrites 40,000 tokens once ($0.14), saves 40,000 a turn ($0.012),"
+        " pays after 12 turns"
+    )
+    assert said(100_000, 60_000, 20_000, UNKNOWN, "m9") == (
+        "Rewrites 40,000 tokens once, saves 40,000 a turn, pays after 12 turns,"
+        " takes the sealed reasoning from 1 answer"
+    )
+    assert said(50_000, 40_000, 40_000) == (
+        "Saves 10,000 a turn ($0.0030), pays at once"
+    )
+    assert said(50_000, 50_200, 50_000) == (
+        "Rewrites 200 tokens once ($0.00069), adds 200 a turn (under $0.0001), never pays"
+    )
+    assert said(50_000, 50_000, 40_000).endswith("saves nothing, never pays")
+    assert said(1100, 1000, 500) == (
+        "Saves 100 a turn, yet is too short to be cached then ($0.0027), never pays"
+    )
+    assert said(800, 700, 500) == "Saves 100 a turn ($0.00030), pays at once"
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "note"),
+    [
+        (
+            "anthropic",
+            "claude-sonnet-4-5",
+            "Reckoned for Anthropic, claude-sonnet-4-5: $3.00 a million tokens, $3.75"
+            " written into its cache, $0.30 read from it.",
+        ),
+        ("openai", "gpt-4", "$30.00 written into its cache, $3.00 read from it (es"),
+        ("openai", "", "no price is known of its model: turns follow from what"),
+        ("mistral", "own", "no price is known of own: nothing is taken to be cached."),
+    ],
+)
+def test_the_drawer_says_with_which_prices_it_reckons(
+    provider: str, model: str, note: str
+) -> None:
+    prices = prices_of(provider, model)
+    assert note in note_of(Reckoned(provider, model, prices, (), None))
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        ("0", "$0"),
+        ("0.19", "$0.19"),
+        ("1234.5", "$1,234.50"),
+        ("0.00111", "$0.0011"),
+        ("0.00997", "$0.010"),
+    ],
+)
+def test_an_amount_has_two_digits_that_say_something(amount: str, text: str) -> None:
+    assert dollars(Fraction(amount)) == text
+
+
+def test_the_lines_are_reckoned_once_for_what_they_depend_on(page: Page) -> None:
+    """As long as nothing changes, looking again costs no context."""
+    page.edit("snip", targets="m10 m11")
+    with patch(
+        "operations.ledger.services.assemble_session", wraps=assemble_session
+    ) as made:
+        for _ in range(2):
+            assert "Saves" in page.get("ledger").content.decode()
+        assert made.call_count == 1
+        page.edit("snip", targets="m1", stage="1")
+        page.get("ledger")
+        assert made.call_count == 2
+
+
+def test_a_long_thread_is_reckoned_when_somebody_asks(page: Page) -> None:
+    page.edit("snip", targets="m10 m11")
+    with patch("operations.ledger.views.MOST_UNASKED", 10):
+        first = page.get("ledger").content.decode()
+        second = page.get("ledger", asked="1").content.decode()
+    assert 'data-verb="reckon"' in first
+    assert "Saves" not in first
+    assert "Saves" in second
+    assert 'data-verb="reckon"' not in second
+
+
+def test_the_drawer_asks_for_a_line_of_each_operation(page: Page) -> None:
+    page.edit("digest", targets="m5 m6 m7", summary="Much longer than it was. " * 20)
+    page.edit("tag", targets="m1", tags="x")
+    page.edit("snip", targets="m10 m11", propose="1")
+    answer = page.client.get(f"/sessions/{page.session.pk}/ledger").content.decode()
+    assert 'data-late="o1"' in answer
+    assert "icons.svg#warn" in answer
+    assert "never pays" in answer
+    assert 'data-late="o2"' not in answer  # it changes nothing that is sent
+    assert 'data-late="o3"' in answer
+    assert "If it applies: saves" in answer
+    panel = page.client.get(f"/sessions/{page.session.pk}/panel").content.decode()
+    assert panel.count('class="op-cost"') == 3

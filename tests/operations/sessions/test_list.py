@@ -1,0 +1,65 @@
+"""The list of sessions."""
+
+from collections.abc import Callable
+
+from django.test import Client
+
+from contextstudio.accounts.models import User
+from tests.operations.conftest import Page
+from threads.models import Session
+
+
+def content(page: Page, **fields: str) -> str:
+    return page.client.get("/sessions/", fields).content.decode()
+
+
+def test_the_first_address_leads_to_the_only_session_or_to_the_list(page: Page) -> None:
+    assert page.client.get("/")["Location"] == page.url
+    Session.objects.create(project=page.session.project, title="Another")
+    assert page.client.get("/")["Location"] == "/sessions/"
+
+
+def test_a_session_is_listed_with_its_numbers(page: Page) -> None:
+    page.edit("snip", targets="m2 m3")
+    shown = content(page)
+    assert "Twenty" in shown
+    assert "1 on" in shown
+    assert "Question 0" in shown
+
+
+def test_numbers_are_counted_again_where_they_were_forgotten(page: Page) -> None:
+    page.edit("snip", targets="m2 m3")
+    page.edit("snip", targets="m6", propose="1")
+    Session.objects.update(overview=None)
+    assert "1 on" in content(page)
+    overview = Session.objects.get().overview
+    assert overview is not None
+    assert overview["proposed"] == 1
+
+
+def test_a_stranger_sees_an_empty_list(
+    page: Page, open_page: Callable[..., Page], stranger: User
+) -> None:
+    shown = content(open_page(stranger))
+    assert "Twenty" not in shown
+    assert "No sessions yet" in shown
+
+
+def test_a_viewer_gets_no_way_in_for_files(
+    open_page: Callable[..., Page], viewer: User
+) -> None:
+    assert 'id="dropzone"' not in content(open_page(viewer))
+
+
+def test_titles_are_searched(page: Page) -> None:
+    assert "Twenty" in content(page, q="twen")
+    assert "Twenty" not in content(page, q="thirty")
+
+
+def test_who_is_not_signed_in_is_asked_to(client: Client, db: None) -> None:
+    assert client.get("/sessions/")["Location"].startswith("/sign-in")
+
+
+def test_a_script_gets_the_rows_alone(page: Page) -> None:
+    answer = page.client.get("/sessions/", headers={"HX-Request": "true"})
+    assert answer.content.decode().lstrip().startswith("<tr>")

@@ -1,0 +1,139 @@
+"""Threads and operations for tests, with defaults."""
+
+from operations.domain.log.condition import ALWAYS, Condition
+from operations.domain.log.log import Entry, Log, fold
+from operations.domain.log.operation import (
+    Digest,
+    Insert,
+    Key,
+    New,
+    Operation,
+    Resequence,
+    Revise,
+    Snip,
+    Span,
+)
+from operations.domain.thread.node import FoldNode
+from operations.domain.thread.replay import replay
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import original_key
+from operations.domain.tree.leaf import Leaf
+from operations.domain.tree.span import fingerprint
+from threads.domain.part import Text
+
+AUTHOR, OTHER = "user:1", "user:2"
+
+
+def originals(count: int, tokens: int = 10) -> list[Leaf]:
+    return [
+        Leaf("user" if index % 2 == 0 else "assistant", tokens, 1)
+        for index in range(count)
+    ]
+
+
+def keys(first: int, last: int) -> tuple[Key, ...]:
+    """The originals from one index to another, which is in."""
+    return tuple(original_key(index) for index in range(first, last + 1))
+
+
+def new(text: str = "new", role: str = "system", tokens: int = 3) -> New:
+    return New(role, (Text(text),), tokens)
+
+
+def digest(first: int, last: int, *, condition: Condition = ALWAYS) -> Digest:
+    return Digest(
+        targets=keys(first, last), messages=(new("summary"),), condition=condition
+    )
+
+
+def revise(first: int, last: int, *texts: str) -> Revise:
+    return Revise(
+        targets=keys(first, last), messages=tuple(map(new, texts or ("other",)))
+    )
+
+
+def snip(first: int, last: int) -> Snip:
+    return Snip(targets=keys(first, last))
+
+
+def insert(after: Key | None, *texts: str) -> Insert:
+    return Insert(after=after, messages=tuple(map(new, texts or ("inserted",))))
+
+
+def resequence(*order: Key) -> Resequence:
+    return Resequence(order=order)
+
+
+def span(
+    key: Key,
+    start: int,
+    end: int,
+    covered: str = "?",
+    text: str = "",
+    *,
+    part: int = 0,
+    saved: int = 0,
+) -> Span:
+    sha256 = fingerprint(covered)
+    return Span(
+        key=key, part=part, start=start, end=end, sha256=sha256, text=text, saved=saved
+    )
+
+
+def entries(*operations: Operation | Entry, actor: str = AUTHOR) -> list[Entry]:
+    """Entries in a row; an operation alone is one of `actor`."""
+    return [
+        operation._replace(number=number)
+        if isinstance(operation, Entry)
+        else Entry(number, operation, actor)
+        for number, operation in enumerate(operations, start=1)
+    ]
+
+
+def by(actor: str, operation: Operation, *, bundle: str | None = None) -> Entry:
+    return Entry(0, operation, actor, bundle)
+
+
+def proposal(operation: Operation, actor: str = AUTHOR) -> Entry:
+    return Entry(0, operation, actor, None, proposed=True)
+
+
+def log(*operations: Operation | Entry) -> Log:
+    return fold(entries(*operations))
+
+
+def thread(count: int, *operations: Operation | Entry, **options: object) -> Thread:
+    return replay(originals(count), log(*operations), **options)  # type: ignore[arg-type]
+
+
+def shape(thread: Thread) -> str:
+    """The nodes of a thread in one line: `m0 o2(m1 o1(m2 m3)) m4`."""
+    return " ".join(_shape(thread, key) for key in thread.keys)
+
+
+def _shape(thread: Thread, key: Key) -> str:
+    if not isinstance(thread.node(key), FoldNode):
+        return key
+    return (
+        f"{key}({' '.join(_shape(thread, inner) for inner in thread.child_keys(key))})"
+    )
+
+
+def statuses(thread: Thread) -> list[str]:
+    return [report.status.value for report in thread.operations]
+
+
+def picture(thread: Thread) -> dict[str, object]:
+    """All that can be seen of a thread, but how long its log is."""
+    return {
+        "shape": shape(thread),
+        "nodes": [thread.node(key) for key in [*thread.keys, *thread.folds]],
+        "inner": [thread.children(key) for key in thread.folds],
+        "effective": list(thread.effective()),
+        "operations": thread.operations,
+        "tokens": thread.tokens,
+        "marks": thread.marks,
+        "moved": thread.moved,
+        "active_tags": thread.active_tags,
+        "spans": {key: thread.spans(key) for key in thread.annotated},
+    }

@@ -1,0 +1,171 @@
+"""Whether what compiles is accepted: by the validators, and by the seals of the reasoning in it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from operations.domain.providers import PROVIDERS, compile_request
+from operations.domain.providers.request import Compiled, Severity
+from operations.domain.tree.key import original_key
+from tests.validators import VALIDATORS
+from threads.domain.part import Text, Thinking
+
+from .prepared import MODELS, Context
+
+ROOT = Path(__file__).resolve().parents[3]
+LONE = re.compile("[\ud800-\udfff]")
+MOST_REFUSED = 0.01
+PAGE = (ROOT / "docs" / "providers.md").read_text("utf-8")
+REFUSABLE = frozenset(
+    re.findall(r"\bR\d+\b", PAGE.partition("## Refusals")[2].partition("\n## ")[0])
+)
+"""The rules on the list of refusals of the page of providers."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many contexts compiled, how many were refused by which rules."""
+
+    examples: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    """By provider."""
+
+    @property
+    def rate(self) -> float:
+        """The share of refusals among the contexts of the provider that refused most."""
+        return max(self.refused.values(), default=0) / max(1, self.examples)
+
+    @property
+    def sentence(self) -> str:
+        """What was compiled, in one line."""
+        each = ", ".join(f"{name} {count}" for name, count in self.refused.items())
+        return (
+            f"compiled {self.examples:,} contexts for each of {len(PROVIDERS)} providers,"
+            f" refused: {each or 'none'} ({self.rate:.2%}, at most {MOST_REFUSED:.0%})"
+        )
+
+    def add(self, context: Context) -> None:
+        """Compile a context for every provider; fail where one wouldn't accept the request."""
+        self.examples += 1
+        for provider in PROVIDERS:
+            models = MODELS[provider]
+            draft = context.for_model(models[self.examples % len(models)])
+            compiled = compile_request(provider, draft)
+            refused = {
+                i.rule for i in compiled.issues if i.severity is Severity.REFUSED
+            }
+            assert refused <= REFUSABLE, f"{provider} refuses for {refused}"
+            self.refused[provider] += bool(refused)
+            if not refused:
+                problems = [*problems_of(provider, compiled, context)]
+                assert not problems, f"{provider} would refuse: {problems}"
+        self.refused += Counter()
+
+
+def problems_of(provider: str, compiled: Compiled, context: Context) -> Iterator[str]:
+    """What a provider would refuse of a request, and what of it isn't said of the messages."""
+    yield from VALIDATORS[provider](compiled.request)
+    yield from _broken_seals(compiled.request, context)
+    yield from _lost(compiled.request, context)
+    if len(compiled.origins) != len(compiled.messages):
+        yield "Not every message says what it is made of."
+    known = {message.key for message in context.draft.messages}
+    known |= {key for layer in context.draft.layers for key in layer.keys}
+    for keys in (*compiled.origins, *(issue.keys for issue in compiled.issues)):
+        if not known.issuperset(keys):
+            yield f"There are no messages {set(keys) - known}."
+
+
+def _lost(request: Any, context: Context) -> Iterator[str]:
+    """What the model sees of the words in a thread, and no request says."""
+    said = "\0\0".join(_strings(request))
+    for message in context.draft.messages:
+        for part in message.parts:
+            words = part.text.strip() if isinstance(part, Text) else ""
+            if LONE.sub("\ufffd", words) not in said:
+                yield f"The words {words!r} of {message.key} are lost."
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, Sequence) and not isinstance(value, bytes):
+        for inner in value:
+            yield from _strings(inner)
+
+
+def _broken_seals(request: Any, context: Context) -> Iterator[str]:
+    """Seals of an answer that aren't with its words, or behind a message that was changed.
+
+    Signatures in Gemini's form are bound to their part alone.
+    """
+    recorded = _recorded(context)
+    intact = _intact(context)
+    for words, seal in _sealed(request):
+        places = [place for place, part in recorded if _is(part, words, seal)]
+        if not places:
+            yield f"The seal {seal!r} is not the one of {words!r}."
+        elif min(places) >= intact:
+            yield f"The seal {seal!r} stands behind what was changed."
+
+
+def _recorded(context: Context) -> list[tuple[int, Thinking]]:
+    messages = context.conversation.messages
+    return [
+        (place, part)
+        for place, message in enumerate(messages)
+        for part in message.parts
+        if isinstance(part, Thinking)
+    ]
+
+
+def _intact(context: Context) -> int:
+    """How many originals, from the first, are sent as they were recorded, nothing between them.
+
+    A step may leave out what an operation moved, so that it is of no matter to seals.
+    """
+    layers, messages = context.draft.layers, context.draft.messages
+    if any(not layer.keys for layer in layers):
+        return 0
+    parts = {message.key: message.parts for message in messages}
+    sent = [*(key for layer in layers for key in layer.keys), *parts]
+    for place, key in enumerate(sent):
+        if key != original_key(place) or context.thread.spans(key):
+            return place
+        recorded = context.conversation.messages[place].parts
+        if parts.get(key, recorded) != recorded:
+            return place
+    return len(sent)
+
+
+def _is(part: Thinking, words: str | None, seal: str) -> bool:
+    if words is None:
+        return part.data == seal
+    return part.text == words and part.signature == seal
+
+
+def _sealed(value: Any) -> Iterator[tuple[str | None, str]]:
+    """The words and the seal of each piece of sealed reasoning; words None: only the seal."""
+    if isinstance(value, Mapping):
+        if value.get("type") == "thinking" and "signature" in value:
+            yield value["thinking"], value["signature"]
+        elif "reasoningText" in value:
+            yield value["reasoningText"]["text"], value["reasoningText"]["signature"]
+        elif value.get("type") == "redacted_thinking":
+            yield None, value["data"]
+        elif "redactedContent" in value:
+            yield None, value["redactedContent"]
+        elif value.get("type") == "reasoning" and "encrypted_content" in value:
+            yield None, value["encrypted_content"]
+        else:
+            for inner in value.values():
+                yield from _sealed(inner)
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        for inner in value:
+            yield from _sealed(inner)

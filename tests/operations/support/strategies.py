@@ -1,0 +1,280 @@
+"""Hypothesis strategies: originals, and logs of operations on them that make sense or not."""
+
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+from operations.domain.log.history import redoable, undoable
+from operations.domain.log.log import Entry, fold
+from operations.domain.log.operation import (
+    CONTROLS,
+    EDITS,
+    Accept,
+    ActivateTags,
+    Amend,
+    Condense,
+    Condition,
+    Digest,
+    Edit,
+    Insert,
+    Key,
+    New,
+    Operation,
+    Purge,
+    Redact,
+    Redo,
+    Reject,
+    Replace,
+    Resequence,
+    Revert,
+    Revise,
+    Snip,
+    Span,
+    Tag,
+    Toggle,
+    Undo,
+)
+from operations.domain.tree.key import entry_key, made_key, original_key
+from operations.domain.tree.leaf import Leaf
+from operations.domain.tree.span import fingerprint
+from threads.domain.part import Text
+from threads.domain.text import text_of
+
+ACTORS = ("user:1", "user:2")
+TAGS = ("alpha", "beta", "objective:ship")
+MALFORMED = (
+    "",
+    "m",
+    "m-1",
+    "m00",
+    "m٣",
+    "m9999999999",
+    "o0",
+    "o01",
+    "o1.",
+    "o1.x",
+    "x1",
+    "o",
+    "m1 ",
+)
+
+leaves = st.builds(
+    Leaf,
+    role=st.sampled_from(("system", "user", "assistant", "tool")),
+    tokens=st.integers(0, 50),
+    group=st.integers(0, 3),
+)
+threads = st.lists(leaves, min_size=1, max_size=14)
+texts = st.text(alphabet="abc xyz\n", min_size=1, max_size=8)
+messages = st.builds(
+    New,
+    role=st.sampled_from(("system", "user", "assistant")),
+    parts=st.lists(st.builds(Text, texts), min_size=1, max_size=2).map(tuple),
+    tokens=st.integers(0, 50),
+)
+conditions = st.one_of(
+    st.just(Condition()),
+    st.builds(
+        Condition,
+        tags=st.lists(st.sampled_from(TAGS[:2]), unique=True, max_size=2).map(tuple),
+        objectives=st.sampled_from(((), ("ship",))),
+        match=st.sampled_from(("all", "any", "none")),
+    ),
+)
+active_tags = st.none() | st.frozensets(st.sampled_from(TAGS))
+
+
+def runs(count: int) -> st.SearchStrategy[tuple[Key, ...]]:
+    """Keys of originals that follow one another."""
+    return st.tuples(st.integers(0, count - 1), st.integers(1, 6)).map(
+        lambda run: tuple(
+            original_key(index) for index in range(run[0], min(count, run[0] + run[1]))
+        )
+    )
+
+
+def made_keys(entries: Sequence[Entry]) -> list[Key]:
+    """Keys of the folds and messages that the edits among entries make."""
+    keys = []
+    for entry in entries:
+        made = getattr(entry.operation, "messages", ())
+        keys += [
+            entry_key(entry.number),
+            *(made_key(entry.number, k) for k in range(len(made))),
+        ]
+    return keys
+
+
+def targets(
+    count: int, entries: Sequence[Entry], *, malformed: bool
+) -> st.SearchStrategy[tuple[Key, ...]]:
+    """Runs of originals, originals at random, and keys that earlier entries made."""
+    keys = [original_key(index) for index in range(count)] + made_keys(entries)
+    if malformed:
+        keys += [*MALFORMED, original_key(count), "o99.0"]
+    some = st.lists(st.sampled_from(keys), min_size=1, max_size=5, unique=True).map(
+        tuple
+    )
+    both = st.tuples(runs(count), some).map(
+        lambda pair: tuple(dict.fromkeys(sum(pair, ())))
+    )
+    return st.one_of(runs(count), both, some)
+
+
+@st.composite
+def spans(
+    draw: st.DrawFn, count: int, entries: Sequence[Entry], *, malformed: bool
+) -> Span:
+    """A span; in a message that an entry made mostly with the digest of its text."""
+    made = {
+        made_key(entry.number, k): message
+        for entry in entries
+        for k, message in enumerate(getattr(entry.operation, "messages", ()))
+    }
+    keys = [original_key(index) for index in range(count)]
+    key = draw(st.sampled_from([*made, *keys, *(MALFORMED if malformed else ())]))
+    part, start = draw(st.integers(0, 1)), draw(st.integers(0, 6))
+    end = start + draw(st.integers(0 if malformed else 1, 4))
+    text = "?"
+    if key in made and part < len(made[key].parts):
+        text = text_of(made[key].parts[part])[start:end]
+    return Span(
+        key=key,
+        part=part,
+        start=start,
+        end=end,
+        sha256=fingerprint(text),
+        text=draw(st.sampled_from(("", "new"))),
+        saved=draw(st.integers(-3, 3)),
+    )
+
+
+@st.composite
+def edits(
+    draw: st.DrawFn,
+    count: int,
+    entries: Sequence[Entry] = (),
+    *,
+    malformed: bool = False,
+    words: st.SearchStrategy[New] = messages,
+) -> Edit:
+    """An edit that could follow some entries, making messages of `words`."""
+    keys = draw(targets(count, entries, malformed=malformed))
+    condition = draw(conditions)
+    made = tuple(draw(st.lists(words, min_size=1, max_size=3)))
+    kind = draw(st.sampled_from((*EDITS, "insert")))
+    match kind:
+        case "tag":
+            tags = tuple(
+                draw(st.lists(st.sampled_from("pqr"), min_size=1, unique=True))
+            )
+            return Tag(targets=keys, tags=tags, condition=condition)
+        case "digest":
+            return Digest(targets=keys, messages=made[:1], condition=condition)
+        case "revise":
+            return Revise(targets=keys, messages=made, condition=condition)
+        case "snip":
+            return Snip(targets=keys, condition=condition)
+        case "condense":
+            return Condense(targets=keys[:1], messages=made[:1], condition=condition)
+        case "insert":
+            after = draw(st.sampled_from((None, keys[-1], keys[-1])))
+            return Insert(after=after, messages=made, condition=condition)
+        case "resequence":
+            return Resequence(
+                order=tuple(draw(st.permutations(keys))), condition=condition
+            )
+    several = spans(count, entries, malformed=malformed)
+    changed = tuple(draw(st.lists(several, min_size=1, max_size=3)))
+    return (Replace if kind == "replace" else Redact)(
+        spans=changed, condition=condition
+    )
+
+
+@st.composite
+def controls(
+    draw: st.DrawFn, count: int, entries: Sequence[Entry], actor: str
+) -> Operation:
+    """A control that could follow some entries, at least one."""
+    numbers = [entry.number for entry in entries]
+    chosen = draw(
+        st.lists(st.sampled_from(numbers), min_size=1, max_size=2, unique=True)
+    )
+    keys = tuple(map(entry_key, chosen))
+    match draw(st.sampled_from((*CONTROLS, "toggle", "any"))):
+        case "toggle":
+            return Toggle(operations=keys, active=draw(st.booleans()))
+        case "revert":
+            return Revert(operations=keys)
+        case "accept":
+            return Accept(operations=keys)
+        case "reject":
+            return Reject(operations=keys)
+        case "amend":
+            return draw(amends(count, entries))
+        case "activate_tags":
+            tags = draw(st.lists(st.sampled_from(TAGS), unique=True))
+            return ActivateTags(tags=tuple(tags))
+        case "purge":
+            return Purge(targets=draw(runs(count)))
+        case "undo":
+            return Undo(entries=undoable(fold(entries), actor))
+        case "redo":
+            return Redo(entries=redoable(fold(entries), actor))
+    return draw(st.sampled_from((Undo, Redo)))(entries=tuple(chosen))
+
+
+@st.composite
+def amends(draw: st.DrawFn, count: int, entries: Sequence[Entry]) -> Operation:
+    """New words for an edit among the entries, or something else where that has none."""
+    entry = draw(st.sampled_from(entries))
+    made = tuple(draw(st.lists(messages, min_size=1, max_size=3)))
+    condition = draw(conditions)
+    match entry.operation:
+        case Insert(after=after):
+            edit: Edit = Insert(after=after, messages=made, condition=condition)
+        case Revise(targets=keys):
+            edit = Revise(targets=keys, messages=made, condition=condition)
+        case Snip(targets=keys):
+            edit = Snip(targets=keys, condition=condition)
+        case _:
+            edit = draw(edits(count, entries))
+    return Amend(operation=entry_key(entry.number), edit=edit)
+
+
+@st.composite
+def logs(
+    draw: st.DrawFn,
+    count: int,
+    *,
+    malformed: bool = False,
+    with_controls: bool = True,
+    words: st.SearchStrategy[New] = messages,
+    most: int = 16,
+) -> list[Entry]:
+    """Entries of two actors over `count` originals, with proposals and bundles."""
+    entries: list[Entry] = []
+    for number in range(1, draw(st.integers(0, most)) + 1):
+        actor = draw(st.sampled_from(ACTORS))
+        if with_controls and entries and draw(st.integers(0, 2)) == 0:
+            entries.append(Entry(number, draw(controls(count, entries, actor)), actor))
+            continue
+        edit = draw(edits(count, entries, malformed=malformed, words=words))
+        last = entries[-1] if entries else None
+        bundle = draw(st.sampled_from((None, f"bundle-{number}")))
+        if last and last.bundle and last.actor == actor and draw(st.booleans()):
+            bundle = last.bundle
+        proposed = with_controls and draw(st.integers(0, 5)) == 0
+        entries.append(Entry(number, edit, actor, bundle, proposed))
+    return entries
+
+
+@st.composite
+def sessions(
+    draw: st.DrawFn, *, malformed: bool = False, with_controls: bool = True
+) -> tuple[list[Leaf], list[Entry]]:
+    """Originals, and a log over them."""
+    originals = draw(threads)
+    return originals, draw(
+        logs(len(originals), malformed=malformed, with_controls=with_controls)
+    )

@@ -1,0 +1,122 @@
+"""What names a rollout of Codex, how it is known, and where it comes from."""
+
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.threads.support.readings import events, messages
+from tests.threads.support.rollouts import (
+    SESSION,
+    as_file,
+    call,
+    event,
+    item,
+    meta,
+    output,
+    rollout,
+    said,
+    turn,
+)
+from threads.domain import formats
+from threads.domain.formats import codex
+from threads.domain.formats.codex import index as codex_index
+from threads.domain.formats.io import source, windows
+from threads.domain.transcript import Parent, Relation
+
+from .rollouts import read
+
+
+@pytest.mark.parametrize(
+    ("title", "found"),
+    [
+        ("A lamp", [event("thread_name_updated", thread_name="A lamp"), *rollout()]),
+        (
+            "Mend it",
+            [
+                event(
+                    "user_message", message="Open: a\n## My request for Codex:\nMend it"
+                )
+            ],
+        ),
+        ("Typed", [said("user", "<environment_context>"), said("user", "Typed")]),
+        (
+            "Typed",
+            [said("developer", "x"), item("message", role="user", content="Typed")],
+        ),
+        ("<user_instructions>", [said("user", "<user_instructions>")]),
+        ("Codex session 0199a000", [meta()]),
+        ("Codex session", []),
+    ],
+)
+def test_the_title_is_what_was_typed_first(title: str, found: list[Any]) -> None:
+    assert read(*found, said("assistant", "Ho"))[0].title == title
+
+
+def test_a_file_that_lost_its_top_is_known_by_its_name() -> None:
+    name = f"rollout-2026-03-01T10-00-00-{SESSION}.jsonl"
+
+    assert read(said("user", "Hi"), name=name)[0].external_id == SESSION
+
+
+@pytest.mark.parametrize(
+    ("members", "relation"),
+    [
+        ({"forked_from_id": "p"}, Relation.BRANCH),
+        (
+            {"parent_thread_id": "p", "source": {"subagent": "review"}},
+            Relation.SUBAGENT,
+        ),
+        (
+            {"source": {"subagent": {"thread_spawn": {"parent_thread_id": "p"}}}},
+            Relation.SUBAGENT,
+        ),
+    ],
+)
+def test_a_fork_and_a_sub_agent_name_their_parent(
+    members: dict[str, Any], relation: Relation
+) -> None:
+    again = meta(id="other", forked_from_id="x", base="Again.")
+    transcript, items = read(meta(**members), said("user", "Hi"), again)
+
+    assert transcript.parent == Parent(external_id="p", relation=relation)
+    assert transcript.external_id == SESSION
+    assert events(items) == ["session_meta", "session_meta"]
+
+
+def test_the_model_of_the_whole_is_found_over_chunks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = [said("user", "Hi"), turn("gpt-1"), said("user", "x" * 200), turn("gpt-2")]
+    for size in (1, 7, 100, 1000):
+        monkeypatch.setattr(source, "CHUNK", size)
+        monkeypatch.setattr(windows, "WINDOW", size)
+        file = io.BytesIO(as_file(*lines))
+        known = list(codex_index.lines_with(file, re.compile(b'"gpt-2"')))
+        assert len(known) == (size > 60), size
+
+
+def test_a_rollout_is_known_by_its_records() -> None:
+    raw = json.dumps(rollout()[0]).encode()
+    odd = json.dumps({"type": ["session_meta"], "payload": {}}).encode()
+
+    assert "codex" not in [candidate.format for candidate in formats.detect(odd)]
+    assert formats.detect(raw)[0].format == "codex"
+    assert codex.FORMAT.label == "a Codex rollout (JSONL)"
+
+
+def test_bare_items_behind_a_header_are_read_alike() -> None:
+    header = {"id": SESSION, "timestamp": "2025-06-01T10:00:00Z", "instructions": None}
+    bare = [line["payload"] for line in (said("user", "Why?"), call("c"), output("c"))]
+    transcript, items = read(header, {"record_type": "state"}, *bare, {"role": "user"})
+
+    assert events(items) == ["session_meta", "state"]
+    assert [str(message.role) for message in messages(items)] == [
+        "user",
+        "assistant",
+        "tool",
+        "user",
+    ]
+    assert (transcript.title, transcript.external_id) == ("Why?", SESSION)

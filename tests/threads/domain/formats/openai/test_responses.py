@@ -1,0 +1,347 @@
+"""OpenAI's Responses: requests, responses and lists of items, in and out."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.support.spoken import conversations
+from tests.threads.support.strategies import messages as any_messages
+from tests.threads.support.transcripts import lines
+from threads.domain import formats
+from threads.domain.formats.openai.items import CALLED as KINDS
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import (
+    File,
+    Image,
+    Opaque,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from threads.domain.transcript import Event, Transcript
+
+ASKED = {"role": "user", "content": "Why is it dark?"}
+THOUGHT = {"type": "reasoning", "summary": [], "encrypted_content": "c2VhbA=="}
+CALLED = {
+    "type": "function_call",
+    "id": "fc_1",
+    "call_id": "c1",
+    "name": "look",
+    "arguments": '{"at": "plug"}',
+}
+ANSWERED = {"type": "function_call_output", "call_id": "c1", "output": "Out."}
+TEXT = {"type": "output_text", "text": "Plug it in.", "annotations": []}
+SAID = {"type": "message", "id": "msg_1", "role": "assistant", "content": [TEXT]}
+RESPONSE = {
+    "object": "response",
+    "id": "resp_1",
+    "model": "gpt-test",
+    "created_at": 1_770_000_000,
+    "output": [{"type": "reasoning", "content": [{"text": "Hm."}]}, SAID],
+    "usage": {
+        "input_tokens": 9,
+        "input_tokens_details": {"cached_tokens": 4},
+        "output_tokens": 3,
+    },
+}
+REQUEST = {
+    "model": "gpt-asked",
+    "instructions": "Be a lamp.",
+    "input": [ASKED, THOUGHT, CALLED, ANSWERED],
+}
+
+
+def read(
+    data: Any, format: str = "auto"
+) -> list[tuple[Transcript, list[Message], list[Event]]]:
+    raw = data if isinstance(data, bytes) else json.dumps(data).encode()
+    found = []
+    for transcript in formats.read(io.BytesIO(raw), format):
+        assert transcript.format == "openai_responses"
+        items = list(transcript.items)
+        messages = [item for item in items if isinstance(item, Message)]
+        events = [item for item in items if isinstance(item, Event)]
+        found.append((transcript, messages, events))
+    return found
+
+
+def spoken(messages: list[Message]) -> list[tuple[str, str]]:
+    return [(str(message.role), message.text) for message in messages]
+
+
+def test_a_request_is_its_instructions_and_its_items() -> None:
+    [(transcript, messages, _)] = read(REQUEST)
+    system, user, answer, result = messages
+
+    assert (system.role, system.text) == ("system", "Be a lamp.")
+    assert user.text == "Why is it dark?"
+    assert answer.parts == (
+        Thinking("", data="c2VhbA=="),
+        ToolCall("c1", "look", {"at": "plug"}),
+    )
+    assert (answer.source_id, len(answer.records)) == ("fc_1", 2)
+    assert result.parts == (ToolResult("c1", (Text("Out."),)),)
+    assert (transcript.title, transcript.model) == ("Why is it dark?", "gpt-asked")
+
+
+def test_a_response_is_one_message_with_its_tokens() -> None:
+    [(transcript, [answer], _)] = read(RESPONSE)
+
+    assert answer.parts == (Thinking("Hm."), Text("Plug it in."))
+    assert (answer.source_id, answer.model) == ("resp_1", "gpt-test")
+    assert answer.created_at is not None
+    assert answer.usage == Usage(input_tokens=9, output_tokens=3, cached_tokens=4)
+    assert transcript.model == "gpt-test"
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        {"request": REQUEST, "response": RESPONSE},
+        {"custom_id": "1", "body": REQUEST, "response": {"body": RESPONSE}},
+        REQUEST | RESPONSE,
+        {"request": {**REQUEST, "input": [*REQUEST["input"], *RESPONSE["output"]]}}
+        | {"response": RESPONSE},
+    ],
+)
+def test_a_log_is_what_was_asked_and_the_answer_once(log: Any) -> None:
+    [(transcript, messages, _)] = read(log)
+
+    assert [str(message.role) for message in messages] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+    assert transcript.model == "gpt-test"
+
+
+def test_input_may_be_words_alone_and_instructions_items() -> None:
+    request = {
+        "input": "Hi",
+        "instructions": [{"role": "developer", "content": "Be."}],
+        "conversation": {"id": "conv_1"},
+        "previous_response_id": "resp_0",
+        "text": {},
+    }
+    [(transcript, messages, _)] = read({"request": request, "response": RESPONSE})
+
+    assert spoken(messages)[:2] == [("developer", "Be."), ("user", "Hi")]
+    assert transcript.external_id == "conv_1"
+    assert [warning.code for warning in transcript.warnings] == ["history_missing"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [ASKED, CALLED, ANSWERED, SAID],
+        {"object": "list", "data": [ASKED, CALLED, ANSWERED, SAID]},
+        lines(ASKED, CALLED, ANSWERED, SAID),
+    ],
+)
+def test_items_alone_are_a_conversation(data: Any) -> None:
+    [(_, messages, _)] = read(data)
+
+    assert [str(message.role) for message in messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+
+
+@pytest.mark.parametrize("make", [list, lambda rows: lines(*rows)])
+def test_requests_in_a_list_are_a_conversation_each(make: Any) -> None:
+    found = read(make([REQUEST, {"input": []}, RESPONSE, REQUEST]))
+
+    assert [len(messages) for _, messages, _ in found] == [4, 1, 4]
+
+
+def test_one_item_is_a_conversation_of_one_message() -> None:
+    [(_, [only], _)] = read(SAID)
+
+    assert only.source_id == "msg_1"
+
+
+def test_what_is_no_message_or_malformed_is_an_event() -> None:
+    broken = {"type": "message", "role": "lamp", "content": "x"}
+    empty = {"type": "reasoning", "summary": []}
+    reference = {"type": "item_reference", "id": "x"}
+    items = [ASKED, reference, broken, CALLED, empty, 7]
+    [(transcript, messages, events)] = read({"input": items, "object": "x"})
+    [(_, _, silent)] = read({"input": [CALLED, ANSWERED, empty]})
+
+    assert len(messages) == 2
+    assert [event.type for event in events] == [
+        "item_reference",
+        "unreadable",
+        "unreadable",
+    ]
+    assert [event.type for event in silent] == ["reasoning"]
+    assert transcript.warnings[0].message.startswith("At input[2].role: A message's")
+
+
+def test_an_element_that_is_no_json_is_an_event() -> None:
+    raw = json.dumps({"input": [ASKED, CALLED, "x"]}).replace('"x"', "{x}").encode()
+    [(transcript, messages, events)] = read(raw, "openai_responses")
+
+    assert (len(messages), [event.type for event in events]) == (2, ["unreadable"])
+    assert transcript.warnings[0].code == "json_invalid"
+
+
+def test_a_file_without_a_message_is_refused() -> None:
+    with pytest.raises(Invalid, match="holds no messages"):
+        formats.read(io.BytesIO(b'{"object": "response", "output": []}'))
+    with pytest.raises(Invalid, match="It ends before"):
+        formats.read(io.BytesIO(b'{"object": "response", "output": [{"a": '))
+
+
+def test_what_a_tool_answered_as_an_object_is_its_json() -> None:
+    output = {"lakes": 9, "success": True}
+    answer = {"type": "function_call_output", "call_id": "c", "output": output}
+    asked = {"role": "user", "content": "How many?"}
+    [(_, [_, message], _)] = read([asked, answer])
+
+    words = json.dumps(output)
+    assert message.parts == (ToolResult("c", (Text(words),)),)
+
+
+def test_files_and_images_are_read_as_they_are_given() -> None:
+    content = [
+        {"type": "input_text", "text": "See."},
+        {"type": "input_image", "image_url": "https://example.org/a.png"},
+        {"type": "input_image", "file_id": "file_1"},
+        {
+            "type": "input_file",
+            "filename": "a.txt",
+            "file_data": "data:text/plain;base64,QQ==",
+        },
+        {"type": "input_file", "file_url": "https://example.org/a.pdf"},
+        {"type": "input_file", "file_id": "file_2"},
+    ]
+    [(_, [message], _)] = read(
+        [{"type": "message", "role": "user", "content": content}]
+    )
+
+    assert message.parts == (
+        Text("See."),
+        Image("image/*", url="https://example.org/a.png"),
+        Opaque("input_image", content[2]),
+        File("text/plain", "a.txt", data=b"A"),
+        File("application/octet-stream", url="https://example.org/a.pdf"),
+        Opaque("input_file", content[5]),
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"type": "function", "function": {"name": "f"}},
+        {"type": "compaction", "summary": "x"},
+        {"type": "message", "content": "x"},
+        {"type": "shell"},
+        {"input": "x", "output": "y"},
+    ],
+)
+def test_what_only_looks_like_an_item_is_not_taken(other: Any) -> None:
+    found = formats.detect(json.dumps([other]).encode())
+
+    assert "openai_responses" not in [candidate.format for candidate in found]
+
+
+# Written
+
+
+def written(*found: Message, **heading: Any) -> Any:
+    return json.loads(b"".join(formats.write("openai_responses", found, **heading)))
+
+
+def joined(found: list[Message]) -> list[tuple[Role, Any]]:
+    """Answers in a row as one: a list of items has nothing to tell them apart by."""
+    messages: list[tuple[Role, Any]] = []
+    for one in found:
+        if messages and messages[-1][0] is one.role is Role.ASSISTANT:
+            messages[-1] = (one.role, (*messages[-1][1], *one.parts))
+        else:
+            messages.append((one.role, one.parts))
+    return messages
+
+
+@settings(deadline=None)
+@given(conversations.filter(bool))
+def test_what_is_written_comes_back(found: list[Message]) -> None:
+    raw = b"".join(formats.write("openai_responses", found))
+    [transcript] = formats.read(io.BytesIO(raw), "openai_responses")
+
+    back = [item for item in transcript.items if isinstance(item, Message)]
+    assert joined(back) == joined(found)
+    assert transcript.warnings == []
+
+
+@settings(deadline=None)
+@given(st.lists(any_messages, max_size=5), st.none() | st.integers(0, 5))
+def test_whatever_is_written_answers_a_call_before_it(
+    found: list[Message], first_changed: int | None
+) -> None:
+    calls: dict[str, str] = {}
+    for item in written(*found, first_changed=first_changed)["input"]:
+        type_ = item["type"]
+        if type_.endswith("_output"):
+            assert type_ == calls.pop(item["call_id"]).replace("_call", "") + (
+                "_output" if "search" in type_ else "_call_output"
+            )
+        elif "call_id" in item:
+            assert type_.removesuffix("_call") in KINDS
+            calls[item["call_id"]] = type_
+        elif type_ == "reasoning":
+            assert item["encrypted_content"]
+
+
+def test_a_request_has_its_model_and_its_instructions() -> None:
+    system = Message(role=Role.SYSTEM, parts=(Text("Be a lamp."),))
+    developer = Message(role=Role.DEVELOPER, parts=(Text("Softly."),))
+    body = written(system, developer, model="gpt-test")
+
+    assert body == {
+        "model": "gpt-test",
+        "instructions": "Be a lamp.",
+        "input": [
+            {
+                "type": "message",
+                "role": "developer",
+                "content": [{"type": "input_text", "text": "Softly."}],
+            }
+        ],
+    }
+    assert written() == {"input": []}
+
+
+def test_files_and_blocks_of_its_own_go_out_as_they_are() -> None:
+    refusal = Opaque("refusal", {"type": "refusal", "refusal": "No."})
+    foreign = Opaque("refusal", {"refusal": "No."})
+    paper = File("application/pdf", "a.pdf", data=b"PDF")
+    user = Message(
+        role=Role.USER, parts=(paper, File("a/b", url="https://example.org"))
+    )
+    answer = Message(role=Role.ASSISTANT, parts=(refusal, foreign))
+    asked, answered = written(user, answer)["input"]
+
+    assert asked["content"] == [
+        {
+            "type": "input_file",
+            "filename": "a.pdf",
+            "file_data": "data:application/pdf;base64,UERG",
+        },
+        {"type": "input_file", "file_url": "https://example.org"},
+    ]
+    assert answered["content"] == [
+        refusal.data,
+        {"type": "output_text", "text": "No."},
+    ]

@@ -1,0 +1,112 @@
+"""Unpacking tar archives, plain and packed, and refusing what is no more than a trap."""
+
+import gzip
+import io
+import tarfile
+from collections.abc import Callable
+
+import pytest
+import zstandard
+
+from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.support.packing import brought, codes, contents, zipped
+
+WORDS = b"Why does the tide table jump?\n" * 50
+
+
+def tarred(*members: tuple[str, bytes], **more: bytes) -> bytes:
+    """A tar archive; of `more` each name is an entry of the type that is its value."""
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w") as archive:
+        for name, data in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        for name, type_ in more.items():
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = type_, "elsewhere"
+            archive.addfile(info)
+    return held.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pack", "name"),
+    [
+        (bytes, "talks.tar"),
+        (gzip.compress, "talks.tar.gz"),
+        (gzip.compress, "talks.tgz"),
+        (zstandard.ZstdCompressor().compress, "talks.tar.zst"),
+    ],
+)
+def test_a_tar_archive_is_the_folder_that_it_holds(
+    pack: Callable[[bytes], bytes], name: str
+) -> None:
+    data = tarred(("a/one.txt", WORDS), ("two.txt", b"2"), ("empty", b""))
+    found = brought(pack(data), name)
+
+    assert found.is_folder
+    assert contents(found) == {"a/one.txt": WORDS, "two.txt": b"2", "empty": b""}
+
+
+def test_names_in_a_tar_archive_are_labels() -> None:
+    data = tarred(("../../up", b"1"), ("/root", b"2"), ("a/._x", b"3"), ("up", b"4"))
+
+    assert contents(brought(data)) == {"up": b"1", "root": b"2", "up (2)": b"4"}
+
+
+def test_links_and_devices_are_named_and_left() -> None:
+    data = tarred(
+        ("good", WORDS),
+        folder=tarfile.DIRTYPE,
+        soft=tarfile.SYMTYPE,
+        hard=tarfile.LNKTYPE,
+        pipe=tarfile.FIFOTYPE,
+    )
+    found = brought(data)
+
+    assert contents(found) == {"good": WORDS}
+    assert codes(found) == {"soft": "link", "hard": "link", "pipe": "link"}
+
+
+def test_archives_in_a_packed_tar_archive_are_unpacked_one_level_down() -> None:
+    inmost = tarred(("deep.txt", b"deep"))
+    inner = zipped(("in.txt", b"in"), ("inmost.tar", inmost))
+    found = brought(gzip.compress(tarred(("inner.zip", inner))), "outer.tar.gz")
+
+    assert contents(found) == {"inner.zip/in.txt": b"in"}
+    assert codes(found) == {"inner.zip/inmost.tar": "nested"}
+
+
+def test_a_tar_archive_that_breaks_off_is_read_as_far_as_it_goes() -> None:
+    data = tarred(("one.txt", WORDS), ("two.txt", WORDS))
+    found = brought(data[:2_900], "talks.tar")
+
+    assert contents(found) == {"one.txt": WORDS}
+    assert codes(found) == {"talks.tar": "damaged"}
+
+
+def test_what_only_begins_like_a_tar_archive_is_refused() -> None:
+    with pytest.raises(Invalid) as refusal:
+        brought(b"x" * 257 + b"ustar" + b"x" * 700)
+
+    assert refusal.value.code == "archive_damaged"
+
+
+def test_a_header_that_is_longer_than_any_honest_one_is_not_read() -> None:
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        info = tarfile.TarInfo("one")
+        info.pax_headers = {"comment": "x" * (2 << 20)}
+        archive.addfile(info)
+
+    with pytest.raises(Invalid) as refusal:
+        brought(held.getvalue())
+    assert refusal.value.code == "archive_damaged"
+
+
+def test_a_packed_tar_archive_that_comes_to_too_much_is_refused() -> None:
+    data = gzip.compress(tarred(("zeros", bytes(70 << 20))))
+
+    with pytest.raises(Invalid) as refusal:
+        brought(data, "bomb.tgz")
+    assert refusal.value.code == "archive_bomb"

@@ -1,0 +1,98 @@
+"""Exports and logs from the archive they come in to sessions, pictures and branches."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+
+from contextstudio.accounts.models import Project, User
+from contextstudio.accounts.selectors import caller_of_user
+from threads import imports
+from threads.domain.part import Image
+from threads.models import Session
+from threads.store import blobs
+from threads.store.selectors import load_messages
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture
+def take(owner: User, project: Project) -> Any:
+    def take(files: dict[str, Any]) -> imports.Imported:
+        held = io.BytesIO()
+        with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, value in files.items():
+                is_bytes = isinstance(value, bytes)
+                archive.writestr(name, value if is_bytes else json.dumps(value))
+        held.seek(0)
+        upload = imports.keep_upload(held, name="export.zip")
+        return imports.import_upload(caller_of_user(owner), project, upload)
+
+    return take
+
+
+def said(id_: str, parent: str | None, role: str, *parts: Any) -> dict[str, Any]:
+    content = {"content_type": "multimodal_text", "parts": list(parts)}
+    message = {"id": id_, "author": {"role": role}, "content": content}
+    return {"id": id_, "parent": parent, "children": [], "message": message}
+
+
+def test_a_chatgpt_export_becomes_sessions_with_branches_and_pictures(
+    take: Any,
+) -> None:
+    picture = {
+        "content_type": "image_asset_pointer",
+        "asset_pointer": "sediment://file_a1",
+    }
+    nodes = [
+        said("q", None, "user", picture, "What is it?"),
+        said("a", "q", "assistant", "A cup."),
+        said("b", "q", "assistant", "A pot."),
+    ]
+    conversation = {
+        "conversation_id": "c1",
+        "title": "Tea",
+        "current_node": "b",
+        "mapping": {node["id"]: node for node in nodes},
+    }
+    take(
+        {
+            "conversations.json": [conversation],
+            "chat.html": b"<html></html>",
+            "user.json": {"chatgpt_plus_user": False},
+            "file_a1-sanitized.png": PNG,
+        }
+    )
+
+    main, branch = Session.objects.order_by("external_id")
+    [picture_part, _] = load_messages(main)[0].parts
+    assert (main.title, main.format, main.external_id) == ("Tea", "chatgpt", "c1")
+    assert (branch.external_id, branch.parent) == ("c1/a", main)
+    assert isinstance(picture_part, Image) and picture_part.sha256
+    with blobs.open_many(picture_part.sha256) as file:
+        assert file.read() == PNG
+
+
+def test_an_archive_of_inspect_becomes_a_session_a_sample(take: Any) -> None:
+    sample = {
+        "epoch": 1,
+        "input": "Make tea.",
+        "target": "tea",
+        "messages": [{"role": "user", "content": "attachment://a1"}],
+        "attachments": {"a1": "Make tea."},
+        "scores": {"right": {"value": "C"}},
+    }
+    take(
+        {
+            "_journal/start.json": {"version": 2, "eval": {"task": "brew"}},
+            **{f"samples/{n}_epoch_1.json": {"id": n, **sample} for n in (1, 2)},
+        }
+    )
+
+    sessions = list(Session.objects.order_by("title"))
+    assert [one.title for one in sessions] == ["brew 1, epoch 1", "brew 2, epoch 1"]
+    assert {one.format for one in sessions} == {"inspect"}
+    [message] = load_messages(sessions[0])
+    assert [getattr(part, "text", "") for part in message.parts] == ["Make tea."]

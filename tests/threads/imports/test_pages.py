@@ -1,0 +1,198 @@
+"""Bringing transcripts in by the page."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from contextstudio.accounts.models import Job, User
+from tests.threads.support.specimens import SPECIMENS
+from threads import imports
+from threads.models import Import, Session
+
+CHAT = json.dumps(
+    [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Good day"}]
+)
+
+
+@pytest.fixture
+def browser(client: Client, editor: User) -> Client:
+    client.force_login(editor)
+    return client
+
+
+def file(text: str = CHAT, name: str = "chat.json") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, text.encode())
+
+
+def send(browser: Client, **fields: Any) -> Any:
+    return browser.post("/sessions/import", fields, headers={"HX-Request": "true"})
+
+
+def test_a_dropped_file_leads_to_its_session(browser: Client) -> None:
+    answer = send(browser, file=file())
+    assert answer.status_code == 204
+    assert answer["HX-Redirect"] == f"/sessions/{Session.objects.get().pk}/"
+    assert browser.get(answer["HX-Redirect"]).status_code == 200
+
+
+def test_pasted_text_is_taken_like_a_file(browser: Client) -> None:
+    send(browser, text=CHAT)
+    assert Session.objects.get().message_count == 2
+
+
+def test_several_files_lead_to_the_report_of_their_one_import(browser: Client) -> None:
+    other = CHAT.replace("Hello", "Another hello")
+    answer = send(browser, file=[file(), file(other, "other.json")])
+    assert answer["HX-Redirect"] == f"/imports/{Import.objects.get().pk}/"
+    assert Session.objects.count() == 2
+    page = browser.get(answer["HX-Redirect"]).content.decode()
+    assert "other.json" in page
+    for session in Session.objects.all():
+        assert f"/sessions/{session.pk}/" in page
+
+
+def test_a_file_that_is_no_transcript_stops_no_other_and_is_named(
+    browser: Client,
+) -> None:
+    answer = send(browser, file=[file(), file("just words", "notes.txt")])
+    page = browser.get(answer["HX-Redirect"]).content.decode()
+    assert Session.objects.count() == 1
+    assert "notes.txt" in page
+    assert "No transcript" in page
+
+
+def test_the_report_names_the_format_of_each_file(browser: Client) -> None:
+    names = ("codex_exec", "gemini_cli_stream")
+    given = [file(SPECIMENS[name].decode(), f"{name}.jsonl") for name in names]
+    page = browser.get(send(browser, file=given)["HX-Redirect"]).content.decode()
+    assert ">JSON output of codex exec<" in page
+    assert ">stream-json output of Gemini CLI<" in page
+
+
+def test_a_folder_keeps_the_paths_of_its_files(browser: Client) -> None:
+    other = CHAT.replace("Hello", "Another hello")
+    paths = ["talks/one/chat.json", "talks/two/chat.json"]
+    send(browser, file=[file(), file(other)], paths=json.dumps(paths))
+    row = Import.objects.get()
+    assert row.name == "talks"
+    assert list(row.sources.values_list("name", flat=True)) == paths
+
+
+def test_a_gzipped_file_is_the_file_that_it_holds(browser: Client) -> None:
+    packed = SimpleUploadedFile("chat.json.gz", gzip.compress(CHAT.encode()))
+    answer = send(browser, file=packed)
+    assert answer["HX-Redirect"] == f"/sessions/{Session.objects.get().pk}/"
+    assert Import.objects.get().sources.get().name == "chat.json"
+
+
+def test_the_files_of_an_import_are_searched_and_filtered(browser: Client) -> None:
+    files = [file(CHAT.replace("Hello", f"Hello {i}"), f"{i}.json") for i in range(3)]
+    address = send(browser, file=[*files, file("words", "notes.txt")])["HX-Redirect"]
+    found = browser.get(address, {"q": "1.json"}).content.decode()
+    assert "1.json" in found
+    assert "2.json" not in found
+    found = browser.get(address, {"outcome": "other"}).content.decode()
+    assert "notes.txt" in found
+    assert "1.json" not in found
+    assert "No file is like this" in browser.get(address, {"q": "zzz"}).content.decode()
+
+
+def test_the_list_of_imports_leads_to_each_report(
+    browser: Client, client: Client
+) -> None:
+    send(browser, file=file())
+    page = browser.get("/imports/").content.decode()
+    assert f"/imports/{Import.objects.get().pk}/" in page
+    assert "chat.json" in page
+
+
+def test_a_stranger_finds_no_report(
+    browser: Client, stranger: User, client: Client
+) -> None:
+    send(browser, file=file())
+    other = Client()
+    other.force_login(stranger)
+    assert other.get(f"/imports/{Import.objects.get().pk}/").status_code == 404
+    assert "chat.json" not in other.get("/imports/").content.decode()
+
+
+def test_without_a_script_the_form_is_redirected(browser: Client) -> None:
+    answer = browser.post("/sessions/import", {"file": file()})
+    assert answer.status_code == 302
+
+
+def test_what_is_no_transcript_is_refused_with_a_sentence(browser: Client) -> None:
+    answer = send(browser, file=file("just some words", "notes.txt"))
+    assert answer.status_code == 422
+    assert 'class="toast' in answer.content.decode()
+    assert not Session.objects.exists()
+
+
+def test_nothing_at_all_is_refused(browser: Client) -> None:
+    assert send(browser, text="  ").status_code == 422
+
+
+def test_a_viewer_may_not_import(client: Client, viewer: User) -> None:
+    client.force_login(viewer)
+    assert send(client, file=file()).status_code in (403, 422)
+    assert not Session.objects.exists()
+
+
+def test_a_large_file_becomes_a_job_that_can_be_cancelled_and_dismissed(
+    browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "QUICK_BYTES", 10)
+    answer = send(browser, file=file())
+    assert answer.status_code == 202
+    job = Job.objects.get()
+    assert f'id="job-{job.pk}"' in answer.content.decode()
+    assert "chat.json" in browser.get("/jobs/").content.decode()
+    assert "Cancelled" in browser.post(f"/jobs/{job.pk}/cancel").content.decode()
+    browser.post(f"/jobs/{job.pk}/forget")
+    assert not Job.objects.exists()
+
+
+def test_another_persons_jobs_are_not_listed(
+    browser: Client, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "QUICK_BYTES", 10)
+    send(browser, file=file())
+    other = Client()
+    other.force_login(owner)
+    assert other.get("/jobs/").content.strip() == b""
+
+
+def test_a_session_is_renamed_and_deleted(browser: Client) -> None:
+    send(browser, file=file())
+    address = f"/sessions/{Session.objects.get().pk}/"
+    browser.post(f"{address}rename", {"title": "Another name"})
+    assert "Another name" in browser.get(address).content.decode()
+    browser.post(f"{address}delete")
+    assert browser.get(address).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "claude_code/entire-small.jsonl",
+        "openai_chat/openhands-sdk-litellm-claude.json",
+        "mini_swe_agent/github_issue.traj.json",
+    ],
+)
+def test_real_transcripts_open_in_every_view(
+    browser: Client, samples: Path, name: str
+) -> None:
+    path = samples / name
+    answer = send(browser, file=SimpleUploadedFile(path.name, path.read_bytes()))
+    address = answer["HX-Redirect"]
+    session = Session.objects.get()
+    for view in ("annotated", "effective", "original"):
+        content = browser.get(address, {"view": view}).content.decode()
+        assert content.count("<article") == min(session.message_count, 100)
+    for index in range(session.message_count):
+        assert browser.get(f"{address}messages/m{index}/raw").status_code == 200

@@ -1,0 +1,165 @@
+"""Sessions through REST: made, listed, changed, deleted (DESIGN 6)."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts.domain.rights import Role
+from contextstudio.accounts.models import AuditEntry, Membership, Project, User
+from tests.operations.support.rest import get, make_session, operate, post, said
+from tests.people import client_of
+from tests.threads.imports.uploads import CHAT, upload
+from threads.models import Session
+
+
+def test_a_session_is_made_with_its_system_prompt_as_original_0(agent: Client) -> None:
+    made = post(
+        agent,
+        "/api/sessions",
+        {
+            "title": " Two\nlines\x00 ",
+            "project": "demo",
+            "external_id": "run-1",
+            "parsing_strategy": "anthropic",
+            "model": "gpt-4o",
+            "system": "Be brief.",
+            "messages": said(2),
+        },
+        expect=201,
+    )
+    assert (made["title"], made["project"]) == ("Two lines", "demo")
+    assert (made["message_count"], made["head"]) == (3, 0)
+    assert (made["external_id"], made["model"]) == ("run-1", "gpt-4o")
+    items = get(agent, f"/api/sessions/{made['id']}/messages")["items"]
+    assert [(item["role"], item["content"]) for item in items][:2] == [
+        ("system", "Be brief."),
+        ("user", "message 0"),
+    ]
+    assert {item["parsing_strategy"] for item in items} == {"anthropic"}
+    assert get(agent, f"/api/sessions/{made['id']}") == made
+
+
+def test_a_session_needs_nothing_and_is_named_by_its_first_question(
+    agent: Client,
+) -> None:
+    empty = post(agent, "/api/sessions", {}, expect=201)
+    assert (empty["title"], empty["message_count"]) == ("Untitled session", 0)
+    asked = post(agent, "/api/sessions", {"messages": said(1)}, expect=201)
+    assert asked["title"] == "message 0"
+
+
+@pytest.mark.parametrize(
+    ("body", "at"),
+    [
+        ({"colour": "red"}, ["colour"]),
+        ({"external_id": ""}, ["external_id"]),
+        ({"external_id": "a\x00"}, ["external_id"]),
+        ({"model": "\ud800"}, ["model"]),
+        ({"model": "a\x00"}, ["model"]),
+        ({"parsing_strategy": "other"}, ["parsing_strategy"]),
+        ({"messages": [{"role": "user"}, {"content": "x"}]}, ["messages", 1, "role"]),
+        ({"messages": [{"role": "user", "content": 5}]}, ["messages", 0, "content"]),
+        ({"messages": "hello"}, ["messages"]),
+        ([], []),
+    ],
+)
+def test_a_session_that_is_malformed_is_refused_at_the_place(
+    agent: Client, body: Any, at: list[Any]
+) -> None:
+    refused = post(agent, "/api/sessions", body, expect=422)
+    assert refused["errors"][0]["at"] == refused["at"] == at
+    assert not Session.objects.exists()
+
+
+@pytest.mark.parametrize("slug", ["other", "de mo", "\x00", "é"])
+def test_a_project_that_is_not_the_callers_is_not_there(
+    agent: Client, stranger: User, slug: str
+) -> None:
+    refused = post(agent, "/api/sessions", {"project": slug}, expect=404)
+    assert refused["at"] == ["project"]
+    get(agent, "/api/sessions", project=slug, expect=404)
+
+
+def test_one_who_edits_in_two_projects_names_the_one(
+    client: Client, owner: User, stranger: User
+) -> None:
+    other = Project.objects.get(slug="other")
+    Membership.objects.create(project=other, user=owner, role=Role.EDITOR)
+    client.force_login(owner)
+    assert post(client, "/api/sessions", expect=422)["at"] == ["project"]
+    made = post(client, "/api/sessions", {"project": "other"}, expect=201)
+    answer = upload(client, CHAT, session=made["id"])
+    assert answer.status_code == 200, answer.content
+    assert get(client, f"/api/sessions/{made['id']}")["message_count"] == 3
+
+
+def test_an_external_id_names_one_session_of_a_project(agent: Client) -> None:
+    made = post(agent, "/api/sessions", {"external_id": "run-1"}, expect=201)
+    refused = post(agent, "/api/sessions", {"external_id": "run-1"}, expect=409)
+    assert refused["at"] == ["external_id"]
+    assert agent.delete(f"/api/sessions/{made['id']}").status_code == 204
+    post(agent, "/api/sessions", {"external_id": "run-1"}, expect=201)
+
+
+def test_sessions_are_listed_newest_change_first_in_pages(agent: Client) -> None:
+    ids = [make_session(agent, 1, title=f"Session {n}") for n in range(5)]
+    operate(agent, ids[0], "tag", range=[0, 0], tags=["x"])
+    expected, found, cursor = [ids[0], *ids[:0:-1]], [], None
+    while cursor is not None or not found:
+        query = {"limit": 2} | ({"cursor": cursor} if cursor else {})
+        page = get(agent, "/api/sessions", **query)
+        found += [session["id"] for session in page["items"]]
+        cursor = page["next_cursor"]
+    assert found == expected
+    assert len(get(agent, "/api/sessions", limit=0)["items"]) == 1
+    (one,) = get(agent, "/api/sessions", q="SESSION 3\x00")["items"]
+    assert one["id"] == ids[3]
+    assert get(agent, "/api/sessions", project="demo", q="nothing")["items"] == []
+
+
+@pytest.mark.parametrize(
+    "position",
+    [["2026-01-01T00:00:00", "x"], ["2026-01-01", 5], [1, 2], ["0001-01-01", "x"]],
+)
+def test_a_forged_cursor_is_refused(agent: Client, position: list[Any]) -> None:
+    cursor = base64.urlsafe_b64encode(json.dumps(position).encode()).decode()
+    refused = get(agent, "/api/sessions", cursor=cursor, expect=422)
+    assert refused["at"] == ["cursor"]
+
+
+def test_a_session_is_renamed_and_given_an_objective(agent: Client) -> None:
+    path = f"/api/sessions/{make_session(agent, 1)}"
+
+    def patch(body: dict[str, Any]) -> Any:
+        return agent.patch(path, body, "application/json").json()
+
+    changed = patch({"title": " New ", "objective": "ship\x00 it", "model": "o3"})
+    assert (changed["title"], changed["objective"]) == ("New", "ship it")
+    assert patch({"title": ""})["title"] == "Untitled session"
+    assert patch({})["model"] == "o3"
+    assert patch({"head": 7})["at"] == ["head"]
+
+
+def test_a_deleted_session_is_gone_for_every_door(agent: Client) -> None:
+    session_id = make_session(agent, 3)
+    made = operate(agent, session_id, "snip", range=[0, 1])
+    assert agent.delete(f"/api/sessions/{session_id}").status_code == 204
+    assert Session.objects.get().deleted_at is not None
+    for path in ("", "/messages", "/thread", "/operations", "/log", "/lenses"):
+        get(agent, f"/api/sessions/{session_id}{path}", expect=404)
+    get(agent, f"/api/operations/{made['operation_id']}", expect=404)
+    assert get(agent, "/api/sessions")["items"] == []
+    assert agent.delete(f"/api/sessions/{session_id}").status_code == 404
+
+
+def test_purging_needs_the_right_to_administer_and_is_audited(
+    agent: Client, editor: User, project: Project
+) -> None:
+    path = f"/api/sessions/{make_session(agent, 3)}?purge=1"
+    assert client_of(editor, project).delete(path).status_code == 403
+    assert agent.delete(path).status_code == 204
+    assert not Session.objects.exists()
+    assert AuditEntry.objects.filter(action="purge session").exists()

@@ -1,0 +1,86 @@
+"""Files on their way in."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from threads.store import blobs
+from threads.store.receiving import ReceivedFile, Receiver
+
+DATA = b"some words"
+
+
+def receive(*pieces: bytes) -> ReceivedFile:
+    receiver = Receiver()
+    receiver.new_file("file", "a.txt", "text/plain", None)
+    for piece in pieces:
+        receiver.receive_data_chunk(piece, 0)
+    received = receiver.file_complete(sum(map(len, pieces)))
+    assert received is not None
+    return received
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_file_that_is_kept_lies_under_its_hash(data_folder: Path) -> None:
+    received = receive(DATA[:4], DATA[4:])
+    sha256, size = received.keep()
+    assert (sha256, size) == (hashlib.sha256(DATA).hexdigest(), len(DATA))
+    assert received.keep() == (sha256, size)
+    received.close()
+    assert blobs.read(sha256) == DATA
+    assert files(data_folder / "blobs") == [blobs.path_of(sha256)]
+
+
+def test_a_file_that_nobody_keeps_is_gone_with_the_request(data_folder: Path) -> None:
+    receive(DATA).close()
+    assert files(data_folder) == []
+
+
+def test_a_file_that_breaks_off_is_gone(data_folder: Path) -> None:
+    receiver = Receiver()
+    receiver.upload_interrupted()
+    receiver.receive_data_chunk(DATA, 0)
+    assert receiver.file_complete(0) is None
+    receiver.new_file("file", "a.txt", "text/plain", None)
+    receiver.receive_data_chunk(DATA, 0)
+    receiver.upload_interrupted()
+    assert files(data_folder) == []
+
+
+def test_many_blobs_can_be_open_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blobs, "_MOST_OPEN", 2)
+    texts = [f"line {n}\nmore\n".encode() for n in range(6)]
+    streams = [blobs.open_many(blobs.store(text)) for text in texts]
+    for _round in range(2):
+        for text, stream in zip(texts, streams, strict=True):
+            assert stream.seek(-5, 2) == len(text) - 5
+            assert stream.read() == b"more\n"
+            stream.seek(0)
+            assert stream.readline() + stream.read() == text
+    for text in texts:
+        blobs.discard(hashlib.sha256(text).hexdigest())
+    with pytest.raises(FileNotFoundError):
+        blobs.open_many("0" * 64)
+
+
+def test_nothing_is_left_of_bytes_that_break_off(data_folder: Path) -> None:
+    def pieces() -> object:
+        yield DATA
+        raise OSError("broken")
+
+    with pytest.raises(OSError, match="broken"):
+        blobs.store_pieces(pieces())  # type: ignore[arg-type]
+    assert files(data_folder) == []
+
+
+def test_the_beginning_of_a_file_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "grows"
+    path.write_bytes(DATA)
+    for _again in range(2):
+        sha256, size = blobs.store_beginning(path, 4)
+        assert (blobs.read(sha256), size) == (b"some", 4)
+    assert blobs.store_beginning(path, 99)[1] == len(DATA)

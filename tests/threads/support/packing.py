@@ -1,0 +1,28 @@
+"""Archives that tests pack, and what is brought out of them."""
+
+import io
+import zipfile
+
+from threads.imports import keep_upload
+from threads.imports.upload import Brought, bring
+from threads.store import blobs
+
+
+def zipped(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", method) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return held.getvalue()
+
+
+def brought(data: bytes, name: str = "file", **options: int) -> Brought:
+    return bring(keep_upload(io.BytesIO(data), name=name), **options)
+
+
+def contents(found: Brought) -> dict[str, bytes]:
+    return {one.name: blobs.read(one.sha256) for one in found.members}
+
+
+def codes(found: Brought) -> dict[str, str]:
+    return {problem.name: problem.code for problem in found.problems}

@@ -1,0 +1,153 @@
+"""aider's chat history: one Markdown file a repository, to which each start appends.
+
+`# aider chat started at …` begins a conversation, `#### ` is before each line of a user's, `> `
+before each line that the program printed; all else is the model's. No calls, no times, no ids.
+As a model may write such lines too, this follows aider's own reader
+(github.com/Aider-AI/aider, `aider/utils.py`), but for headings, which it leaves out.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import BinaryIO
+
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields, text_lines
+from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.text_lines import TextLine
+from threads.domain.formats.kit.reading import Item, Reading, conversations
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message, Role
+from threads.domain.part import Text
+from threads.domain.transcript import Event, Transcript, Warning
+
+NAME = "aider"
+LABEL = "an aider chat history (Markdown)"
+STARTED = b"# aider chat started at "
+_STARTED = re.compile(r"^# aider chat started at ", re.MULTILINE)
+_USER, _MODEL, _PRINTED, _BEGIN = "user", "model", "output", "started"
+
+
+@dataclass(slots=True)
+class Chat:
+    """Where a conversation is, and what is known of it before it is read."""
+
+    start: int
+    line: int
+    """How many lines come before it."""
+    end: int = 0
+    started: str = ""
+    title: str = ""
+    has_messages: bool = False
+    is_blank: bool = True
+    warnings: tuple[Warning, ...] = ()
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """A conversation a start, found in one pass. Raises Invalid where none holds a message.
+
+    What stands before the first start is one too; a start without a message holds its lines
+    as events, and the first with a message says in a warning how many these are.
+    """
+    chats = list(_chats(file))
+    speaking = next((chat for chat in chats if chat.has_messages), None)
+    if speaking is None:
+        return conversations([], LABEL)
+    if silent := sum(not chat.has_messages for chat in chats):
+        words = f"{silent:,} of {len(chats):,} starts hold no message."
+        speaking.warnings = (Warning("no_messages", words),)
+    seen: dict[str, int] = {}
+    return [_transcript(file, chat, seen) for chat in chats]
+
+
+def _chats(file: BinaryIO) -> Iterator[Chat]:
+    chat = Chat(0, 0)
+    for line in text_lines.lines(file):
+        kind = _kind(line)
+        if kind == _BEGIN:
+            if chat.started or not chat.is_blank:
+                yield chat
+            started = line.data[len(STARTED) :].decode("utf-8", "replace").strip()
+            chat = Chat(line.span.start, line.number - 1, started=started)
+        elif kind == _USER:
+            chat.title = chat.title or _said(line.data.decode("utf-8", "replace"))
+            chat.has_messages = True
+        elif kind == _MODEL and line.data.strip():
+            chat.has_messages = True
+        chat.is_blank = chat.is_blank and not line.data.strip()
+        chat.end = line.span.end
+    if not chat.is_blank:
+        yield chat
+
+
+def _transcript(file: BinaryIO, chat: Chat, seen: dict[str, int]) -> Transcript:
+    """The conversation, known again by when it was started, and which of that second it is."""
+    reading = Reading(partial(_items, file, chat), chat.warnings)
+    number = seen[chat.started] = seen.get(chat.started, 0) + 1
+    same = f" ({number})" if number > 1 else ""
+    return Transcript(
+        format=NAME,
+        title=fields.one_line(chat.title) or f"aider {chat.started}".strip(),
+        items=reading,
+        external_id=f"aider {chat.started}{same}"[:255] if chat.started else None,
+        warnings=reading.warnings,
+    )
+
+
+def _items(file: BinaryIO, chat: Chat, warnings: list[Warning]) -> Iterator[Item]:
+    """The passages of a conversation; blank lines end a user's, and nothing else."""
+    kind, start, end, number = "", 0, 0, 0
+    for line in text_lines.lines(file, Span(chat.start, chat.end), chat.line):
+        is_blank = not line.data.strip()
+        found = kind if is_blank and kind != _USER else "" if is_blank else _kind(line)
+        if found != kind:
+            yield from _passage(file, kind, Span(start, end), number, warnings)
+            kind, start, number = found, line.span.start, line.number
+        if not is_blank:
+            end = line.span.end
+    yield from _passage(file, kind, Span(start, end), number, warnings)
+
+
+def _passage(
+    file: BinaryIO, kind: str, span: Span, line: int, warnings: list[Warning]
+) -> Iterator[Item]:
+    if not kind:
+        return
+    text = text_lines.words(file, span, line, warnings) if kind in _ROLES else None
+    if text is None:
+        moment = None
+        if kind == _BEGIN:
+            file.seek(span.start)
+            said = file.read(len(STARTED) + 40)[len(STARTED) :].split(b"\n")[0]
+            moment = fields.moment(said.decode("utf-8", "replace").strip())
+        yield Event("unreadable" if kind in _ROLES else kind, span.record, moment)
+        return
+    if kind == _USER:
+        text = "\n".join(_said(row) for row in text.split("\n"))
+    yield Message(
+        role=_ROLES[kind], parts=(Text(text.rstrip()),), records=(span.record,)
+    )
+
+
+def _kind(line: TextLine) -> str:
+    if line.data.startswith(STARTED):
+        return _BEGIN
+    if line.data.startswith((b"#### ", b"> ")) or line.data in (b"####", b">"):
+        return _USER if line.data.startswith(b"#") else _PRINTED
+    return _MODEL
+
+
+def _said(row: str) -> str:
+    """A user's line without its mark and the two blanks that aider puts at its end."""
+    return row.removeprefix("####").removeprefix(" ").rstrip()
+
+
+_ROLES = {_USER: Role.USER, _MODEL: Role.ASSISTANT}
+
+
+def _score(sample: Sample) -> float:
+    return 0.95 if not sample.rows and _STARTED.search(sample.text) else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read)

@@ -1,0 +1,222 @@
+"""Cline's and Roo Code's conversations: Anthropic's messages with the tool's own notes.
+
+- Cline's SDK (2026): `<id>.messages.json`, an object with `system_prompt` and `messages`, beside a
+  manifest `<id>.json`.
+- Cline before it and Roo Code: `tasks/<id>/api_conversation_history.json`, a list of messages with
+  `ts`. Old versions put calls as XML in the text, which stays text.
+
+Sources: github.com/cline/cline; github.com/RooCodeInc/Roo-Code,
+`src/core/task-persistence/apiMessages.ts`.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
+
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.folder import Folder, Gathered, Member
+from threads.domain.formats.io.source import Span
+from threads.domain.formats.kit.reading import (
+    Item,
+    Reading,
+    Row,
+    attempt,
+    conversation,
+    conversations,
+    element,
+    elements,
+    members,
+    reading_of,
+    value_of,
+)
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message, Role
+from threads.domain.transcript import (
+    Compaction,
+    Event,
+    Parent,
+    Relation,
+    Transcript,
+    Warning,
+)
+
+from .cline_items import Items
+
+NAME = "cline"
+LABEL = "a Cline conversation"
+HISTORY = "api_conversation_history.json"
+MESSAGES = ".messages.json"
+COMPACTED = ".compaction.json"
+_NOTES = frozenset(
+    {
+        "modelInfo",
+        "metrics",
+        "condenseParent",
+        "condenseId",
+        "truncationId",
+        "isSummary",
+    }
+)
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The conversation of a file. Raises Invalid where it holds no message."""
+    reading = Reading(partial(_items, file))
+    session_id = value_of(file, members(file, 0, []).get("sessionId"))
+    transcript = _transcript(reading, session_id)
+    return conversations([transcript], LABEL, reading.warnings)
+
+
+def gather(folder: Folder) -> list[Gathered]:
+    """Conversations with the files beside them: manifests, what was shown, notes of the task."""
+    found = [
+        _task(member, folder.beside(member.name)) for member in folder.named(HISTORY)
+    ]
+    found += [_session(member, folder) for member in folder.named(MESSAGES)]
+    return [one for one in found if one is not None]
+
+
+def _task(member: Member, beside: list[Member]) -> Gathered | None:
+    """The conversation of a task's folder, named as the folder is."""
+    place = PurePosixPath(member.name)
+    if place.name != HISTORY:
+        return None
+    known = ("ui_messages.json", "task_metadata.json", "history_item.json")
+    sidecars = [one for one in beside if PurePosixPath(one.name).name in known]
+    id_ = place.parent.name if place.parent.name not in ("", "tasks") else None
+    return _gathered(member, sidecars, _transcript(_with(member, sidecars), id_))
+
+
+def _session(member: Member, folder: Folder) -> Gathered | None:
+    """The conversation of a session, with its title and origin from its manifest."""
+    stem = member.name.removesuffix(MESSAGES)
+    manifest = folder.members.get(f"{stem}.json")
+    sidecars = [manifest] if manifest else []
+    sidecars += [
+        one for one in folder.named(COMPACTED) if one.name.startswith(f"{stem}.")
+    ]
+    told: dict[str, Any] = {}
+    if manifest:
+        with manifest.open() as file:
+            told = fields.mapping(value_of(file, Span(0, manifest.size)))
+    with member.open() as file:
+        id_ = value_of(file, members(file, 0, []).get("sessionId"))
+    notes = fields.mapping(told, "metadata")
+    fork = fields.word(fields.mapping(notes, "fork"), "forkedFromSessionId")
+    transcript = _transcript(
+        _with(member, sidecars),
+        id_ or fields.text(told, "session_id"),
+        title=fields.text(notes, "title"),
+        parent=Parent(external_id=fork, relation=Relation.BRANCH) if fork else None,
+    )
+    return _gathered(member, sidecars, transcript)
+
+
+def _with(member: Member, sidecars: list[Member]) -> Reading:
+    compacted = member.name.removesuffix(MESSAGES) + COMPACTED
+    shorter = next((one for one in sidecars if one.name == compacted), None)
+
+    def items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
+        for one in sidecars:
+            if one is not shorter:
+                yield Event("sidecar", f"{one.name}#bytes:0-{one.size}")
+        said = _items(file, warnings)
+        yield from shortened(said, shorter, warnings) if shorter else said
+
+    return reading_of(member, items)
+
+
+def shortened(
+    items: Iterable[Item], shorter: Member, warnings: list[Warning]
+) -> Iterator[Item]:
+    """The items of a session, then what the model sees of them since it was compacted.
+
+    Messages that stand at the end of both are kept; all others up to the last one that the
+    compacted context knows are replaced. Without a message in common nothing is.
+    """
+    ids: list[str | None] = []
+    words: list[int] = []
+    for item in items:
+        if isinstance(item, Message):
+            ids.append(None if item.role is Role.SYSTEM else item.source_id or "")
+            words.append(hash(repr(item.parts)))
+        yield item
+    place = f"{shorter.name}#bytes:0-{shorter.size}"
+    with shorter.open() as file:
+        context = [one for one in _items(file, warnings) if isinstance(one, Message)]
+    seen = [one for one in context if one.role is not Role.SYSTEM]
+    known = {one.source_id for one in seen if one.source_id}
+    end = max((n + 1 for n, id_ in enumerate(ids) if id_ in known), default=0)
+    while seen and end and words[end - 1] == hash(repr(seen[-1].parts)):
+        seen.pop()
+        end -= 1
+    replaced = tuple(number for number in range(end) if ids[number] is not None)
+    if seen and replaced:
+        inside = tuple(replace(one, records=(place,)) for one in seen)
+        yield Compaction(replaces=replaced, messages=inside, record=place)
+    else:
+        yield Event("sidecar", place)
+
+
+def _gathered(
+    member: Member, sidecars: list[Member], transcript: Transcript | None
+) -> Gathered | None:
+    if transcript is None:
+        return None
+    names = frozenset({member.name, *(one.name for one in sidecars)})
+    return Gathered([replace(transcript, member=member.name)], names)
+
+
+def _transcript(reading: Reading, id_: Any, **said: Any) -> Transcript | None:
+    model = ""
+    for item in reading:
+        if isinstance(item, Message) and item.model:
+            model = item.model
+            break
+    return conversation(
+        reading,
+        format=NAME,
+        external_id=fields.word({"id": id_}, "id", limit=255) or None,
+        strategy="anthropic",
+        model=model,
+        **said,
+    )
+
+
+def _items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
+    """The messages of a list, or of an object with its system prompt and other members."""
+    found = members(file, 0, warnings)
+    items = Items()
+    for name, span in found.items():
+        if name == "system_prompt":
+            row = element(file, span, warnings)
+            yield from items.counted(attempt(partial(_system, row), row, warnings))
+        elif name != "messages":
+            yield Event(name, span.record)
+    start = found["messages"].start if "messages" in found else 0
+    for row in [] if found and not start else elements(file, start, warnings):
+        yield from items.counted(attempt(partial(items.take, row), row, warnings))
+    yield from items.counted(items.rest())
+
+
+def _system(row: Row) -> Iterator[Item]:
+    if parts := blocks.read_content(row.value, ("system_prompt",)):
+        yield Message(role=Role.SYSTEM, parts=parts, records=(row.record,))
+
+
+def _score(sample: Sample) -> float:
+    """The SDK's members; else messages with a time, surer with the tool's notes."""
+    if {"version", "sessionId", "agent", "messages"} <= sample.object.keys():
+        return 0.95
+    found = [row for row in sample.elements if "ts" in row and "role" in row]
+    if any(row.keys() & _NOTES for row in found):
+        return 0.95
+    has_blocks = any(isinstance(row.get("content"), list) for row in found)
+    return 0.85 if has_blocks else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read, gather=gather)

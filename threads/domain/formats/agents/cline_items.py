@@ -1,0 +1,234 @@
+"""What the records of a Cline or Roo Code conversation are.
+
+Roo Code keeps what its condensing hid: a message names in `condenseParent` the summary that stands
+for it, in `truncationParent` the marker. The summary or marker comes after those it hides.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from threads.domain.formats.anthropic import messages as anthropic
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.kit.reading import Item, Row
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from threads.domain.transcript import Compaction
+
+_TOLD = re.compile(r"\[([\w-]{1,64})(?: for (?s:.{0,20000}?))?\] Result:")
+"""How the text of a result begins: the tool's name, and often what it was used for."""
+_BLOCKS = ("text", "image", "tool_use", "tool_result", "thinking", "document")
+
+
+@dataclass(slots=True)
+class Items:
+    """Makes items of records, one after the other."""
+
+    _reasoning: Message | None = None
+    """Sealed reasoning, which is a record before the answer that it belongs to."""
+    _parents: dict[str, str] = field(default_factory=dict)
+    """Of each record that can hide others the one that hides it."""
+    _hidden: dict[str, list[int]] = field(default_factory=dict)
+    """The messages that each summary or marker hides."""
+    _count: int = 0
+    _parent: str = ""
+    _asked: list[ToolCall] = field(default_factory=list)
+    """The calls of the last answer."""
+
+    def take(self, row: Row) -> Iterator[Item]:
+        """The items of a record. Raises Invalid where it is no message."""
+        given = fields.require(row.value, dict, "a message", ())
+        self._parent = fields.text(given, "condenseParent", "truncationParent")
+        moment = fields.moment(given.get("ts"))
+        if given.get("type") == "reasoning":
+            yield from self.rest()
+            parts = tuple(_sealed(given))
+            self._reasoning = Message(
+                role=Role.ASSISTANT,
+                parts=parts,
+                created_at=moment,
+                records=(row.record,),
+            )
+            return
+        message = self._linked(_message(given))
+        message = replace(message, records=(row.record,), created_at=moment)
+        if message.role is Role.ASSISTANT and self._reasoning is not None:
+            before, self._reasoning = self._reasoning, None
+            parts = before.parts + message.parts
+            records = before.records + message.records
+            message = replace(message, parts=parts, records=records)
+        yield from self.rest()
+        yield self._compaction(given, message, row) or message
+
+    def _linked(self, message: Message) -> Message:
+        """A message with its results, where the tool wrote them as text.
+
+        Cline before its SDK does so for calls of the API, too. Each text that says whose result
+        it is answers the first open call of that name, else the first that is open.
+        """
+        if message.role is not Role.USER:
+            self._asked = [one for one in message.parts if isinstance(one, ToolCall)]
+            return message
+        waiting, self._asked = self._asked, []
+        if any(isinstance(part, ToolResult) for part in message.parts):
+            return message
+        texts: dict[int, Text] = {}
+        names: dict[int, str] = {}
+        for place, part in enumerate(message.parts):
+            if isinstance(part, Text) and (told := _TOLD.match(part.text)):
+                texts[place], names[place] = part, told[1]
+        answered = _pairs(names, waiting)
+        parts = list(message.parts)
+        for place, call in answered.items():
+            parts[place] = ToolResult(call.id, (texts[place],), call.name)
+        return replace(message, parts=tuple(parts)) if answered else message
+
+    def rest(self) -> Iterator[Item]:
+        """Reasoning to which no answer came."""
+        if self._reasoning is not None:
+            yield self._reasoning
+            self._reasoning = None
+
+    def counted(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The items themselves, each message remembered by what hides it."""
+        for item in items:
+            if isinstance(item, Message):
+                if self._parent:
+                    self._hidden.setdefault(self._parent, []).append(self._count)
+                self._count += 1
+            yield item
+
+    def _compaction(
+        self, given: dict[str, Any], message: Message, row: Row
+    ) -> Compaction | None:
+        """A summary or marker in place of the messages that name it; None where none does.
+
+        A summary that names itself nowhere stands for all that came before it.
+        """
+        id_ = fields.text(given, "condenseId") or fields.text(given, "truncationId")
+        if not (
+            given.get("isSummary") is True or given.get("isTruncationMarker") is True
+        ):
+            return None
+        hidden = self._hidden.pop(id_, [])
+        if not hidden and not id_:
+            hidden = list(range(self._count))
+        if not hidden:
+            return None
+        if self._parent:  # hidden itself later on, with what it stands for
+            self._hidden.setdefault(self._parent, []).extend(hidden)
+        return Compaction(
+            replaces=tuple(sorted(hidden)),
+            messages=(message,),
+            record=row.record,
+            created_at=message.created_at,
+        )
+
+
+def _pairs(told: dict[int, str], waiting: list[ToolCall]) -> dict[int, ToolCall]:
+    """The call that each result answers, by the places of the results and the names they say."""
+    found: dict[int, ToolCall] = {}
+    for by_name in (True, False):
+        for place, name in told.items():
+            fits = (call for call in waiting if call.name == name or not by_name)
+            call = None if place in found else next(fits, None)
+            if call is not None:
+                found[place] = call
+                waiting.remove(call)
+    return found
+
+
+def _message(given: dict[str, Any]) -> Message:
+    """A message with Cline's own blocks and notes."""
+    content = given.get("content")
+    made = anthropic.read_message({**given, "content": None})
+    parts: list[Part] = []
+    if isinstance(content, list):
+        for index, block in enumerate(content):
+            parts += _block(block, ("content", index))
+    else:
+        parts += blocks.read_content(content, ("content",))
+    if made.role is Role.ASSISTANT:
+        words = fields.text(given, "reasoning_content")
+        has_thinking = any(isinstance(part, Thinking) for part in parts)
+        if words and not has_thinking:
+            parts.insert(0, Thinking(words))
+    model = fields.mapping(given, "modelInfo")
+    return replace(
+        made,
+        parts=tuple(parts),
+        model=fields.word(model, "modelId", "id") or None,
+        usage=_usage(given.get("metrics")),
+    )
+
+
+def _block(block: JSON, at: tuple[str | int, ...]) -> Iterator[Part]:
+    """The part of a block, of Cline's own forms or of Anthropic's."""
+    given = fields.mapping(block)
+    match given.get("type"):
+        case "file" if isinstance(given.get("content"), str):
+            data = given["content"].encode("utf-8", "surrogatepass")
+            yield File("text/plain", fields.text(given, "path") or None, data=data)
+        case "image" if (data := blocks.inline(given.get("data"))) is not None:
+            kind = fields.text(given, "mediaType", "mimeType")
+            yield Image(kind or "image/*", data=data)
+        case "reasoning" if words := fields.text(given, "text"):
+            yield Thinking(words)
+        case "tool_result":
+            yield _result(given, at)
+        case _:
+            yield from blocks.read_block(block, at)
+
+
+def _result(given: dict[str, Any], at: tuple[str | int, ...]) -> Part:
+    """A tool's answer: blocks, or the tool's own JSON, which the model is given as text."""
+    content = given.get("content")
+    if isinstance(content, list):
+        types = [fields.text(one, "type") for one in content]
+        is_blocks = all(isinstance(one, str) for one in content) or (
+            set(types) <= set(_BLOCKS)
+        )
+    else:
+        is_blocks = content is None or isinstance(content, str)
+    if not is_blocks:
+        given = {**given, "content": json_text.decode(json_text.dump(content))}
+    call_id = fields.text(given, "tool_use_id")
+    return blocks.read_result(
+        given, call_id, at, name=fields.text(given, "name") or None
+    )
+
+
+def _sealed(given: dict[str, Any]) -> Iterator[Part]:
+    """Reasoning as OpenAI's Responses give it: a summary, and what only the provider reads."""
+    summary = [
+        fields.text(one, "text") or (one if isinstance(one, str) else "")
+        for one in fields.items(given, "summary")
+    ]
+    words = "\n\n".join(filter(None, summary)) or fields.text(given, "text")
+    if words:
+        yield Thinking(words)
+    if sealed := fields.text(given, "encrypted_content"):
+        yield Thinking("", data=sealed)
+
+
+def _usage(metrics: JSON) -> Usage | None:
+    """What an answer cost: in Cline's classic form its tokens lie one level deeper."""
+    if not isinstance(metrics, dict):
+        return None
+    told = fields.mapping(metrics, "tokens") or metrics
+    return Usage(
+        input_tokens=fields.count(told, "inputTokens", "prompt"),
+        output_tokens=fields.count(told, "outputTokens", "completion"),
+        cached_tokens=fields.count(told, "cacheReadTokens", "cached"),
+    )

@@ -1,0 +1,174 @@
+"""GitHub Copilot CLI's sessions: `events.jsonl`, one event a line, in the order of time.
+
+Each line is `{type, data, id, timestamp, parentId, agentId?}`; the events are typed in the
+public SDK (github.com/github/copilot-sdk, `session-events.ts`). Seen in version 1.0.64.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, BinaryIO
+
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields, source
+from threads.domain.formats.io.source import Line, Span
+from threads.domain.formats.kit.reading import (
+    Item,
+    Reading,
+    Row,
+    attempt,
+    conversation,
+    conversations,
+)
+from threads.domain.formats.sample import Sample
+from threads.domain.transcript import Parent, Relation, Transcript, Warning
+
+from .copilot_items import Items, agent_of
+
+NAME = "copilot_cli"
+LABEL = "a Copilot CLI session (JSONL)"
+_TOLD = (
+    b'"session.',
+    b'"subagent.',
+    b'"user.message"',
+    b'"agentId"',
+    b'"parentToolCallId"',
+)
+"""What a line has in it that says something of the session, or is another agent's."""
+
+
+@dataclass(slots=True)
+class Notes:
+    """What the file says of its session, and where the lines of its sub-agents are."""
+
+    session_id: str = ""
+    title: str = ""
+    words: str = ""
+    """What a user wrote first, without what Copilot put around it."""
+    model: str = ""
+    agents: dict[str, list[tuple[int, Span]]] = field(default_factory=dict)
+    begun: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What began each sub-agent: the data of `subagent.started`."""
+    assets: dict[str, Span] = field(default_factory=dict)
+    """The lines that hold pictures which several events show, by their ids."""
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The session of a file, and those of its sub-agents. Raises Invalid without messages."""
+    notes = _notes(file)
+    main = Reading(partial(_main, file, notes))
+    found = [_transcript(main, notes, notes.session_id, notes.title or notes.words)]
+    for agent, lines in notes.agents.items():
+        begun = notes.begun.get(agent, {})
+        call_id = fields.text(begun, "toolCallId") or agent
+        parent = Parent(
+            external_id=notes.session_id, relation=Relation.SUBAGENT, call_id=call_id
+        )
+        found.append(
+            _transcript(
+                Reading(partial(_agent, file, notes, lines)),
+                notes,
+                f"{notes.session_id}/agent-{agent}",
+                fields.text(begun, "agentDisplayName", "agentName"),
+                parent=parent if notes.session_id else None,
+            )
+        )
+    return conversations(found, LABEL, main.warnings)
+
+
+def _transcript(
+    reading: Reading, notes: Notes, id_: str, title: str, **members: Any
+) -> Transcript | None:
+    return conversation(
+        reading,
+        format=NAME,
+        title=title,
+        external_id=fields.word({"id": id_}, "id", limit=255) or None,
+        model=notes.model,
+        **members,
+    )
+
+
+def _notes(file: BinaryIO) -> Notes:
+    """What is looked for before the events are read; lines that say nothing aren't parsed."""
+    notes = Notes()
+    for line in source.lines(file):
+        if line.data is None or not any(mark in line.data for mark in _TOLD):
+            continue
+        value = source.read_line(line, [])
+        if isinstance(value, dict):
+            _note(notes, value, line)
+    return notes
+
+
+def _note(notes: Notes, value: dict[str, Any], line: Line) -> None:
+    data = fields.mapping(value, "data")
+    match value.get("type"):
+        case "session.start" | "session.resume":
+            notes.session_id = fields.text(data, "sessionId") or notes.session_id
+            notes.model = fields.word(data, "selectedModel") or notes.model
+        case "session.title_changed":
+            notes.title = fields.text(data, "title") or notes.title
+        case "session.model_change":
+            notes.model = fields.word(data, "newModel") or notes.model
+        case "user.message" if not agent_of(value):
+            notes.words = notes.words or fields.text(data, "content")
+        case "session.binary_asset":
+            notes.assets[fields.text(data, "assetId")] = line.span
+        case "subagent.started":
+            for id_ in (value.get("agentId"), data.get("toolCallId")):
+                notes.begun.setdefault(str(id_), data)
+    if agent := agent_of(value):
+        notes.agents.setdefault(agent, []).append((line.number, line.span))
+
+
+def _main(file: BinaryIO, notes: Notes, warnings: list[Warning]) -> Iterator[Item]:
+    """The events of the session itself."""
+    rows = (
+        Row(value, line.span, line.number)
+        for line, value in source.records(file, warnings)
+        if not (isinstance(value, dict) and agent_of(value))
+    )
+    return _items(rows, file, notes, warnings)
+
+
+def _agent(
+    file: BinaryIO,
+    notes: Notes,
+    lines: list[tuple[int, Span]],
+    warnings: list[Warning],
+) -> Iterator[Item]:
+    """The events of one of its sub-agents."""
+    rows = (Row(source.read_span(file, span), span, number) for number, span in lines)
+    return _items(rows, file, notes, warnings)
+
+
+def _items(
+    rows: Iterator[Row], file: BinaryIO, notes: Notes, warnings: list[Warning]
+) -> Iterator[Item]:
+    items = Items(partial(_asset, file, notes))
+    for row in rows:
+        for item in attempt(partial(items.take, row), row, warnings):
+            yield from items.counted(item)
+    yield from items.rest()
+
+
+def _asset(file: BinaryIO, notes: Notes, id_: str) -> dict[str, Any]:
+    """The data of a picture that is kept in an event of its own; empty where it is missing."""
+    if id_ not in notes.assets:
+        return {}
+    return fields.mapping(source.read_span(file, notes.assets[id_]), "data")
+
+
+def _score(sample: Sample) -> float:
+    """The event that begins a session, or two of the types that only Copilot has."""
+    types = [fields.text(row, "type") for row in sample.records if "data" in row]
+    starts = (row for row in sample.records if row.get("type") == "session.start")
+    told = (fields.mapping(row, "data").keys() for row in starts)
+    if any(keys & {"copilotVersion", "producer"} for keys in told):
+        return 0.95
+    own = {"assistant.turn_start", "tool.execution_start", "hook.start", "user.message"}
+    return 0.85 if len(own & set(types)) > 1 else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read)

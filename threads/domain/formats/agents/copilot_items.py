@@ -1,0 +1,213 @@
+"""What the events of a Copilot CLI session are: messages, compactions, or events that stay."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.io import fields
+from threads.domain.formats.kit.reading import Item, Row
+from threads.domain.formats.openai import messages as openai
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import (
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from threads.domain.transcript import Compaction, Event
+
+Asset = Callable[[str], dict[str, Any]]
+"""The data of a picture or file that is kept in an event of its own, by its id."""
+
+
+def agent_of(value: dict[str, Any]) -> str:
+    """The sub-agent whose event it is; empty for the session's own."""
+    data = value.get("data")
+    return fields.word(value, "agentId") or fields.word(data, "parentToolCallId")
+
+
+@dataclass(slots=True)
+class Items:
+    """Makes items of events, one after the other, and knows what the model has before it."""
+
+    asset: Asset
+    _held: Message | None = None
+    """An answer of which more chunks are to come."""
+    _system: tuple[Part, ...] = ()
+    _tools: dict[str, str] = field(default_factory=dict)
+    _count: int = 0
+    _context: list[tuple[int, ...]] = field(default_factory=list)
+    """What the model has been given, without the system's: ordinals of each message in it."""
+
+    def take(self, row: Row) -> Iterator[Item]:
+        """The items that a line makes. Raises Invalid where it is no event."""
+        value = fields.require(row.value, dict, "an event", ())
+        data = fields.mapping(value, "data")
+        type_ = fields.text(value, "type")
+        moment = fields.moment(value.get("timestamp"))
+        made: Item | None = None
+        if type_ == "session.compaction_complete":
+            yield from self.rest()
+            made = self._compaction(data, row)
+        elif reader := _READERS.get(type_):
+            made = reader(self, data)
+        if type_ == "tool.execution_start":
+            tool = fields.text(data, "toolName")
+            self._tools[fields.text(data, "toolCallId")] = tool
+        if isinstance(made, Message):
+            made = replace(made, records=(row.record,), created_at=moment)
+            if type_ == "assistant.message":
+                yield from self._chunk(made, data)
+                return
+            yield from self.rest()
+        yield made or Event(type_ or "event", row.record, moment)
+
+    def rest(self) -> Iterator[Item]:
+        """The answer that is still held, if there is one."""
+        if self._held is not None:
+            yield self._held
+            self._held = None
+
+    def counted(self, item: Item) -> Iterator[Item]:
+        """The item itself, remembered if it is a message that the model is given."""
+        if isinstance(item, Message):
+            if item.role not in (Role.SYSTEM, Role.DEVELOPER):
+                self._context.append((self._count,))
+            self._count += 1
+        yield item
+
+    def _chunk(self, made: Message, data: dict[str, Any]) -> Iterator[Message]:
+        """Join the chunks of one call of the API, which follow one another, to one message."""
+        held = self._held
+        if held is not None and held.source_id == made.source_id:
+            usage = made.usage or held.usage
+            records = held.records + made.records
+            made = replace(
+                held, parts=held.parts + made.parts, usage=usage, records=records
+            )
+            self._held = None
+        yield from self.rest()  # type: ignore[misc]  # only messages are held
+        if fields.count(data, "chunkIndex") + 1 < fields.count(data, "chunkCount"):
+            self._held = made
+        else:
+            yield made
+
+    def _compaction(self, data: dict[str, Any], row: Row) -> Compaction | None:
+        """The oldest messages, as many as it says, replaced by its summary."""
+        summary = fields.text(data, "summaryContent")
+        if not summary or data.get("success") is False or not self._context:
+            return None
+        size = fields.count(data, "messagesRemoved") or len(self._context)
+        hidden = tuple(sorted({i for one in self._context[:size] for i in one}))
+        self._context[:size] = [hidden]
+        message = Message(role=Role.USER, parts=(Text(summary),), records=(row.record,))
+        moment = fields.moment(fields.mapping(row.value).get("timestamp"))
+        return Compaction(
+            replaces=hidden, messages=(message,), record=row.record, created_at=moment
+        )
+
+    def system(self, data: dict[str, Any]) -> Message | None:
+        """A prompt of the system's; none where it is only said again."""
+        role = Role.DEVELOPER if data.get("role") == "developer" else Role.SYSTEM
+        parts = blocks.read_content(data.get("content"), ("content",))
+        if parts == self._system:
+            return None
+        self._system = parts
+        return Message(role=role, parts=parts, name=fields.text(data, "name") or None)
+
+    def user(self, data: dict[str, Any]) -> Message:
+        """A user's message as it was sent: with what Copilot put around the words."""
+        sent = fields.text(data, "transformedContent", "content")
+        attached = (self._attached(one) for one in fields.items(data, "attachments"))
+        return Message(
+            role=Role.USER, parts=(*([Text(sent)] if sent else []), *attached)
+        )
+
+    def _attached(self, one: Any) -> Part:
+        part = self._binary(fields.mapping(one))
+        return part or Opaque(fields.text(one, "type") or "attachment", one)
+
+    def _binary(self, one: dict[str, Any]) -> Image | File | None:
+        """A picture or file with its bytes, given in place or in an event of its own."""
+        held = one if "data" in one else self.asset(fields.text(one, "assetId"))
+        data = blocks.inline(held.get("data"))
+        if data is None:
+            return None
+        kind = fields.text(one, "mimeType") or fields.text(held, "mimeType")
+        if kind.startswith("image/"):
+            return Image(kind, data=data)
+        name = fields.text(one, "displayName", "description") or None
+        return File(kind or "application/octet-stream", name, data=data)
+
+    def assistant(self, data: dict[str, Any]) -> Message:
+        """An answer: reasoning, words, calls."""
+        output = fields.count(data, "outputTokens")
+        text = fields.text(data, "content")
+        return Message(
+            role=Role.ASSISTANT,
+            parts=(
+                *_thinking(data),
+                *([Text(text)] if text else []),
+                *_calls(data),
+            ),
+            model=fields.word(data, "model") or None,
+            source_id=fields.word(data, "apiCallId", "messageId") or None,
+            usage=Usage(output_tokens=output) if output else None,
+        )
+
+    def called(self, data: dict[str, Any]) -> Message:
+        """A tool that a user ran."""
+        name = fields.text(data, "toolName") or "tool"
+        call = ToolCall(fields.text(data, "toolCallId"), name, data.get("arguments"))
+        return Message(role=Role.USER, parts=(call,))
+
+    def result(self, data: dict[str, Any]) -> Message:
+        """What a tool answered to the model."""
+        call_id = fields.text(data, "toolCallId")
+        result = fields.mapping(data, "result")
+        error = fields.mapping(data, "error")
+        words = fields.text(result, "content") or fields.text(error, "message")
+        binaries = fields.items(result, "binaryResultsForLlm")
+        shown = [self._binary(fields.mapping(one)) for one in binaries]
+        content = [Text(words)] if words else []
+        name = self._tools.get(call_id) or None
+        is_error = data.get("success") is False
+        given = (*content, *(one for one in shown if one is not None))
+        part = ToolResult(call_id, given, name, is_error)
+        return Message(role=Role.TOOL, parts=(part,))
+
+
+def _thinking(data: dict[str, Any]) -> Iterator[Thinking]:
+    words = fields.text(data, "reasoningText")
+    seal = fields.text(data, "reasoningOpaque") or None
+    if words:
+        yield Thinking(words, seal)
+    elif seal:
+        yield Thinking("", data=seal)
+    if sealed := fields.text(data, "encryptedContent"):
+        yield Thinking("", data=sealed)
+
+
+def _calls(data: dict[str, Any]) -> Iterator[ToolCall]:
+    for index, call in enumerate(fields.items(data, "toolRequests")):
+        name = fields.text(call, "name")
+        if not name:
+            at = ("toolRequests", index, "name")
+            raise Invalid("Here the name of a tool is expected.", at=at)
+        arguments = openai.read_arguments(fields.mapping(call).get("arguments"))
+        yield ToolCall(fields.text(call, "toolCallId"), name, arguments)
+
+
+_READERS: dict[str, Callable[[Items, dict[str, Any]], Message | None]] = {
+    "system.message": Items.system,
+    "user.message": Items.user,
+    "assistant.message": Items.assistant,
+    "tool.user_requested": Items.called,
+    "tool.execution_complete": Items.result,
+}

@@ -1,0 +1,236 @@
+"""pi's sessions: JSON Lines, the first the header, each other an entry of a tree.
+
+Version 1 is a plain sequence; versions 2 and 3 link entries by `id` and `parentId`, so that a
+session holds branches, and the last entry is where it stands. Documented by the tool itself
+(github.com/badlogic/pi-mono, `packages/coding-agent/docs/session.md`).
+"""
+
+import re
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, BinaryIO
+
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields, source
+from threads.domain.formats.io.source import Line, Span
+from threads.domain.formats.kit.reading import (
+    Item,
+    Reading,
+    Row,
+    attempt,
+    conversation,
+    conversations,
+)
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message
+from threads.domain.transcript import (
+    Compaction,
+    Event,
+    Parent,
+    Relation,
+    Transcript,
+    Warning,
+)
+
+from .pi_items import read_entry, read_summary
+
+NAME = "pi"
+LABEL = "a pi session (JSONL)"
+SAID = frozenset({"message", "custom_message", "branch_summary"})
+"""Types of entries that are messages to the model."""
+ASIDE = SAID | {"compaction"}
+"""Types of entries that change what the model sees, which one that lies aside doesn't."""
+MOST_BRANCHES = 100
+"""Branches of one file that become sessions: each is read with all that it shares."""
+_SESSION = re.compile(r"([0-9a-fA-F-]{36})\.jsonl$")
+"""How the path of the session ends that another was forked from."""
+
+
+@dataclass(slots=True)
+class Tree:
+    """Where the entries of a file are, and which hangs on which."""
+
+    file: BinaryIO
+    header: dict[str, Any] = field(default_factory=dict)
+    title: str = ""
+    model: str = ""
+    spans: "array[int]" = field(default_factory=lambda: array("q"))
+    """Number, start and end of each line."""
+    parents: "array[int]" = field(default_factory=lambda: array("q"))
+    """The entry that each hangs on, by its place; -1 for none."""
+    said: bytearray = field(default_factory=bytearray)
+    places: dict[str, int] = field(default_factory=dict)
+    warnings: list[Warning] = field(default_factory=list)
+
+    def add(self, line: Line, value: Any) -> None:
+        """Take the next line; without a parent that is known it hangs on the one before."""
+        place, parent = len(self.parents), len(self.parents) - 1
+        entry = fields.mapping(value)
+        if "parentId" in entry:
+            parent = self.places.get(str(entry["parentId"]), parent)
+            if entry["parentId"] is None:
+                parent = -1
+        type_ = fields.text(entry, "type")
+        if type_ == "session" and not self.header:
+            self.header = entry
+        elif id_ := fields.text(entry, "id"):
+            self.places.setdefault(id_, place)
+        if type_ == "session_info":
+            self.title = fields.text(entry, "name") or self.title
+        message = fields.mapping(entry, "message")
+        self.model = fields.word(entry, "modelId") or self.model
+        self.model = fields.word(message, "model") or self.model
+        self.spans.extend((line.number, *line.span))
+        self.parents.append(parent)
+        self.said.append(type_ in SAID)
+
+    def path(self, place: int) -> list[int]:
+        """The entries from the first to this one."""
+        found = []
+        while place >= 0:
+            found.append(place)
+            place = self.parents[place]
+        return found[::-1]
+
+    def leaves(self) -> list[int]:
+        """The entries that nothing hangs on, the last of the file left out."""
+        last = len(self.parents) - 1
+        inner = set(self.parents)
+        return [place for place in range(last) if place not in inner]
+
+    def id_of(self, place: int) -> str:
+        """An entry's own id; without one, where it is in the file."""
+        entry = self.row(place, []).value
+        return fields.word(entry, "id") or f"@{self.spans[3 * place + 1]}"
+
+    def row(self, place: int, warnings: list[Warning]) -> Row:
+        """The value of an entry; `BROKEN` with one more warning where it can't be read."""
+        number, start, end = self.spans[3 * place : 3 * place + 3]
+        span = Span(start, end)
+        too_long = end - start > source.MAX_PIECE
+        self.file.seek(start)
+        data = None if too_long else self.file.read(end - start).strip()
+        return Row(source.read_line(Line(number, span, data), warnings), span, number)
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The session of a file and its branches. Raises Invalid where it holds no message."""
+    tree = Tree(file)
+    for line, value in source.records(file, tree.warnings):
+        tree.add(line, value)
+    main = tree.path(len(tree.parents) - 1)
+    branches = [(place, tree.path(leaf)) for leaf, place in _branches(tree, main)]
+    held = set(main)
+    aside = set(range(len(tree.parents))) - held
+    aside -= {place for _, path in branches for place in path}
+    session_id = fields.word(tree.header, "id") or ""
+    fork = _SESSION.search(fields.text(tree.header, "parentSession"))
+    origin = Parent(external_id=fork[1], relation=Relation.BRANCH) if fork else None
+    reading = Reading(partial(_items, tree, sorted(aside | held), aside))
+    found = [_transcript(tree, reading, session_id, origin)]
+    for first, path in branches:
+        at = sum(tree.said[place] for place in path if place in held)
+        parent = Parent(external_id=session_id, relation=Relation.BRANCH, at=at)
+        id_ = f"{session_id}/{tree.id_of(first)}"
+        reading = Reading(partial(_items, tree, path, set()))
+        found.append(_transcript(tree, reading, id_, parent if session_id else None))
+    return conversations(found, LABEL, tree.warnings)
+
+
+def _branches(tree: Tree, main: list[int]) -> Iterator[tuple[int, int]]:
+    """The leaves off the main way that say something of their own, with their first entry.
+
+    The latest `MOST_BRANCHES` of them: what other entries say stays with the session as events.
+    """
+    seen = bytearray(len(tree.parents))
+    for place in main:
+        seen[place] = 1
+    count = 0
+    for leaf in reversed(tree.leaves()):
+        own = []
+        place = leaf
+        while place >= 0 and not seen[place]:
+            seen[place] = 2
+            own.append(place)
+            place = tree.parents[place]
+        if any(tree.said[one] for one in own) and count < MOST_BRANCHES:
+            count += 1
+            yield leaf, own[-1]
+
+
+def _transcript(
+    tree: Tree, reading: Reading, id_: str, parent: Parent | None
+) -> Transcript | None:
+    return conversation(
+        reading,
+        format=NAME,
+        title=tree.title,
+        external_id=id_ or None,
+        strategy="anthropic",
+        model=tree.model,
+        parent=parent,
+    )
+
+
+def _items(
+    tree: Tree, places: list[int], aside: set[int], warnings: list[Warning]
+) -> Iterator[Item]:
+    """The entries in their order: as entries are only appended, that of the file.
+
+    Of those that lie aside, on no way that is given, none is a message.
+    """
+    given: list[int] = []
+    for place in places:
+        row = tree.row(place, warnings)
+        made: Iterator[Item]
+        kind = fields.text(row.value, "type")
+        if place in aside and kind in ASIDE:
+            made = iter([Event(f"aside/{kind}", row.record)])
+        elif kind == "compaction":
+            made = iter([_compaction(tree, row, given)])
+        else:
+            made = attempt(partial(read_entry, row), row, warnings)
+        for item in made:
+            if isinstance(item, Message):
+                given.append(place)
+            yield item
+
+
+def _compaction(tree: Tree, row: Row, given: list[int]) -> Item:
+    """The summary in place of the messages before the first that was kept.
+
+    Where that one is missing none was kept. Version 1 names it by its place in the file.
+    """
+    kept = tree.places.get(fields.text(row.value, "firstKeptEntryId"))
+    if kept is None and "firstKeptEntryIndex" in row.value:
+        kept = fields.count(row.value, "firstKeptEntryIndex")
+    hidden = tuple(
+        ordinal for ordinal, place in enumerate(given) if kept is None or place < kept
+    )
+    message = read_summary(row)
+    if message is None or not hidden:
+        return message or Event("compaction", row.record)
+    return Compaction(
+        replaces=hidden,
+        messages=(message,),
+        record=row.record,
+        created_at=message.created_at,
+    )
+
+
+def _score(sample: Sample) -> float:
+    first = fields.mapping(next(iter(sample.records), None))
+    is_header = first.get("type") == "session" and (
+        "cwd" in first or "version" in first
+    )
+    if is_header:
+        return 0.95
+    spoken = [row for row in sample.records if row.get("type") == "message"]
+    roles = {fields.text(fields.mapping(row, "message"), "role") for row in spoken}
+    in_tree = any("parentId" in row for row in spoken)
+    return 0.7 if in_tree and "toolResult" in roles else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read)

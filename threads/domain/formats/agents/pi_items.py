@@ -1,0 +1,145 @@
+"""What the entries of a pi session are: messages as the model is given them, or events."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.io import fields
+from threads.domain.formats.kit.reading import Item, Row
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import JSON, Image, Part, Text, Thinking, ToolCall, ToolResult
+from threads.domain.transcript import Event
+
+_USER = frozenset({"user", "custom", "hookMessage"})
+_SUMMARIES = frozenset({"branchSummary", "compactionSummary"})
+_UNFINISHED = frozenset({"aborted", "error"})
+
+
+def read_entry(row: Row) -> Iterator[Item]:
+    """The item of one line. Raises Invalid where it is no entry."""
+    entry = fields.require(row.value, dict, "an entry", ())
+    type_ = fields.text(entry, "type") or "entry"
+    message: Message | None = None
+    if type_ == "message":
+        given = fields.require(entry.get("message"), dict, "a message", ("message",))
+        message = _message(given)
+        type_ = f"message/{fields.text(given, 'role')}"
+    elif type_ == "custom_message":
+        parts = _content(entry.get("content"), ("content",))
+        message = Message(role=Role.USER, parts=parts)
+    elif type_ == "branch_summary":
+        message = _words(fields.text(entry, "summary"))
+    moment = fields.moment(entry.get("timestamp"))
+    if message is None:
+        yield Event(type_, row.record, moment)
+        return
+    yield replace(
+        message,
+        source_id=fields.word(entry, "id") or None,
+        created_at=moment,
+        records=(row.record,),
+    )
+
+
+def read_summary(row: Row) -> Message | None:
+    """The message that a compaction puts in place of others; None where it says nothing."""
+    message = _words(fields.text(row.value, "summary"))
+    if message is None:
+        return None
+    moment = fields.moment(fields.mapping(row.value).get("timestamp"))
+    id_ = fields.word(row.value, "id") or None
+    return replace(message, source_id=id_, created_at=moment, records=(row.record,))
+
+
+def _message(message: dict[str, Any]) -> Message | None:
+    """The message by its role; None where the model isn't given it."""
+    role = fields.text(message, "role")
+    content = message.get("content")
+    if role in _USER:
+        return Message(role=Role.USER, parts=_content(content, ("content",)))
+    if role == "assistant":
+        return _answer(message)
+    if role == "toolResult":
+        call_id, name = (
+            fields.text(message, "toolCallId"),
+            fields.text(message, "toolName"),
+        )
+        parts = _content(content, ("content",))
+        given = tuple(part for part in parts if isinstance(part, Text | Image))
+        is_error = message.get("isError") is True
+        result = ToolResult(call_id, given, name or None, is_error)
+        return Message(role=Role.TOOL, parts=(result,))
+    if role in _SUMMARIES:
+        return _words(fields.text(message, "summary"))
+    if role == "bashExecution" and message.get("excludeFromContext") is not True:
+        return _words(_shell(message))
+    return None
+
+
+def _answer(message: dict[str, Any]) -> Message:
+    given = message.get("usage")
+    usage = None
+    if isinstance(given, dict):
+        cached, written = (
+            fields.count(given, "cacheRead"),
+            fields.count(given, "cacheWrite"),
+        )
+        usage = Usage(
+            input_tokens=fields.count(given, "input") + cached + written,
+            output_tokens=fields.count(given, "output"),
+            cached_tokens=cached,
+        )
+    return Message(
+        role=Role.ASSISTANT,
+        parts=_content(message.get("content"), ("content",)),
+        model=fields.word(message, "model") or None,
+        usage=usage,
+        partial=fields.text(message, "stopReason") in _UNFINISHED,
+    )
+
+
+def _words(text: str) -> Message | None:
+    return Message(role=Role.USER, parts=(Text(text),)) if text else None
+
+
+def _shell(message: dict[str, Any]) -> str:
+    """A command that the user ran, and its output, as pi puts them to the model."""
+    output = fields.text(message, "output")
+    said = f"Ran `{fields.text(message, 'command')}`\n"
+    said += f"```\n{output}\n```" if output else "(no output)"
+    code = message.get("exitCode")
+    if message.get("cancelled") is True:
+        said += "\n\n(command cancelled)"
+    elif code:
+        said += f"\n\nCommand exited with code {code}"
+    return said
+
+
+def _content(content: JSON, at: tuple[str | int, ...]) -> tuple[Part, ...]:
+    """Text or pi's blocks; a block that isn't pi's is read as the providers' are."""
+    if not isinstance(content, list):
+        return blocks.read_content(content, at)
+    found: list[Part] = []
+    for index, block in enumerate(content):
+        part = _block(fields.mapping(block))
+        found += [part] if part else blocks.read_block(block, (*at, index))
+    return tuple(found)
+
+
+def _block(block: dict[str, Any]) -> Part | None:
+    match block.get("type"):
+        case "thinking":
+            seal = fields.text(block, "thinkingSignature") or None
+            if block.get("redacted") is True and seal:
+                return Thinking("", data=seal)
+            return Thinking(fields.text(block, "thinking"), seal)
+        case "toolCall":
+            name = fields.text(block, "name")
+            if not name:
+                raise Invalid("Here the name of a tool is expected.", at=("content",))
+            return ToolCall(fields.text(block, "id"), name, block.get("arguments", {}))
+        case "image" if (data := blocks.inline(block.get("data"))) is not None:
+            return Image(fields.text(block, "mimeType") or "image/*", data=data)
+    return None

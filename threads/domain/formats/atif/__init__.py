@@ -1,0 +1,42 @@
+"""ATIF, the interchange format of agents' trajectories, versions 1.0 to 1.8.
+
+A trajectory is one JSON document of numbered steps: the system's, the user's, the agent's. An
+agent's step holds what it thought, said and called, and what came back; here the latter is a
+message of the role `tool` behind it. Trajectories of sub-agents are embedded or lie beside, a
+continuation is a file of its own: `atif_folder` joins what comes together.
+
+Source: the RFC "Agent Trajectory Format" of Harbor, and the models of the package `atif`.
+"""
+
+from typing import BinaryIO
+
+from threads.domain.formats.format import Format, Writer
+from threads.domain.formats.kit import document
+from threads.domain.formats.sample import Sample
+from threads.domain.transcript import Transcript, Warning
+
+from .folder import gather
+from .trajectory import NAME, family, is_trajectory, open_steps
+from .writing import write, write_archive
+
+
+def read(file: BinaryIO, name: str) -> list[Transcript]:
+    """The trajectories of a file, with those embedded. Raises Invalid where none has messages."""
+    skipped: list[Warning] = []
+    found: list[Transcript] = []
+    for span in document.documents(file, skipped):
+        found += family(open_steps(file, span), name, skipped)
+    if not found:
+        raise document.refusal(skipped)
+    return found
+
+
+def _score(sample: Sample) -> float:
+    return 0.95 if any(map(is_trajectory, (sample.object, *sample.rows[:1]))) else 0
+
+
+FORMAT = Format(NAME, "an ATIF trajectory", _score, read, gather=gather)
+WRITER = Writer("ATIF (trajectory)", "json", "application/json", write)
+ARCHIVE_WRITER = Writer(
+    "ATIF with its images (zip)", "zip", "application/zip", write_archive
+)

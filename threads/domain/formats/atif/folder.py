@@ -1,0 +1,251 @@
+"""ATIF trajectories that lie in several files: continuations, sub-agents, pictures.
+
+A trajectory names the file that continues it (`continued_trajectory_ref`), else the name says
+it (`trajectory.cont-1.json`); both are one conversation. The steps that a continuation copied
+from before are what the model saw from there on: a compaction where they differ from what was
+said. Sub-agents in files of their own (`trajectory_path`) are conversations of their own.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from posixpath import dirname, join, normpath
+
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.folder import Folder, Gathered, Member
+from threads.domain.formats.io.source import MAX_PIECE, Span
+from threads.domain.formats.kit import document
+from threads.domain.formats.kit.view import View
+from threads.domain.formats.sample import HEAD, Sample
+from threads.domain.message import Message, digest
+from threads.domain.part import File, Image
+from threads.domain.transcript import (
+    Compaction,
+    Event,
+    Parent,
+    Relation,
+    Transcript,
+    Warning,
+)
+
+from .trajectory import (
+    CONTINUED,
+    Steps,
+    embedded,
+    identity,
+    is_trajectory,
+    open_steps,
+    transcript,
+)
+
+
+def gather(folder: Folder) -> list[Gathered]:
+    """The trajectories of a folder, each with what belongs to it."""
+    files = {
+        one.name: _Links(folder, one) for one in folder.named(".json") if _is_atif(one)
+    }
+    continuing = {one.next for one in files.values()} & files.keys()
+    called = {path for one in files.values() for path in one.subagents} & files.keys()
+    family = _Family(folder, files)
+    return [
+        family.of(name)
+        for name in files
+        if name not in continuing and name not in called
+    ]
+
+
+def _is_atif(member: Member) -> bool:
+    with member.open() as file:
+        return is_trajectory(Sample(file.read(HEAD)).object)
+
+
+class _Links:
+    """What a trajectory's file points at, by the names of the folder's files."""
+
+    def __init__(self, folder: Folder, member: Member) -> None:
+        self.next = ""
+        self.subagents: dict[str, str] = {}
+        with member.open() as file:
+            steps = open_steps(file, document.whole(file))
+            self.own_id, _ = identity(steps, member.name)
+            named = steps.get("continued_trajectory_ref")
+            if isinstance(named, str):
+                self.next = beside(member.name, named)
+            for call_id, ref in steps.calls_of_subagents():
+                if path := fields.text(ref, "trajectory_path"):
+                    self.subagents[beside(member.name, path)] = call_id
+        if self.next not in folder.members:
+            self.next = _numbered(member.name)
+        if self.next == member.name or self.next not in folder.members:
+            self.next = ""
+
+
+def beside(name: str, path: str) -> str:
+    """The name of a file of the folder that a file of it points at."""
+    return normpath(join(dirname(name), path))
+
+
+def _numbered(name: str) -> str:
+    """How the file would be named that continues this one."""
+    match = CONTINUED.search(name)
+    number = int(match[1][:9]) + 1 if match else 1
+    return f"{CONTINUED.sub('', name).removesuffix('.json')}.cont-{number}.json"
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Trajectories of a folder, put together."""
+
+    folder: Folder
+    files: dict[str, _Links]
+    seen: set[str] = field(default_factory=set)
+
+    def of(self, name: str, parent: Parent | None = None) -> Gathered:
+        """The conversation that begins in a file, with those of its sub-agents."""
+        names = self._chain(name)
+        self.seen.update(names)
+        external_id = self.files[name].own_id
+        found: list[Transcript] = []
+        members = set(names)
+        for one in self._conversations(names, external_id, parent):
+            members |= _read_through(one)
+            found.append(one)
+        for part in names:
+            for path, call_id in self.files[part].subagents.items():
+                if path in self.files and path not in self.seen:
+                    inner = self.of(path, _subagent(external_id, call_id))
+                    found += inner.transcripts
+                    members |= inner.members
+        return Gathered(found, frozenset(members))
+
+    def _chain(self, name: str) -> list[str]:
+        names = [name]
+        while (
+            after := self.files[names[-1]].next
+        ) in self.files and after not in names:
+            names.append(after)
+        return names
+
+    def _conversations(
+        self, names: list[str], external_id: str, parent: Parent | None
+    ) -> Iterator[Transcript]:
+        for name in names:
+            with self.folder.members[name].open() as file:
+                steps = open_steps(file, document.whole(file))
+                if name == names[0] and (own := transcript(steps, external_id, parent)):
+                    yield self._from(own, Joined(self.folder, tuple(names)))
+                for inner in embedded(steps, external_id):
+                    span = inner.items.span  # type: ignore[attr-defined]  # they are Steps
+                    yield self._from(inner, Joined(self.folder, (name,), span))
+
+    def _from(self, found: Transcript, items: "Joined") -> Transcript:
+        """The same conversation, read from the folder each time anew."""
+        return replace(
+            found, items=items, warnings=items.warnings, member=items.names[0]
+        )
+
+
+def _read_through(found: Transcript) -> set[str]:
+    """The names of the pictures and recordings that a conversation shows."""
+    items = found.items
+    deque(items, maxlen=0)
+    return items.used if isinstance(items, Joined) else set()
+
+
+def _subagent(external_id: str, call_id: str) -> Parent | None:
+    if not external_id:
+        return None
+    return Parent(
+        external_id=external_id, relation=Relation.SUBAGENT, call_id=call_id or None
+    )
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A trajectory and the files that continue it, each opened while it is read.
+
+    With a span it is the trajectory at that place of the one file.
+    """
+
+    folder: Folder
+    names: tuple[str, ...]
+    span: Span | None = None
+    used: set[str] = field(default_factory=set)
+    """The pictures and recordings that were found in the folder."""
+    warnings: list[Warning] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Message | Event | Compaction]:
+        self.warnings.clear()
+        view = View()
+        for name in self.names:
+            with self.folder.members[name].open() as file:
+                span = self.span or document.whole(file)
+                steps = open_steps(file, span, partial(self._resolve, name))
+                mark = f"{name}#" if name != self.names[0] else ""
+                yield from _continue(steps, view, mark)
+                self.warnings.extend(steps.warnings)
+
+    def _resolve(self, name: str, part: Image | File) -> Image | File:
+        """The picture or recording with its bytes, where its file came with the folder."""
+        member = self.folder.members.get(beside(name, part.url or ""))
+        if member is None or member.size > MAX_PIECE:
+            return part
+        self.used.add(member.name)
+        with member.open() as file:
+            return replace(part, url=None, data=file.read(MAX_PIECE))
+
+
+def _continue(
+    steps: Steps, view: View, mark: str
+) -> Iterator[Message | Event | Compaction]:
+    """The items of a trajectory; with a mark it continues what stands in the view."""
+    steps.warnings[:] = steps.given
+    copied: list[Message] = []
+    for is_copied, item in steps.entries():
+        placed = _placed(item, mark)
+        if mark and is_copied:
+            if isinstance(placed, Message):
+                copied.append(placed)
+            continue
+        yield from _compact(copied, view)
+        copied = []
+        if isinstance(placed, Message):
+            view.add(_key(placed))
+        yield placed
+    yield from _compact(copied, view)
+
+
+def _compact(
+    copied: list[Message], view: View
+) -> Iterator[Message | Event | Compaction]:
+    """What the copied steps show the model instead of what was said."""
+    changes = list(view.become([_key(message) for message in copied])) if copied else []
+    added = next((change.start for change in changes if not change.hidden), len(copied))
+    for message in copied[:added]:
+        yield Event(f"copied/{message.role}", message.records[0], message.created_at)
+    for change in changes:
+        messages = copied[change.start : change.end]
+        if change.hidden:
+            first = messages[0]
+            yield Compaction(
+                replaces=change.hidden,
+                messages=tuple(messages),
+                record=first.records[0],
+                created_at=first.created_at,
+            )
+            continue
+        for message in messages:
+            view.add(_key(message))
+            yield message
+
+
+def _placed(item: Message | Event, mark: str) -> Message | Event:
+    """An item whose records lie in another file than the conversation's first."""
+    if isinstance(item, Event):
+        return replace(item, record=mark + item.record)
+    return replace(item, records=tuple(mark + record for record in item.records))
+
+
+def _key(message: Message) -> bytes:
+    return digest(message.role, message.parts)

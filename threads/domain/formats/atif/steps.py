@@ -1,0 +1,204 @@
+"""One step of an ATIF trajectory, as messages.
+
+What ATIF has no member for, an export of ours says in `extra.contextstudio`: thinking in
+several pieces or with its provider's seal, arguments that are no object, which results came
+in one message, that a result was an error.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.formats.io import fields
+from threads.domain.message import Message, Role, Usage, decode_part
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+OWN = "contextstudio"
+"""The member of `extra` that is ours."""
+ROLES = {"system": Role.SYSTEM, "user": Role.USER, "agent": Role.ASSISTANT}
+OWN_ROLES = {role.value: role for role in Role}
+_INSIDE = (Text, Image, File, Opaque)
+
+
+def own(holder: JSON) -> dict[str, Any]:
+    """What an export of ours says of a step, a call or a result."""
+    return fields.mapping(fields.mapping(holder, "extra"), OWN)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step: its messages are made when they are asked for.
+
+    Raises Invalid at the place of what has the wrong type.
+    """
+
+    value: Mapping[str, Any]
+    at: Place
+
+    def __post_init__(self) -> None:
+        fields.require(self.value, dict, "a step", self.at)
+        if self.source not in ROLES:
+            known = ", ".join(ROLES)
+            raise Invalid(
+                f"A step's source is one of {known}.", at=(*self.at, "source")
+            )
+
+    @property
+    def source(self) -> str:
+        """Who took the step."""
+        return fields.text(self.value, "source")
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether it stands here for context only, copied from the trajectory before."""
+        return self.value.get("is_copied_context") is True
+
+    @property
+    def created_at(self) -> datetime | None:
+        """When it began, where it says so."""
+        return fields.moment(self.value.get("timestamp"))
+
+    def messages(self) -> Iterator[Message]:
+        """What was said, where anything was, then what came back."""
+        said = own(self.value)
+        parts = (*self._thinking(), *self._words(), *self._calls())
+        results = list(self._results())
+        is_silent = self.source == "agent" and "observation" in self.value
+        if parts or not is_silent:
+            yield Message(
+                role=OWN_ROLES.get(fields.text(said, "role"), ROLES[self.source]),
+                parts=parts,
+                name=fields.text(said, "name") or None,
+                model=fields.word(self.value, "model_name") or None,
+                source_id=fields.word(said, "source_id") or None,
+                created_at=self.created_at,
+                usage=read_usage(self.value.get("metrics")),
+                partial=said.get("partial") is True,
+            )
+        for role, found in results:
+            yield Message(role=role, parts=tuple(found))
+
+    def _thinking(self) -> Iterator[Part]:
+        kept = fields.items(own(self.value), "thinking")
+        try:
+            yield from (decode_part({**part, "type": "thinking"}) for part in kept)
+        except (KeyError, TypeError) as error:
+            raise Invalid(
+                "Here thinking is expected.", at=(*self.at, "extra")
+            ) from error
+        words = fields.text(self.value, "reasoning_content")
+        if words and not kept:
+            yield Thinking(words)
+
+    def _words(self) -> Iterator[Part]:
+        return read_content(self.value.get("message"), (*self.at, "message"))
+
+    def _calls(self) -> Iterator[ToolCall]:
+        for index, call in enumerate(fields.items(self.value, "tool_calls")):
+            at = (*self.at, "tool_calls", index)
+            name = fields.text(call, "function_name")
+            if not name:
+                raise Invalid("Here the name of a tool is expected.", at=at)
+            arguments = own(call).get(
+                "arguments", fields.mapping(call).get("arguments", {})
+            )
+            yield ToolCall(self._call_id(index), name, arguments)
+
+    def _call_id(self, index: int) -> str:
+        """The id of a call; of one without it, its place in the trajectory."""
+        call = fields.items(self.value, "tool_calls")[index]
+        return (
+            fields.text(call, "tool_call_id")
+            or f"call_{self.value.get('step_id')}_{index}"
+        )
+
+    def _results(self) -> Iterator[tuple[Role, list[Part]]]:
+        """What came back, by message: answers to calls as the tool's, else as the user's."""
+        group: list[Part] = []
+        number: Any = None
+        for index, result in enumerate(
+            fields.items(fields.mapping(self.value, "observation"), "results")
+        ):
+            at = (*self.at, "observation", "results", index)
+            content = tuple(
+                read_content(fields.mapping(result).get("content"), (*at, "content"))
+            )
+            call_id = self._answered(result, index)
+            if group and (call_id is None or own(result).get("message") != number):
+                yield Role.TOOL, group
+                group = []
+            number = own(result).get("message")
+            if call_id is not None:
+                group.append(_result(result, call_id, content))
+            elif content:
+                yield self._beside(), list(content)
+        if group:
+            yield Role.TOOL, group
+
+    def _beside(self) -> Role:
+        """Who says what came back without a call: the environment, as the agent read it."""
+        return Role.SYSTEM if self.source == "system" else Role.USER
+
+    def _answered(self, result: JSON, index: int) -> str | None:
+        """The id of the call that a result answers; None where there was no call."""
+        calls = fields.items(self.value, "tool_calls")
+        if call_id := fields.text(result, "source_call_id"):
+            return call_id
+        if own(result).get("is_result") is True:
+            return ""
+        results = fields.items(fields.mapping(self.value, "observation"), "results")
+        return self._call_id(index) if calls and len(calls) == len(results) else None
+
+
+def _result(result: JSON, call_id: str, content: tuple[Part, ...]) -> ToolResult:
+    said = own(result)
+    extra = fields.mapping(result, "extra")
+    inside = tuple(part for part in content if isinstance(part, _INSIDE))
+    is_error = said.get("is_error") is True or extra.get("is_error") is True
+    return ToolResult(call_id, inside, fields.text(said, "name") or None, is_error)
+
+
+def read_content(content: JSON, at: Place) -> Iterator[Part]:
+    """The parts of a message or a result: text, or a list with pictures and recordings.
+
+    Raises Invalid at the place of what has the wrong type.
+    """
+    if content is None or isinstance(content, str):
+        content = [{"type": "text", "text": content or ""}]
+    for index, part in enumerate(fields.require(content, list, "text or a list", at)):
+        place = (*at, index)
+        fields.require(part, dict, "a part", place)
+        text = fields.text(part, "text")
+        source = fields.mapping(part, "source")
+        path = fields.text(source, "path")
+        media_type = fields.text(source, "media_type")
+        if text:
+            yield Text(text)
+        elif path and part.get("type") == "image":
+            yield Image(media_type or "image/*", url=path)
+        elif path:
+            yield File(media_type or "application/octet-stream", url=path)
+        elif part.get("type") != "text":
+            yield Opaque(fields.text(part, "type") or "part", part)
+
+
+def read_usage(metrics: JSON) -> Usage | None:
+    """The `metrics` of a step; None where it counts no tokens."""
+    usage = Usage(
+        input_tokens=fields.count(metrics, "prompt_tokens"),
+        output_tokens=fields.count(metrics, "completion_tokens"),
+        cached_tokens=fields.count(metrics, "cached_tokens"),
+    )
+    return usage if usage != Usage() else None

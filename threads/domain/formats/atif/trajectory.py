@@ -1,0 +1,212 @@
+"""A trajectory of ATIF in a file, with those of sub-agents that are embedded in it."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.kit import chat, document
+from threads.domain.formats.kit.document import Members
+from threads.domain.message import Message
+from threads.domain.part import File, Image, Part, ToolResult
+from threads.domain.transcript import Event, Parent, Relation, Transcript, Warning
+
+from .steps import Step
+
+NAME = "atif"
+CONTINUED = re.compile(r"\.cont-(\d+)\.json$")
+"""How a file is named that continues another: `trajectory.cont-1.json`."""
+
+Resolve = Callable[[Image | File], Image | File]
+"""Finds the bytes of a picture or a recording that a path points at."""
+
+
+def is_trajectory(value: Any) -> bool:
+    """Whether this is a trajectory, by the version it names."""
+    return fields.text(value, "schema_version").startswith("ATIF-v")
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The messages of one trajectory, step by step."""
+
+    file: BinaryIO
+    span: Span
+    members: Members
+    resolve: Resolve | None = None
+    given: list[Warning] = field(default_factory=list)
+    """What was found before the items are read."""
+    warnings: list[Warning] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Message | Event]:
+        self.warnings[:] = self.given
+        for _, item in self.entries():
+            yield item
+
+    def entries(self) -> Iterator[tuple[bool, Message | Event]]:
+        """Each item, and whether its step was copied from the trajectory before."""
+        if "steps" not in self.members:
+            return
+        span = self.members["steps"]
+        for piece in document.elements(self.file, span, ("steps",), self.warnings):
+            record = piece.span.record
+            if piece.value is BROKEN:
+                yield False, Event("unreadable", record)
+                continue
+            try:
+                step = Step(piece.value, piece.at)
+                found = [
+                    replace(message, records=(record,)) for message in step.messages()
+                ]
+            except Invalid as error:
+                self.warnings.append(document.warning(error, piece.at))
+                yield False, Event("unreadable", record)
+                continue
+            for message in found:
+                yield step.is_copied, self._resolved(message)
+            if not found:
+                yield (
+                    step.is_copied,
+                    Event(f"step/{step.source}", record, step.created_at),
+                )
+
+    def _resolved(self, message: Message) -> Message:
+        return replace(message, parts=resolve_parts(message.parts, self._resolve))
+
+    def _resolve(self, part: Image | File) -> Image | File:
+        """A picture or recording with its bytes; a warning where its file didn't come along."""
+        found = self.resolve(part) if self.resolve else part
+        if found.data is None and "://" not in (found.url or ""):
+            words = f"{found.url} did not come with this file. Bring its folder, or an archive."
+            self.warnings.append(Warning("media_missing", words))
+        return found
+
+    def get(self, name: str) -> Any:
+        """A member of the trajectory beside its steps; None where there is none."""
+        return document.get(self.file, self.members, name)
+
+    @property
+    def own_id(self) -> str:
+        """By what the document is known: its session, which sub-agents may share, or itself."""
+        said = {name: self.get(name) for name in ("session_id", "trajectory_id")}
+        return fields.word(said, "session_id", "trajectory_id", limit=200)
+
+    def calls_of_subagents(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each reference to a sub-agent, with the call that began it (or an empty id)."""
+        if "steps" not in self.members:
+            return
+        for piece in document.elements(
+            self.file, self.members["steps"], ("steps",), []
+        ):
+            for result in fields.items(
+                fields.mapping(piece.value, "observation"), "results"
+            ):
+                held = fields.mapping(result).get("subagent_trajectory_ref")
+                for ref in held if isinstance(held, list) else [held]:
+                    if isinstance(ref, dict):
+                        yield fields.text(result, "source_call_id"), ref
+
+
+def resolve_parts(parts: tuple[Part, ...], resolve: Resolve) -> tuple[Part, ...]:
+    """The parts with what their pictures' and recordings' paths point at."""
+
+    def found(part: Part) -> Part:
+        if isinstance(part, Image | File):
+            return resolve(part)
+        if isinstance(part, ToolResult):
+            content = resolve_parts(part.content, resolve)
+            return replace(part, content=content)  # type: ignore[arg-type]  # kinds are kept
+        return part
+
+    return tuple(found(part) for part in parts)
+
+
+def open_steps(file: BinaryIO, span: Span, resolve: Resolve | None = None) -> Steps:
+    """The trajectory in the document at a place."""
+    warnings: list[Warning] = []
+    members = document.members(file, span, warnings)
+    return Steps(file, span, members, resolve, given=warnings)
+
+
+def family(steps: Steps, name: str, skipped: list[Warning]) -> list[Transcript]:
+    """A trajectory and those that are embedded in it."""
+    external_id, parent = identity(steps, name)
+    own = transcript(steps, external_id, parent)
+    if own is None:
+        skipped.extend(steps.warnings)
+    return [*([own] if own else []), *embedded(steps, external_id)]
+
+
+def identity(steps: Steps, name: str) -> tuple[str, Parent | None]:
+    """The id of a trajectory, and what it continues where it is a file that continues another."""
+    own = steps.own_id
+    number = continuation(steps, name)
+    if not own or not number:
+        return own, None
+    before = f"{own}/cont-{number - 1}" if number > 1 else own
+    parent = Parent(external_id=before, relation=Relation.CONTINUATION)
+    return f"{own}/cont-{number}", parent
+
+
+def continuation(steps: Steps, name: str) -> int:
+    """Which continuation a file is, from 1; 0 where it is none."""
+    if match := CONTINUED.search(PurePath(name).name):
+        return int(match[1][:9])
+    extra = fields.mapping(steps.get("agent"), "extra")
+    return fields.count(extra, "continuation_index")
+
+
+def embedded(steps: Steps, external_id: str) -> Iterator[Transcript]:
+    """The trajectories of sub-agents that lie inside one, each with those inside it."""
+    if "subagent_trajectories" not in steps.members:
+        return
+    calls = dict(_begun_by(steps))
+    span = steps.members["subagent_trajectories"]
+    for child in document.pieces(steps.file, span, steps.given):
+        inner = open_steps(steps.file, child.span, steps.resolve)
+        said = {name: inner.get(name) for name in ("trajectory_id", "session_id")}
+        names = [fields.word(said, name, limit=200) for name in said]
+        inner_id = fields.first(names) or child.key
+        own = f"{external_id}/{inner_id}" if external_id else ""
+        call_id = fields.first(calls.get(name, "") for name in names if name)
+        parent = Parent(
+            external_id=external_id, relation=Relation.SUBAGENT, call_id=call_id or None
+        )
+        if found := transcript(inner, own, parent if external_id else None):
+            yield found
+        yield from embedded(inner, own)
+
+
+def _begun_by(steps: Steps) -> Iterator[tuple[str, str]]:
+    """The ids of sub-agents that are referred to, each with the call that began it."""
+    for call_id, ref in steps.calls_of_subagents():
+        for name in ("session_id", "trajectory_id"):
+            if id_ := fields.word(ref, name, limit=200):
+                yield id_, call_id
+
+
+def transcript(
+    steps: Steps, external_id: str, parent: Parent | None = None
+) -> Transcript | None:
+    """The conversation of a trajectory; None where it holds no message."""
+    opening = document.opening(steps)
+    if not opening:
+        return None
+    agent = steps.get("agent")
+    title = fields.text(fields.mapping(steps.get("extra")), "title")
+    models = (message.model for message in opening if message.model)
+    return Transcript(
+        format=NAME,
+        title=fields.one_line(title)
+        or chat.title_of(opening)
+        or fields.text(agent, "name"),
+        items=steps,
+        external_id=external_id or None,
+        model=fields.word(agent, "model_name") or next(models, ""),
+        parent=parent,
+        warnings=steps.warnings,
+    )

@@ -1,0 +1,155 @@
+"""Logs of Inspect, the evaluation framework: each sample of a run is a conversation.
+
+A log is one JSON document (`.json`), or a zip archive (`.eval`) that comes unpacked as a
+folder: `header.json` once the run has ended, `_journal/start.json` from its start, and a file
+a sample in `samples/`. Long texts of a sample lie in its `attachments`, by hash.
+
+Source: inspect_ai `log/_log.py`, `log/_recorders/eval.py` (0.3).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import BinaryIO
+
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.folder import Folder, Gathered, Member
+from threads.domain.formats.io.source import Span
+from threads.domain.formats.kit import pieces
+from threads.domain.formats.kit.pieces import Items, Opener
+from threads.domain.formats.sample import Sample
+from threads.domain.part import JSON
+from threads.domain.transcript import Transcript, Warning
+
+from . import inspect_sample
+from .inspect_sample import Members, Run
+
+NAME = "inspect"
+LABEL = "an Inspect log (JSON)"
+HEADS = ("header.json", "_journal/start.json")
+OWN = re.compile(
+    r"header\.json|_journal/.*|samples/.*\.json|(summaries|reductions)\.json"
+)
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The samples of a `.json` log, or one sample by itself."""
+    skipped: list[Warning] = []
+    members = inspect_sample.members_at(file, 0, skipped)
+    opener = pieces.opened(file)
+    if "eval" in members:
+        run = _run(file, members, "")
+        spans = [
+            child.span
+            for child in inspect_sample.elements(file, members.get("samples"), skipped)
+        ]
+    else:
+        run, spans = Run(), [Span(0, 0)]
+    found = (
+        transcript
+        for span in spans
+        if (transcript := _sample(file, span.start, opener, run, skipped))
+    )
+    return pieces.finish(found, skipped, LABEL)
+
+
+def gather(folder: Folder) -> list[Gathered]:
+    """Each log of the folder, its samples in the order of their names."""
+    found = []
+    for root in dict.fromkeys(_roots(folder)):
+        own = {
+            name.removeprefix(root): member
+            for name, member in folder.members.items()
+            if name.startswith(root) and OWN.fullmatch(name.removeprefix(root))
+        }
+        transcripts = list(_samples(own))
+        if transcripts:
+            names = frozenset(member.name for member in own.values())
+            found.append(Gathered(transcripts, names))
+    return found
+
+
+def _roots(folder: Folder) -> Iterator[str]:
+    """The places in a folder at which a log begins."""
+    for name, member in folder.members.items():
+        for head in HEADS:
+            root = name.removesuffix(head)
+            if root == name or (root and not root.endswith("/")):
+                continue
+            with member.open() as file:
+                if {"version", "eval"} <= inspect_sample.members_at(file, 0, []).keys():
+                    yield root
+
+
+def _samples(own: dict[str, Member]) -> Iterator[Transcript]:
+    head = next(own[name] for name in HEADS if name in own)
+    with head.open() as file:
+        run = _run(file, inspect_sample.members_at(file, 0, []), head.name)
+    for name in sorted((n for n in own if n.startswith("samples/")), key=_natural):
+        member = own[name]
+        skipped: list[Warning] = []
+        with member.open() as file:
+            found = _sample(file, 0, member.open, run, skipped)
+        if found is not None:
+            yield replace(found, member=member.name)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """A key by which 10 stands behind 9."""
+    return [
+        (int(word[:18]), "") if word.isdecimal() else (0, word)
+        for word in re.split(r"([0-9]+)", name)
+    ]
+
+
+def _run(file: BinaryIO, members: Members, name: str) -> Run:
+    said = fields.mapping(inspect_sample.value_at(file, members, "eval"))
+    span = members["eval"]
+    status = inspect_sample.as_text(inspect_sample.value_at(file, members, "status"))
+    return Run(
+        id=fields.word(said, "eval_id", "run_id"),
+        task=fields.text(said, "task"),
+        model=fields.word(said, "model"),
+        status=status or "started",
+        record=f"{name}#{span.record}" if name else span.record,
+    )
+
+
+def _sample(
+    file: BinaryIO, start: int, opener: Opener, run: Run, skipped: list[Warning]
+) -> Transcript | None:
+    """The conversation of the sample that begins here; None where it holds no message."""
+    members = inspect_sample.members_at(file, start, skipped)
+    id_, epoch = (
+        inspect_sample.value_at(file, members, name) for name in ("id", "epoch")
+    )
+    uuid = inspect_sample.as_text(inspect_sample.value_at(file, members, "uuid"))
+    if next(inspect_sample.messages(file, members, skipped), None) is None:
+        return None
+    items = Items(opener, inspect_sample.reading(members, run))
+    called = fields.one_line(f"{run.task or 'sample'} {_spelled(id_)}")
+    external_id = uuid or f"{run.id}/{_spelled(id_)}/{_spelled(epoch)}"
+    return Transcript(
+        format=NAME,
+        title=f"{called}, epoch {_spelled(epoch)}",
+        items=items,
+        external_id=external_id[:255] if uuid or run.id else None,
+        model=run.model,
+        warnings=items.warnings,
+    )
+
+
+def _spelled(value: JSON) -> str:
+    return str(value) if isinstance(value, str | int) else "?"
+
+
+def _score(sample: Sample) -> float:
+    """A log by its head, a sample by what surrounds its messages."""
+    keys = sample.object.keys()
+    if {"version", "eval"} <= keys and "status" in keys:
+        return 0.95
+    return 0.95 if {"id", "epoch", "input", "target"} <= keys else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read, gather=gather)

@@ -1,0 +1,96 @@
+"""mini-swe-agent's trajectories: `{info, messages, trajectory_format?}`, OpenAI's messages.
+
+Each message has the tool's own notes in `extra` (time, the provider's response); version 2 ends
+with a message of the role `exit`, which is an event. A bare list, as version 1 wrote in its
+beginning, is a plain list of messages. Source: mini-swe-agent.com/latest/usage/output_files.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import PurePath
+from typing import BinaryIO
+
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.source import Span
+from threads.domain.formats.kit.reading import (
+    Item,
+    Reading,
+    Row,
+    attempt,
+    conversation,
+    conversations,
+    elements,
+    members,
+    value_of,
+)
+from threads.domain.formats.openai import messages as openai
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message, Role
+from threads.domain.transcript import Event, Transcript, Warning
+
+NAME = "mini_swe_agent"
+LABEL = "a mini-swe-agent trajectory"
+OWN_NOTES = frozenset({"mini_version", "exit_status", "submission", "model_stats"})
+
+
+def read(file: BinaryIO, name: str) -> list[Transcript]:
+    """The run of a file, named as the file. Raises Invalid where it holds no message."""
+    warnings: list[Warning] = []
+    found = members(file, 0, warnings)
+    info = fields.mapping(value_of(file, found.get("info")))
+    config = fields.mapping(fields.mapping(info, "config"), "model")
+    reading = Reading(partial(_items, file, found), tuple(warnings))
+    transcript = conversation(
+        reading,
+        format=NAME,
+        title=PurePath(name).name.removesuffix(".json").removesuffix(".traj"),
+        model=fields.word(config, "model_name"),
+    )
+    return conversations([transcript], LABEL, reading.warnings)
+
+
+def _items(
+    file: BinaryIO, found: dict[str, Span], warnings: list[Warning]
+) -> Iterator[Item]:
+    for name, span in found.items():
+        if name != "messages":
+            yield Event(name, span.record)
+            continue
+        for row in elements(file, span.start, warnings):
+            yield from attempt(partial(_message, row), row, warnings)
+
+
+def _message(row: Row) -> Iterator[Item]:
+    """A message, or the event that a run's end is. Raises Invalid where it is neither."""
+    given = fields.require(row.value, dict, "a message", ())
+    extra = fields.mapping(given, "extra")
+    moment = fields.moment(extra.get("timestamp"))
+    role = fields.text(given, "role")
+    if role not in openai.ROLES:
+        kind = role or fields.text(given, "object", "type")
+        yield Event(kind or "record", row.record, moment)
+        return
+    message: Message = openai.read_message(given, records=(row.record,))
+    response = fields.mapping(extra, "response")
+    if message.role is Role.ASSISTANT:
+        message = replace(
+            message,
+            model=fields.word(response, "model") or None,
+            source_id=fields.word(response, "id") or message.source_id,
+            usage=openai.read_usage(response.get("usage")),
+        )
+    yield replace(message, created_at=moment)
+
+
+def _score(sample: Sample) -> float:
+    """What the file says of itself; else a run's notes beside its messages."""
+    if fields.text(sample.object, "trajectory_format").startswith("mini-swe-agent"):
+        return 0.95
+    info = fields.mapping(sample.object, "info")
+    has_messages = "messages" in sample.object
+    return 0.9 if has_messages and info.keys() & OWN_NOTES else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read)

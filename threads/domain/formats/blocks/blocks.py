@@ -1,0 +1,267 @@
+"""Content blocks of OpenAI (Chat Completions, Responses) and Anthropic Messages, as parts.
+
+Real files mix both families (proxies pass one provider's blocks in the other's envelope), and
+the names do not collide, so one table reads both. A block of a type that is not in the table
+is kept whole as `Opaque`; request-only members (`cache_control`, `detail`) are left out.
+
+Sources: platform.openai.com/docs/api-reference/chat, docs.anthropic.com/en/api/messages.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.formats.io import fields, json_text
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+Block = dict[str, Any]
+
+_DATA_URI = re.compile(r"data:([\w.+/*-]*)[\w=;.+-]*?;base64,", re.ASCII)
+_MEDIA_TYPE = re.compile(r"[\w.+/*-]+(;[\w=.+-]+)*", re.ASCII)
+_UNKNOWN_TYPE = "application/octet-stream"
+_SURE_DEPTH = json_text.MAX_DEPTH - 20
+_RESULT_KINDS = (Text, Image, File, Opaque)
+
+
+def read_content(content: JSON, at: Place) -> tuple[Part, ...]:
+    """The parts of a message's `content`: null, a string, or a list of blocks.
+
+    An empty text is no part, so that null, "" and [] are one and the same. Raises Invalid at
+    the place of what has the wrong type.
+    """
+    if content is None or content == "":
+        return ()
+    if isinstance(content, str):
+        return (Text(content),)
+    blocks = fields.require(content, list, "text or a list of blocks", at)
+    parts: list[Part] = []
+    for i, block in enumerate(blocks):
+        if (part := _plain(block)) is not None:
+            parts.append(part)
+        else:
+            parts += read_block(block, (*at, i))
+    return tuple(parts)
+
+
+def _plain(block: JSON) -> Part | None:
+    """What `read_block` gives for the most frequent blocks, in a third of its time."""
+    if type(block) is not dict:
+        return None
+    match block.get("type"):
+        case "text" | "input_text" | "output_text":
+            words = block.get("text")
+            return Text(words) if words and type(words) is str else None
+        case "tool_use":
+            id_, name = block.get("id"), block.get("name")
+            if id_ and type(id_) is str and type(name) is str:
+                return ToolCall(id_, name, block.get("input", {}))
+        case "tool_result":
+            id_, words = block.get("tool_use_id"), block.get("content")
+            if type(id_) is str and words and type(words) is str:
+                is_error = block.get("is_error") is True
+                return ToolResult(id_, (Text(words),), None, is_error)
+    return None
+
+
+def are_exact(parts: Iterable[Part]) -> bool:
+    """Whether parts that were read of a rough value are those of the exact one.
+
+    False, too, where they are nested nearly too deep: then it depends on what they stood in.
+    """
+    for part in parts:
+        if type(part) is Text:  # most of all parts
+            continue
+        if isinstance(part, ToolCall):
+            if not json_text.is_exact(part.arguments, _SURE_DEPTH):
+                return False
+        elif isinstance(part, Opaque):
+            if not json_text.is_exact(part.data, _SURE_DEPTH):
+                return False
+        elif isinstance(part, ToolResult) and not are_exact(part.content):
+            return False
+    return True
+
+
+def read_block(block: JSON, at: Place) -> tuple[Part, ...]:
+    """The part of one block; none for an empty text. A bare string is a text block."""
+    if isinstance(block, str):
+        block = {"type": "text", "text": block}
+    fields.require(block, dict, "a block", at)
+    type_ = fields.require(block.get("type"), str, "a block's type", (*at, "type"))
+    reader = _READERS.get(type_)
+    part = reader(block, at) if reader else None
+    if part is None:
+        part = Opaque(type_, {k: v for k, v in block.items() if k != "cache_control"})
+    return () if isinstance(part, Text) and not part.text else (part,)
+
+
+def inline(data: JSON) -> bytes | None:
+    """The bytes of base64 text, or None where it is none (a scrubber has been in it)."""
+    if not isinstance(data, str):
+        return None
+    try:
+        return base64.b64decode("".join(data.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def split_data_uri(uri: str) -> tuple[str, bytes] | None:
+    """Media type and bytes of a base64 `data:` address, else None."""
+    if not (match := _DATA_URI.match(uri)):
+        return None
+    data = inline(uri[match.end() :])
+    return None if data is None else (match[1] or _UNKNOWN_TYPE, data)
+
+
+def data_uri(media_type: str, data: bytes) -> str:
+    """Bytes as a `data:` address; a media type that can't stand in one is left out."""
+    type_ = media_type if _MEDIA_TYPE.fullmatch(media_type) else _UNKNOWN_TYPE
+    return f"data:{type_};base64,{base64.b64encode(data).decode()}"
+
+
+def write_thinking(part: Thinking) -> Block:
+    """Anthropic's block of reasoning."""
+    if part.data is not None:
+        return {"type": "redacted_thinking", "data": part.data}
+    return {
+        "type": "thinking",
+        "thinking": part.text,
+        "signature": part.signature or "",
+    }
+
+
+def _text(block: Block, at: Place) -> Part:
+    return Text(fields.require(block.get("text"), str, "text", (*at, "text")))
+
+
+def _image_url(block: Block, at: Place) -> Part | None:
+    """OpenAI: `{"image_url": {"url"}}`, in old files the address itself."""
+    holder = block.get("image_url")
+    url = holder if isinstance(holder, str) else fields.text(holder, "url")
+    if not url:
+        raise Invalid(
+            "Here the address of an image is expected.", at=(*at, "image_url")
+        )
+    if url.startswith("data:"):
+        found = split_data_uri(url)
+        return Image(found[0], data=found[1]) if found else None
+    return Image("image/*", url=url)
+
+
+def _file(block: Block, _at: Place) -> Part | None:
+    """OpenAI: `{"file": {"file_data", "filename"}}`; a mere `file_id` stays opaque."""
+    holder = fields.mapping(block, "file")
+    found = split_data_uri(fields.text(holder, "file_data"))
+    if not found:
+        return None
+    return File(found[0], fields.text(holder, "filename") or None, data=found[1])
+
+
+def _input_image(block: Block, at: Place) -> Part | None:
+    """OpenAI's Responses: the address itself; what only a `file_id` names stays opaque."""
+    return _image_url(block, at) if block.get("image_url") else None
+
+
+def _input_file(block: Block, _at: Place) -> Part | None:
+    """OpenAI's Responses: as `file`, without the holder, or by its address."""
+    if url := fields.text(block, "file_url"):
+        name = fields.text(block, "filename") or None
+        return File("application/octet-stream", name, url=url)
+    return _file({"file": block}, _at)
+
+
+def _image(block: Block, _at: Place) -> Part | None:
+    source = fields.mapping(block, "source")
+    media_type = fields.text(source, "media_type")
+    match source.get("type"):
+        case "base64":
+            data = inline(source.get("data"))
+            return (
+                Image(media_type or "image/*", data=data) if data is not None else None
+            )
+        case "url" if fields.text(source, "url"):
+            return Image(media_type or "image/*", url=source["url"])
+    return None
+
+
+def _document(block: Block, _at: Place) -> Part | None:
+    source = fields.mapping(block, "source")
+    media_type = fields.text(source, "media_type") or "application/pdf"
+    name = fields.text(block, "title") or None
+    data: bytes | None = None
+    match source.get("type"):
+        case "base64":
+            data = inline(source.get("data"))
+        case "text" if isinstance(source.get("data"), str):
+            media_type = "text/plain"
+            data = source["data"].encode("utf-8", "surrogatepass")
+        case "url" if fields.text(source, "url"):
+            return File(media_type, name, url=source["url"])
+    return None if data is None else File(media_type, name, data=data)
+
+
+def _thinking(block: Block, at: Place) -> Part:
+    words = fields.require(block.get("thinking"), str, "thinking", (*at, "thinking"))
+    return Thinking(words, fields.text(block, "signature") or None)
+
+
+def _redacted_thinking(block: Block, at: Place) -> Part:
+    return Thinking(
+        "", data=fields.require(block.get("data"), str, "data", (*at, "data"))
+    )
+
+
+def _tool_use(block: Block, at: Place) -> Part:
+    name = fields.require(block.get("name"), str, "the name of a tool", (*at, "name"))
+    return ToolCall(fields.text(block, "id"), name, block.get("input", {}))
+
+
+def _tool_result(block: Block, at: Place) -> Part:
+    call_id = fields.require(
+        block.get("tool_use_id"), str, "an id", (*at, "tool_use_id")
+    )
+    return read_result(block, call_id, at)
+
+
+def read_result(
+    block: Block, call_id: str, at: Place, *, name: str | None = None
+) -> ToolResult:
+    """A tool's answer, from the `content` and `is_error` of a block or a tool message."""
+    parts = read_content(block.get("content"), (*at, "content"))
+    for index, part in enumerate(parts):
+        if not isinstance(part, _RESULT_KINDS):
+            raise Invalid(
+                "A result holds no such block.", at=(*at, "content", index, "type")
+            )
+    content = tuple(part for part in parts if isinstance(part, _RESULT_KINDS))
+    return ToolResult(call_id, content, name, block.get("is_error") is True)
+
+
+_READERS: dict[str, Callable[[Block, Place], Part | None]] = {
+    "text": _text,
+    "input_text": _text,
+    "output_text": _text,
+    "image_url": _image_url,
+    "input_image": _input_image,
+    "file": _file,
+    "input_file": _input_file,
+    "image": _image,
+    "document": _document,
+    "thinking": _thinking,
+    "redacted_thinking": _redacted_thinking,
+    "tool_use": _tool_use,
+    "tool_result": _tool_result,
+}

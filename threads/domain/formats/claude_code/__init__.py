@@ -1,0 +1,66 @@
+"""Claude Code's sessions: files that are appended while the agent works, and its JSON output.
+
+Each line is a record with `uuid` and `parentUuid`; an answer of the API is written as one
+line a content block, all with its `message.id`. Seen in versions 2.1.7 to 2.1.219; the format
+is not published, `docs/formats.md` says what is taken from it. No system prompt and no tool
+definitions are stored in it.
+"""
+
+from contextlib import nullcontext
+from pathlib import PurePath
+from typing import BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields
+from threads.domain.formats.sample import Sample
+from threads.domain.transcript import Transcript
+
+from . import folder as claude_folder
+from . import record as claude_record
+from .index import Index
+from .session_transcripts import NAME, transcripts
+
+LABEL = "a Claude Code session (JSONL)"
+STREAM = "claude_code_stream"
+STREAM_LABEL = "the stream-json output of Claude Code"
+
+
+def read(file: BinaryIO, name: str) -> list[Transcript]:
+    """The thread of a session file, then its branches and sub-agents.
+
+    Raises Invalid where it holds no message.
+    """
+    return _read(file, name, NAME)
+
+
+def read_stream(file: BinaryIO, name: str) -> list[Transcript]:
+    """The thread of a run's output, then its sub-agents. Raises Invalid without a message."""
+    return _read(file, name, STREAM)
+
+
+def _read(file: BinaryIO, name: str, format_: str) -> list[Transcript]:
+    index = Index(file)
+    label = LABEL if format_ == NAME else STREAM_LABEL
+    if not index.notes[0].message_count and index.warnings:
+        raise Invalid(index.warnings[0].message, code=index.warnings[0].code)
+    if not index.notes[0].message_count:
+        raise Invalid(f"This is {label}, but it holds no messages.", code="no_messages")
+    return list(
+        transcripts(index, PurePath(name).stem, lambda: nullcontext(file), format_)
+    )
+
+
+def _score_stream(sample: Sample) -> float:
+    """The beginning of a run, or its messages with whom they were called by."""
+    for record in sample.records:
+        is_own = fields.text(record, "session_id") and "parentUuid" not in record
+        is_start = record.get("type") == "system" and record.get("subtype") == "init"
+        is_message = "parent_tool_use_id" in record and "message" in record
+        if is_own and (is_start or is_message):
+            return 0.9
+    return 0
+
+
+FORMAT = Format(NAME, LABEL, claude_record.score, read, gather=claude_folder.gather)
+STREAM_FORMAT = Format(STREAM, STREAM_LABEL, _score_stream, read_stream)

@@ -1,0 +1,331 @@
+"""What each line of a Claude Code session is, found in a first pass over the file."""
+
+import io
+from array import array
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, BinaryIO
+
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.io import fields, source, windows
+from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.kit import lineage
+from threads.domain.formats.kit.ways import Ways
+from threads.domain.part import JSON
+from threads.domain.transcript import Event, Warning
+
+from . import record as claude_record
+from . import said as claude_said
+from .notes import CONTINUED, TITLES, Notes, link_agents
+from .record import BOUNDARY, CLEARING, SUMMARY, Kept, Spawn
+from .said import Said
+
+HELD = 24 << 20
+"""Bytes of a file up to which its messages are held until they are told: a larger one is
+parsed once more, for what is held is several times as much."""
+MOST_KEPT = 2000
+"""Lines that a compaction left in the context, counted from the last up to the first."""
+_NAMING = frozenset(TITLES[:3])
+"""Types of records that name the session."""
+MOST_AGENTS = 1000
+"""Sub-agents of one file that are told apart; lines of further ones are events."""
+
+
+class Index:
+    """Where the lines are, their types, times and places in the graph; not their contents.
+
+    Arrays of numbers, for a session may have millions of lines.
+    """
+
+    def __init__(self, file: BinaryIO, *, is_told: bool = True) -> None:
+        """`is_told` where the messages will be asked for, soon and in their order."""
+        self.window = source.Window(file)
+        self.graph = lineage.Lineage()
+        self.warnings: list[Warning] = []
+        self.notes = [Notes()]
+        """By the group of the lineage."""
+        self.boundaries: dict[int, Kept] = {}
+        self.cleared: dict[int, tuple[str, ...]] = {}
+        self.summaries: dict[int, int] = {}
+        """The boundary of each compaction's summary; -1 where there is none."""
+        self.spawned: dict[str, tuple[int, Spawn]] = {}
+        """By its call's id each sub-agent: in which group it was called, and what for."""
+        self.results: dict[str, str] = {}
+        """The call that each sub-agent answered, by the agent's id."""
+        self._starts, self._ends = array("Q"), array("Q")
+        self._lines = array("I")
+        self._held: dict[int, JSON] = {}
+        """Messages, so that a short file is parsed once."""
+        self._is_held = is_told and file.seek(0, io.SEEK_END) <= HELD
+        self._stamps = array("d")
+        self._types = array("I")
+        self._type_numbers: dict[str, int] = {}
+        self._type_names: list[str] = []
+        self.session_ids: dict[str, None] = {}
+        self._session_id = ""
+        self._groups: dict[str, int] = {}
+        self._last_boundary: dict[int, int] = {}
+        self._anchors: set[str] = set()
+        self._repeated = ""
+        self._leaves: dict[str, str] = {}
+        add, warnings = self._add, self.warnings
+        for number, start, end, value in windows.records(file):
+            if value is BROKEN:
+                span = Span(start, end)
+                value = windows.read_again(file, number, span, warnings)
+            add(number, start, end, value)
+        self.graph.forget_names()
+        self.is_agent = not self.notes[0].message_count and len(self.notes) > 1
+        if self.is_agent:
+            self._be_an_agent()
+        self.graph.loosen(
+            {group for group, notes in enumerate(self.notes) if not notes.message_count}
+        )
+        link_agents(self.notes, self.results, self.spawned)
+        for leaf, words in self._leaves.items():
+            if leaf in self.graph:
+                self.notes[0].titles["summary"] = words
+
+    @cached_property
+    def ways(self) -> Ways:
+        """The conversations, as lines in their order."""
+        return Ways(self.graph)
+
+    @cached_property
+    def summaries_of(self) -> dict[int, list[int]]:
+        """The summaries of each boundary."""
+        found: dict[int, list[int]] = {}
+        for number, boundary in self.summaries.items():
+            found.setdefault(boundary, []).append(number)
+        return found
+
+    @cached_property
+    def cleared_calls(self) -> frozenset[str]:
+        """The calls whose results were cleared at any time."""
+        return frozenset(id_ for ids in self.cleared.values() for id_ in ids)
+
+    def kept_by(self, boundary: int) -> list[int]:
+        """The lines that a compaction left in the context.
+
+        By their list, else from the tail up to the head; none where that breaks off.
+        """
+        kept = self.boundaries.get(boundary, claude_record.NOTHING_KEPT)
+        if kept.ids:
+            return [self.graph.find(id_) for id_ in kept.ids if id_ in self.graph]
+        head, number = self.graph.find(kept.head), self.graph.find(kept.tail)
+        lines = [number]
+        while number not in (head, lineage.NOBODY) and len(lines) < MOST_KEPT:
+            number = self.graph.parent(number)
+            lines.append(number)
+        return lines if head != lineage.NOBODY and number == head else []
+
+    def session_id(self, stem: str) -> str:
+        """The file's own session: the one it is named after, else the first it speaks of."""
+        return stem if stem in self.session_ids else next(iter(self.session_ids), "")
+
+    def external_id(self, group: int, stem: str) -> str:
+        """The id of a conversation: a sub-agent's has its own name behind the session's."""
+        session_id, notes = self.session_id(stem), self.notes[group]
+        named = stem.removeprefix("agent-") if stem.startswith("agent-") else ""
+        name = (
+            notes.agent_id
+            or notes.call_id
+            or (self.is_agent and named)
+            or notes.first_id
+        )
+        if not session_id or not name or not (group or self.is_agent):
+            return "" if group else session_id
+        return f"{session_id}/agent-{name}"
+
+    def said(self, number: int) -> Said:
+        """What a message's line says. Raises Invalid where it is malformed or nested too deep."""
+        said = claude_said.read(self.value(number))
+        if blocks.are_exact(said[0]):
+            return said
+        return claude_said.read(self.exact_value(number))
+
+    def value(self, number: int) -> JSON:
+        """A message's line: its `type`, `uuid` and `message`, and maybe more.
+
+        It was not looked at for what `json_text.is_exact` finds.
+        """
+        if (held := self._held.pop(number, None)) is not None:
+            return held
+        return self.window.rough_value(Span(self._starts[number], self._ends[number]))
+
+    def exact_value(self, number: int) -> JSON:
+        """What a line says. Raises Invalid where it is nested too deep."""
+        return self.window.value(Span(self._starts[number], self._ends[number]))
+
+    def place(self, number: int) -> str:
+        """Where a line stands in the file, as a locator."""
+        return f"bytes:{self._starts[number]}-{self._ends[number]}"
+
+    def line(self, number: int) -> int:
+        """The number of a line as editors count."""
+        return self._lines[number]
+
+    def stamp(self, number: int) -> datetime | None:
+        """When a line was written."""
+        seconds = self._stamps[number]
+        return datetime.fromtimestamp(seconds, UTC) if seconds else None
+
+    @property
+    def last_stamp(self) -> float:
+        """When the file was last written, as it says: seconds since 1970, 0 where it doesn't."""
+        return max(self._stamps, default=0)
+
+    def event(self, number: int, prefix: str = "") -> Event:
+        """A line as an event, its type said with a prefix where it could be a message."""
+        type_ = self._type_names[self._types[number]]
+        return Event(prefix + type_, self.place(number), self.stamp(number))
+
+    def _add(self, line: int, start: int, end: int, record: JSON) -> None:
+        type_, flags, answers = claude_record.classify(record)
+        known: dict[str, Any] = record if type(record) is dict else {}
+        id_, parent = known.get("uuid"), known.get("parentUuid")
+        if not parent or type(parent) is not str or parent == self._repeated:
+            parent = self._other_parent(known, type_)
+        if not isinstance(id_, str):
+            id_ = ""
+        turn, group = "", 0
+        if id_ and self.graph.find(id_) != lineage.NOBODY:
+            self._repeated, id_ = id_, ""
+            type_, flags = f"duplicate/{type_}", lineage.LOOSE
+        elif not flags & lineage.LOOSE:
+            self._repeated = ""
+            if known.get("isSidechain") or known.get("parent_tool_use_id"):
+                group = self._group(known, parent)
+        if group > MOST_AGENTS:
+            type_, flags, group = f"sidechain/{type_}", lineage.LOOSE, 0
+        if "isSynthetic" in known and self._is_summary(known, type_):
+            type_, flags = SUMMARY, lineage.SPINE
+        if flags & lineage.MESSAGE:
+            turn = self._hear(known, type_, flags, group, answers)
+            self._hold(known)
+        else:
+            answers = ""
+            if not flags & lineage.LOOSE:
+                self._note_compaction(known, type_, group)
+        self._place(line, start, end, known, type_)
+        self.graph.add(id_, parent, flags, turn, answers, group)
+
+    def _hold(self, record: dict[str, Any]) -> None:
+        """Keep what a message says, where the file is short.
+
+        It is read when it is told: somebody may write the ones before it meanwhile.
+        """
+        if self._is_held:
+            self._held[len(self.graph.flags)] = {
+                "type": record["type"],
+                "uuid": record.get("uuid"),
+                "message": record["message"],
+            }
+
+    def _hear(
+        self, record: dict[str, Any], type_: str, flags: int, group: int, answers: str
+    ) -> str:
+        """Note what a message says of its conversation; gives the id of an answer."""
+        message = record["message"]
+        self.notes[group].hear(type_, flags, record)
+        if flags & lineage.ANSWER:
+            for spawn in claude_record.spawns(message):
+                self.spawned.setdefault(spawn.call_id, (group, spawn))
+            turn = message.get("id")
+            return turn if type(turn) is str else ""
+        if flags & lineage.CARRIED and (
+            agent_id := claude_record.agent_of_result(record)
+        ):
+            self.results.setdefault(agent_id, answers)
+        return ""
+
+    def _other_parent(self, record: dict[str, Any], type_: str) -> str:
+        """The line that a line hangs on, where that isn't plain.
+
+        Some versions write the history again behind it, and hang what the tool says next on
+        the repetition: that hangs on what stood before, as if it named no parent.
+        """
+        parent = record.get("parentUuid")
+        if not parent or not isinstance(parent, str):
+            parent = fields.text(record, "logicalParentUuid")
+        repeats = parent == self._repeated and type_.startswith("system/")
+        return "" if repeats else parent
+
+    def _group(self, record: dict[str, Any], parent: str) -> int:
+        """The sub-agent that a line belongs to that isn't the thread's."""
+        call_id = fields.word(record, "parent_tool_use_id")
+        agent_id = fields.word(record, "agentId", limit=64)
+        key = call_id or agent_id
+        if key in self._groups:
+            return self._groups[key]
+        if not key and parent and len(self.notes) > 1:
+            before = self.graph.find(parent)
+            group = self.graph.groups[before] if before >= 0 else 0
+            return group or len(self.notes) - 1
+        if len(self.notes) > MOST_AGENTS:
+            return MOST_AGENTS + 1
+        self.notes.append(Notes(agent_id=agent_id, call_id=call_id))
+        if key:
+            self._groups[key] = len(self.notes) - 1
+        return len(self.notes) - 1
+
+    def _note_compaction(self, record: dict[str, Any], type_: str, group: int) -> None:
+        number = len(self.graph)
+        if type_ == BOUNDARY:
+            kept = self.boundaries[number] = claude_record.kept_by(record)
+            self._anchors.update({kept.anchor} - {""})
+            self._last_boundary[group] = number
+        elif type_ == CLEARING:
+            self.cleared[number] = claude_record.cleared_by(record)
+        elif type_ == SUMMARY:
+            self.summaries[number] = self._last_boundary.get(group, -1)
+            self.notes[group].message_count += 1
+
+    def _is_summary(self, record: dict[str, Any], type_: str) -> bool:
+        """Whether a synthetic message of a stream, where none is marked, is a summary."""
+        return type_ == "user" and (
+            fields.word(record, "uuid") in self._anchors
+            or claude_record.words(record["message"]).startswith(CONTINUED)
+        )
+
+    def _place(
+        self, line: int, start: int, end: int, record: dict[str, Any], type_: str
+    ) -> None:
+        """Keep where a line is, when it was written, and what it says of the session."""
+        self._starts.append(start)
+        self._ends.append(end)
+        self._lines.append(line)
+        stamp = fields.moment(record.get("timestamp"))
+        self._stamps.append(stamp.timestamp() if stamp else 0)
+        number = self._type_numbers.get(type_)
+        if number is None:
+            number = self._type_numbers[type_] = len(self._type_names)
+            self._type_names.append(type_)
+        self._types.append(number)
+        session_id = record.get("sessionId") or record.get("session_id")
+        if session_id != self._session_id:
+            self._session_id = fields.word(record, "sessionId", "session_id")
+            if self._session_id:
+                self.session_ids.setdefault(self._session_id)
+        if type_ in _NAMING:
+            self._name(type_, record)
+
+    def _name(self, type_: str, record: dict[str, Any]) -> None:
+        """Keep a title; of a kind the last counts."""
+        words = fields.one_line(
+            fields.text(record, "customTitle", "aiTitle", "summary")
+        )
+        if words and type_ == "summary":
+            self._leaves[fields.text(record, "leafUuid")] = words
+        elif words:
+            self.notes[0].titles[type_] = words
+
+    def _be_an_agent(self) -> None:
+        """The file holds sub-agents alone: it is the conversation of its first."""
+        titles = self.notes[0].titles
+        self.notes[0] = self.notes[1]
+        self.notes[0].titles.update(titles)
+        self.notes[0].message_count = sum(one.message_count for one in self.notes[1:])
+        del self.notes[1:]
+        self.graph.join_groups()
+        self.spawned = {id_: (0, spawn) for id_, (_, spawn) in self.spawned.items()}

@@ -1,0 +1,77 @@
+"""What names Claude Code's conversations, and which call began a sub-agent's."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from threads.domain.formats.io import fields
+from threads.domain.formats.kit import lineage, titles
+
+from . import record as claude_record
+from .record import Spawn
+
+CONTINUED = "This session is being continued from a previous conversation"
+"""How the summary of a compaction begins."""
+SYNTHETIC = "<synthetic>"
+"""The model that Claude Code names for what it says itself."""
+TITLES = ("custom-title", "ai-title", "summary", "user", "command", "machine")
+"""What may name a session, the best first."""
+
+
+@dataclass(slots=True)
+class Notes:
+    """What names a conversation: titles by their kind, the model that answered last."""
+
+    titles: dict[str, str] = field(default_factory=dict)
+    model: str = ""
+    message_count: int = 0
+    agent_id: str = ""
+    call_id: str = ""
+    """Of a sub-agent: the call that began it."""
+    first_id: str = ""
+    prompt: str = ""
+
+    @property
+    def title(self) -> str:
+        """The best title there is, or an empty one."""
+        return fields.first(self.titles.get(kind, "") for kind in TITLES)
+
+    def hear(self, type_: str, flags: int, record: dict[str, Any]) -> None:
+        """Note a message: its model, and of users' words the first."""
+        message = record["message"]
+        if not self.message_count:
+            self.first_id = fields.word(record, "uuid")
+        self.message_count += 1
+        if type_ == "assistant":
+            model = message.get("model")
+            if model != self.model and model != SYNTHETIC:
+                self.model = fields.word(message, "model") or self.model
+        elif not flags & lineage.CARRIED and "user" not in self.titles:
+            words = claude_record.words(message)
+            self.prompt = self.prompt or words
+            if flags & lineage.WORDS:
+                self.titles["user"] = fields.one_line(titles.typed(words))
+            elif command := titles.of_command(words):
+                self.titles.setdefault("command", command)
+            else:
+                self.titles.setdefault("machine", fields.one_line(words))
+
+
+def link_agents(
+    notes: list[Notes], results: dict[str, str], spawned: dict[str, tuple[int, Spawn]]
+) -> None:
+    """Find the call of each sub-agent: by its id, else by what it was asked.
+
+    `notes` stand by their groups, the thread's first; `results` are the calls that were
+    answered, by the agents' ids; `spawned` what was asked, by the calls.
+    """
+    taken = {one.call_id for one in notes} | set(results.values())
+    asked: dict[str, list[str]] = {}
+    for call_id, (_, spawn) in reversed(spawned.items()):
+        if call_id not in taken:
+            asked.setdefault(spawn.prompt, []).append(call_id)
+    for one in notes[1:]:
+        one.call_id = one.call_id or results.get(one.agent_id, "")
+        if not one.call_id and asked.get(one.prompt):
+            one.call_id = asked[one.prompt].pop()
+        if found := spawned.get(one.call_id):
+            one.titles.setdefault("ai-title", found[1].description)

@@ -1,0 +1,209 @@
+"""What one line of Claude Code's is: a message, or which kind of event.
+
+The same records come as a session file (`sessionId`, `parentUuid`) and as the output of
+`--output-format stream-json` (`session_id`, no parents); both spellings are read.
+"""
+
+from typing import Any, NamedTuple
+
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.source import BROKEN
+from threads.domain.formats.kit import lineage
+from threads.domain.formats.kit.titles import MACHINE_TEXT
+from threads.domain.formats.sample import Sample
+from threads.domain.part import JSON
+
+OWN_TYPES = frozenset(
+    {"summary", "file-history-snapshot", "queue-operation", "custom-title", "ai-title"}
+    | {"last-prompt", "mode", "pr-link", "frame-link", "attachment", "progress"}
+)
+"""Types of records that, with a `sessionId`, only Claude Code writes."""
+SUMMARY = "user/compact_summary"
+BOUNDARY = "system/compact_boundary"
+CLEARING = "system/microcompact_boundary"
+SPAWNS = frozenset({"Task", "Agent"})
+"""The tools that begin a sub-agent, in their old name and the new one."""
+_MARKS = (
+    ("isCompactSummary", "compact_summary"),
+    ("isApiErrorMessage", "api_error"),
+    ("is_api_error_message", "api_error"),
+    ("isVirtual", "virtual"),
+)
+"""What makes a user's or assistant's line no message: the tool didn't send it as one."""
+_ANSWER = lineage.MESSAGE | lineage.ANSWER | lineage.SPINE
+_CARRIED = lineage.MESSAGE | lineage.CARRIED | lineage.SPINE
+_MAX_TYPE = 64
+
+
+class Spawn(NamedTuple):
+    """A call that begins a sub-agent: its id, what the agent is asked, what it is for."""
+
+    call_id: str
+    prompt: str
+    description: str
+
+
+class Kept(NamedTuple):
+    """What a compaction left in the context, by the ids of its lines."""
+
+    ids: tuple[str, ...]
+    head: str
+    tail: str
+    anchor: str
+    """The id of the summary, where it is named."""
+
+
+NOTHING_KEPT = Kept((), "", "", "")
+
+
+def classify(record: JSON) -> tuple[str, int, str]:
+    """What a record is called as an event, its flags in the lineage, and the call it answers."""
+    if type(record) is not dict:
+        return ("unreadable" if record is BROKEN else "record"), lineage.LOOSE, ""
+    type_ = record.get("type")
+    if type_ == "assistant" and type(record.get("message")) is dict:
+        if mark := _mark(record):
+            return f"assistant/{mark}", lineage.SPINE, ""
+        return "assistant", _ANSWER, ""
+    if type_ == "user" and type(record.get("message")) is dict:
+        if mark := _mark(record):
+            return f"user/{mark}", lineage.SPINE, ""
+        if answered := _answers(record["message"]):
+            return "user", _CARRIED, answered
+        return "user", lineage.MESSAGE | lineage.SPINE | _speech(record), ""
+    name = _event_name(record)
+    if not fields.text(record, "uuid"):
+        return name, lineage.LOOSE, ""
+    return name, lineage.SPINE if type_ in ("system", "attachment") else 0, ""
+
+
+def _mark(record: dict[str, Any]) -> str:
+    for name, mark in _MARKS:
+        if name in record and record[name] is True:
+            return mark
+    return ""
+
+
+def _speech(record: dict[str, Any]) -> int:
+    """Of a user's line that answers no call: whether it is what a person said."""
+    if record.get("isMeta") is True or record.get("isSynthetic") is True:
+        return lineage.CARRIED if record.get("sourceToolUseID") else 0
+    return 0 if MACHINE_TEXT.match(words(record["message"])) else lineage.WORDS
+
+
+def _event_name(record: dict[str, Any]) -> str:
+    """The type of a record that is no message, with what it says it is in detail."""
+    detail = (
+        fields.text(record, "subtype")
+        or fields.text(fields.mapping(record, "attachment"), "type")
+        or fields.text(fields.mapping(record, "data"), "type")
+        or fields.text(fields.mapping(record, "event"), "type")
+    )
+    name = fields.text(record, "type") or "record"
+    return f"{name}/{detail}"[:_MAX_TYPE] if detail else name[:_MAX_TYPE]
+
+
+def _answers(message: dict[str, Any]) -> str:
+    """The id of the first call that a message answers, if any."""
+    content = message.get("content")
+    if isinstance(content, list):
+        for block in content:
+            if type(block) is dict and block.get("type") == "tool_result":
+                return fields.text(block, "tool_use_id")
+    return ""
+
+
+def words(message: dict[str, Any]) -> str:
+    """The text of a user's message, wherever in its content it stands."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    texts = (fields.text(block, "text") for block in fields.items(message, "content"))
+    return fields.first(text for text in texts if not MACHINE_TEXT.match(text))
+
+
+def spawns(message: dict[str, Any]) -> list[Spawn]:
+    """The calls of a message that begin sub-agents."""
+    content = message.get("content")
+    found = []
+    for block in content if isinstance(content, list) else ():
+        name = block.get("name") if type(block) is dict else None
+        if type(name) is str and name in SPAWNS:
+            asked = fields.mapping(block, "input")
+            description = fields.one_line(fields.text(asked, "description"))
+            call_id = fields.word(block, "id")
+            found.append(Spawn(call_id, fields.text(asked, "prompt"), description))
+    return found
+
+
+def agent_of_result(record: dict[str, Any]) -> str:
+    """The sub-agent whose result a user's line brings, where the tool notes it."""
+    noted = record.get("toolUseResult")
+    if not isinstance(noted, dict) or "agentId" not in noted:
+        return ""
+    return fields.word(noted, "agentId", limit=64)
+
+
+def kept_by(record: dict[str, Any]) -> Kept:
+    """What a `compact_boundary` says was left in the context."""
+    about = fields.mapping(record, "compactMetadata") or fields.mapping(
+        record, "compact_metadata"
+    )
+    segment = fields.mapping(about, "preservedSegment") or fields.mapping(
+        about, "preserved_segment"
+    )
+    listed = fields.mapping(about, "preservedMessages") or fields.mapping(
+        about, "preserved_messages"
+    )
+    ids = (
+        fields.items(listed, "allUuids")
+        or fields.items(listed, "uuids")
+        or fields.items(listed, "all_uuids")
+    )
+    return Kept(
+        tuple(id_ for id_ in ids if isinstance(id_, str)),
+        fields.text(segment, "headUuid", "head_uuid"),
+        fields.text(segment, "tailUuid", "tail_uuid"),
+        fields.text(segment, "anchorUuid", "anchor_uuid"),
+    )
+
+
+def cleared_by(record: dict[str, Any]) -> tuple[str, ...]:
+    """The calls whose results a `microcompact_boundary` says were cleared."""
+    about = fields.mapping(record, "microcompactMetadata") or fields.mapping(
+        record, "microcompact_metadata"
+    )
+    ids = fields.items(about, "compactedToolIds") or fields.items(
+        about, "compacted_tool_ids"
+    )
+    return tuple(id_ for id_ in ids if isinstance(id_, str))
+
+
+def score(sample: Sample) -> float:
+    """A record of its own types, or one in its graph, that has a `sessionId`.
+
+    Less for messages of its shape alone, as scrubbed files have them; nothing for those of
+    Qwen Code, which has the same graph.
+    """
+    if any(is_of_qwen(record) for record in sample.records):
+        return 0
+    records = [record for record in sample.records if fields.text(record, "sessionId")]
+    in_graph = any("parentUuid" in record for record in records)
+    if in_graph or any(record.get("type") in OWN_TYPES for record in records):
+        return 0.95
+    has_summaries = any("leafUuid" in record for record in sample.records)
+    if has_summaries:
+        return 0.9
+    return 0.6 if any(_is_message(record) for record in sample.records) else 0
+
+
+def is_of_qwen(record: JSON) -> bool:
+    """Whether a record is a message of Qwen Code's: Gemini's parts in Claude Code's graph."""
+    message = fields.mapping(record, "message")
+    return "parts" in message and "content" not in message and "sessionId" in record
+
+
+def _is_message(record: JSON) -> bool:
+    message = fields.mapping(record, "message")
+    is_said = isinstance(message.get("content"), str | list)
+    return is_said and fields.text(record, "type") in ("user", "assistant")

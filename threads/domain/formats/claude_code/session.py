@@ -1,0 +1,296 @@
+"""The items of Claude Code's conversations: a thread, a branch or a sub-agent of one file.
+
+A compaction hides what was live before it and is not kept; the summary that the tool wrote
+stands in its place. Cleared results (`microcompact_boundary`) read as the tool sends them.
+"""
+
+from array import array
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.io import fields
+from threads.domain.formats.kit.lineage import MESSAGE
+from threads.domain.message import ASSISTANT, USER, Message
+from threads.domain.part import Text, ToolResult
+from threads.domain.transcript import Compaction, Event, Warning
+
+from . import said as claude_said
+from .index import Index
+from .plans import Plan
+from .said import Said
+
+MOST_HIDDEN = 2_000_000
+"""Messages that the compactions of one conversation hide, each counted with every one of them."""
+MOST_COMPACTIONS = 2000
+CLEARED = "[Old tool result content cleared]"
+"""What the tool sends in place of a result that a micro-compaction took out."""
+
+Item = Message | Event | Compaction
+Opener = Callable[[], AbstractContextManager[BinaryIO]]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The messages, events and compactions of a conversation, in the order of its graph."""
+
+    open: Opener
+    plan: Plan
+    index: Index | None
+    warnings: list[Warning] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Item]:
+        self.warnings.clear()
+        with self.open() as file:
+            index = self.index or Index(file)
+            is_thread = self.plan.group == 0 and len(self.plan.ways) == 1
+            self.warnings.extend(index.warnings if is_thread else ())
+            yield from _Telling(index, self.plan, self.warnings).items()
+
+
+class _Telling:
+    """One pass over a conversation."""
+
+    def __init__(self, index: Index, plan: Plan, warnings: list[Warning]) -> None:
+        self._index, self._plan, self._warnings = index, plan, warnings
+        self._ways = index.ways
+        self._found = self._ways.of(plan.group)
+        self._count = 0
+        self._all: list[int] = []
+        """All ordinals: compactions that nest name the same, so they hold the same objects."""
+        self._live_from, self._live = 0, set[int]()
+        lines = len(index.graph) if index.boundaries else 0
+        self._ordinals = array("i", [-1]) * lines
+        self._is_noted = bool(index.boundaries or index.cleared)
+        self._hidden = self._shortened = 0
+        self._next_spoken: dict[int, array[int]] = {}
+        self._carriers: dict[str, tuple[int, int]] = {}
+        self._told: set[int] = set()
+        self._void: set[int] = set()
+
+    def items(self) -> Iterator[Item]:
+        """What the plan says; of what is shared with others messages and compactions alone."""
+        for way, following in pairwise(self._plan.ways):
+            for item in self._tell(way, -1 - following):
+                if not isinstance(item, Event):
+                    yield item
+        yield from self._tell(self._plan.ways[-1], None)
+
+    def _tell(self, way: int, stop: int | None) -> Iterator[Item]:
+        """The items of a way, up to where another left it."""
+        order, flags = self._found[way].order, self._index.graph.flags
+        follows, following = self._ways.follows, self._ways.following
+        for place, number in enumerate(order):
+            if number == stop:
+                return
+            if number < 0:
+                yield from self._aside(-1 - number)
+            elif flags[number] & MESSAGE:
+                if follows[number]:
+                    continue
+                if following[number] < 0:
+                    yield self._single(number)
+                else:
+                    yield from self._message(number)
+            elif number in self._index.boundaries or number in self._index.cleared:
+                yield from self._boundary(way, place)
+            elif number in self._index.summaries:
+                yield from self._summary(number)
+            else:
+                yield self._index.event(number)
+
+    def _aside(self, way: int) -> Iterator[Event]:
+        """The lines of a way that is no conversation, and of those that left it."""
+        waiting = [] if way in self._plan.told else [way]
+        while waiting:
+            for number in self._found[waiting.pop()].order:
+                if number < 0:
+                    waiting.append(-1 - number)
+                else:
+                    is_message = self._index.graph.flags[number] & MESSAGE
+                    prefix = "sidechain/" if self._plan.group else "branch/"
+                    yield self._index.event(number, prefix if is_message else "")
+
+    def _single(self, number: int) -> Message | Event:
+        """The message of one line; an event where it can't be read."""
+        line = self._said(number)
+        if isinstance(line, Event):
+            return line
+        message = self._made([number], line)
+        if self._is_noted:
+            self._note([number], message)
+        self._count += 1
+        return message
+
+    def _message(self, first: int) -> Iterator[Message | Event]:
+        """One message of all its lines; a line that can't be read is an event before it."""
+        numbers = [first]
+        following = self._ways.following
+        while (number := following[numbers[-1]]) >= 0:
+            numbers.append(number)
+        read: dict[int, Said] = {}
+        for number in numbers:
+            line = self._said(number)
+            if isinstance(line, Event):
+                yield line
+            else:
+                read[number] = line
+        if read:
+            message = self._made(list(read), claude_said.joined(list(read.values())))
+            self._note(numbers, message)
+            self._count += 1
+            yield message
+
+    def _said(self, number: int) -> Said | Event:
+        """What a message's line says; an event where it can't be read."""
+        try:
+            return self._index.said(number)
+        except Invalid as error:
+            return self._unreadable(number, error)
+
+    def _unreadable(self, number: int, error: Invalid) -> Event:
+        line = self._index.line(number)
+        words = f"Line {line}, {fields.spell(error.at)}: {error.message}"
+        self._warnings.append(Warning(error.code, words, line))
+        return self._index.event(number, "unreadable/")
+
+    def _made(self, numbers: list[int], said: Said) -> Message:
+        """The message of lines that say this."""
+        parts, is_answer, source_id, model, usage = said
+        return Message.__new__(  # calling the class takes twice as long
+            Message,
+            role=ASSISTANT if is_answer else USER,
+            parts=parts,
+            model=model,
+            source_id=source_id,
+            created_at=self._index.stamp(numbers[0]),
+            usage=usage,
+            records=tuple([self._index.place(number) for number in numbers]),
+        )
+
+    def _note(self, numbers: list[int], message: Message) -> None:
+        """Remember a message where a compaction will speak of it."""
+        if self._index.boundaries:
+            for number in numbers:
+                self._ordinals[number] = self._count
+        if wanted := self._index.cleared_calls:
+            for part in message.parts:
+                if isinstance(part, ToolResult) and part.call_id in wanted:
+                    self._carriers.setdefault(part.call_id, (self._count, numbers[0]))
+
+    def _boundary(self, way: int, place: int) -> Iterator[Item]:
+        """What shortened the context here; an event where it hides nothing."""
+        number = self._found[way].order[place]
+        if number in self._index.cleared:
+            yield from self._clearing(number)
+        elif self._is_left(way, place):
+            self._void.add(number)
+            yield self._index.event(number, "branch/")
+        elif summaries := self._index.summaries_of.get(number):
+            yield from self._compaction(number, summaries)
+        else:
+            yield self._index.event(number)
+
+    def _is_left(self, way: int, place: int) -> bool:
+        """Whether the conversation went on from before a compaction that was made later."""
+        number = self._found[way].order[place]
+        if self._ways.has_messages(number):
+            return False
+        if way not in self._next_spoken:
+            self._next_spoken[way] = self._spoken_behind(way)
+        return 0 <= self._next_spoken[way][place] < number
+
+    def _spoken_behind(self, way: int) -> "array[int]":
+        """For each place of a way the message that follows it; -1 where none does."""
+        order, flags = self._found[way].order, self._index.graph.flags
+        found, spoken = array("i", order), -1
+        for place in range(len(order) - 1, -1, -1):
+            found[place] = spoken
+            if order[place] >= 0 and flags[order[place]] & MESSAGE:
+                spoken = order[place]
+        return found
+
+    def _summary(self, number: int) -> Iterator[Item]:
+        """A summary that its boundary, if it has one, did not bring."""
+        boundary = self._index.summaries[number]
+        if boundary in self._void:
+            yield self._index.event(number, "branch/")
+        elif number not in self._told:
+            yield from self._compaction(number, [number])
+
+    def _compaction(self, number: int, summaries: list[int]) -> Iterator[Item]:
+        """Summaries in the place of all that was live; messages where nothing was."""
+        self._told.update(summaries)
+        if self._is_too_much():
+            yield from map(self._index.event, dict.fromkeys((number, *summaries)))
+            return
+        read = [self._read_summary(one) for one in summaries]
+        messages = tuple(item for item in read if isinstance(item, Message))
+        kept = self._index.kept_by(number)
+        ordinals = {self._ordinals[line] for line in kept} - {-1}
+        keep = {n for n in ordinals if n >= self._live_from or n in self._live}
+        self._all.extend(range(len(self._all), self._count))
+        replaces = tuple(self._all)
+        if keep:
+            replaces = tuple(n for n in replaces if n not in keep)
+        if not replaces or not messages:
+            if number not in summaries:
+                yield self._index.event(number)
+            yield from read
+            self._count += len(messages)
+            return
+        yield from (item for item in read if isinstance(item, Event))
+        record, stamp = self._index.place(number), self._index.stamp(number)
+        yield Compaction(
+            replaces=replaces, messages=messages, record=record, created_at=stamp
+        )
+        self._live_from, self._live = self._count, keep
+
+    def _is_too_much(self) -> bool:
+        """Whether one more compaction would be more than is told; the first time, say so."""
+        self._hidden += self._count
+        self._shortened += 1
+        if self._hidden <= MOST_HIDDEN and self._shortened <= MOST_COMPACTIONS:
+            return False
+        words = "There are more compactions than are told; later ones are events."
+        if all(warning.code != "compactions_left" for warning in self._warnings):
+            self._warnings.append(Warning("compactions_left", words))
+        return True
+
+    def _read_summary(self, number: int) -> Message | Event:
+        said = self._said(number)
+        return said if isinstance(said, Event) else self._made([number], said)
+
+    def _clearing(self, number: int) -> Iterator[Item]:
+        """A shorter message for each whose results were cleared."""
+        carriers: dict[tuple[int, int], set[str]] = {}
+        for call_id in self._index.cleared[number]:
+            carrier = self._carriers.pop(call_id, None)
+            if carrier and (carrier[0] >= self._live_from or carrier[0] in self._live):
+                carriers.setdefault(carrier, set()).add(call_id)
+        record, stamp = self._index.place(number), self._index.stamp(number)
+        if not carriers:
+            yield self._index.event(number)
+        for (ordinal, line), call_ids in sorted(carriers.items()):
+            shorter = self._without_results(line, call_ids)
+            yield Compaction(
+                replaces=(ordinal,),
+                messages=(shorter,),
+                record=record,
+                created_at=stamp,
+            )
+
+    def _without_results(self, number: int, call_ids: set[str]) -> Message:
+        """A message of results as it reads once some were cleared."""
+        record = self._index.exact_value(number)
+        parts = tuple(
+            replace(part, content=(Text(CLEARED),))
+            if isinstance(part, ToolResult) and part.call_id in call_ids
+            else part
+            for part in blocks.read_content(record["message"].get("content"), ())
+        )
+        return Message(role=USER, parts=parts)

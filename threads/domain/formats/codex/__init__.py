@@ -1,0 +1,62 @@
+"""Codex's rollouts: JSON Lines that are appended while the agent works, in two generations.
+
+Since September 2025 a line is an envelope `{"timestamp", "type", "payload"}`; before, items
+stood bare behind a header. The conversation are the items (`response_item`), as they went to
+and came from the Responses API; events (`event_msg`) repeat them for the screen. Written from
+versions of 2025 and 2026 and from Codex's own reader; `docs/formats.md` says what is taken.
+"""
+
+import re
+from contextlib import nullcontext
+from pathlib import PurePath
+from typing import BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields
+from threads.domain.formats.sample import Sample
+from threads.domain.transcript import Transcript
+
+from . import folder as codex_folder
+from .index import Index
+from .session import NAME, has_words, transcripts
+from .writing import WRITER
+
+__all__ = ["FORMAT", "WRITER"]
+
+LABEL = "a Codex rollout (JSONL)"
+KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context"})
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=\.|$)")
+
+
+def read(file: BinaryIO, name: str) -> list[Transcript]:
+    """The thread of a rollout, then what was rolled back in it.
+
+    Raises Invalid where nobody says anything.
+    """
+    index = Index(file)
+    named = _ID.search(PurePath(name).name)
+    external_id = index.external_id or (named[0] if named else "")
+    found = transcripts(index, external_id, lambda: nullcontext(file))
+    if not has_words(found[0].items):
+        for warning in found[0].warnings:
+            raise Invalid(warning.message, code=warning.code)
+        raise Invalid(f"This is {LABEL}, but it holds no messages.", code="no_messages")
+    return found
+
+
+def _score(sample: Sample) -> float:
+    """An envelope of its own, or the header that bare items stood behind."""
+    if any(
+        fields.text(row, "type") in KINDS and isinstance(row.get("payload"), dict)
+        for row in sample.records
+    ):
+        return 0.95
+    first, *later = sample.records or [{}]
+    is_header = (
+        "type" not in first and "timestamp" in first and fields.text(first, "id")
+    )
+    return 0.9 if is_header and later and first.keys() & {"instructions", "git"} else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read, gather=codex_folder.gather)

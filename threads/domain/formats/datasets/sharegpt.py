@@ -1,0 +1,206 @@
+"""ShareGPT's data sets: rows of `conversations`, turns of `from` and `value`.
+
+Rows come in a list or one a line. Calls of tools are turns of their own (`function_call`, then
+`observation`), or stand in a turn as Hermes writes them (`<tool_call>`, `<tool_response>`);
+neither has ids, so they are given by order. `role` and `content` in place of `from` and
+`value` are read too.
+
+Sources: LLaMA-Factory `data/README.md`, Hermes-Function-Calling.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.io.source import Span
+from threads.domain.formats.kit import pieces
+from threads.domain.formats.kit.call_ids import CallIds
+from threads.domain.formats.kit.conversation import members_of
+from threads.domain.formats.kit.pieces import Item, Items, Opener, Reading, value_of
+from threads.domain.formats.openai import messages as openai
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message, Role
+from threads.domain.part import JSON, Part, Text, ToolCall, ToolResult
+from threads.domain.transcript import Event, Transcript, Warning
+
+NAME = "sharegpt"
+LABEL = "a ShareGPT data set"
+LISTS = ("conversations", "conversation")
+ROLES = {
+    **dict.fromkeys(("human", "user"), Role.USER),
+    **dict.fromkeys(("gpt", "assistant", "chatgpt", "bard", "bing"), Role.ASSISTANT),
+    **dict.fromkeys(("model", "bot", "function_call"), Role.ASSISTANT),
+    **dict.fromkeys(("tool", "observation", "function_response"), Role.TOOL),
+    **dict.fromkeys(("function", "tool_response", "ipython"), Role.TOOL),
+    "system": Role.SYSTEM,
+}
+CALL = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
+RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*</tool_response>", re.DOTALL)
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """Each row that holds a message."""
+    skipped: list[Warning] = []
+    opener = pieces.opened(file)
+    found = (
+        transcript
+        for span in pieces.objects(file, "", skipped)
+        if (transcript := _row(file, span, opener, skipped))
+    )
+    return pieces.finish(found, skipped, LABEL)
+
+
+def read_turn(turn: JSON) -> Message | None:
+    """The message of a turn, calls and results still without ids; None where it is none."""
+    if "from" not in (turn := fields.mapping(turn)):
+        return _role_and_content(turn)
+    role = ROLES.get(fields.text(turn, "from").lower())
+    if role is None:
+        return None
+    value = turn.get("value")
+    parts: tuple[Part, ...]
+    if role is Role.TOOL:
+        parts = tuple(_results(value, fields.text(turn, "name")))
+    elif fields.text(turn, "from") == "function_call":
+        parts = tuple(_function_calls(value))
+    elif role is Role.ASSISTANT and isinstance(value, str):
+        parts = tuple(_hermes(value))
+    else:
+        parts = _content(value)
+    return Message(role=role, parts=parts)
+
+
+def _role_and_content(turn: dict[str, Any]) -> Message | None:
+    try:
+        return openai.read_message(turn)
+    except Invalid:
+        return None
+
+
+def _content(value: JSON) -> tuple[Part, ...]:
+    try:
+        return blocks.read_content(value, ())
+    except Invalid:
+        return (Text(_spelled(value)),)
+
+
+def _hermes(value: str) -> Iterator[Part]:
+    """Text with the calls in it as parts; all text where one of them is no call."""
+    calls = [_call(openai.read_arguments(found)) for found in CALL.findall(value)]
+    if not calls or None in calls:
+        yield from (Text(value),) if value else ()
+        return
+    words = CALL.split(value)[::2]
+    for text, call in zip(words, [*calls, None], strict=True):
+        if text.strip():
+            yield Text(text.strip())
+        if call:
+            yield call
+
+
+def _function_calls(value: JSON) -> Iterator[Part]:
+    """The calls of a turn, one or a list of them; its text where it is none."""
+    said = openai.read_arguments(value)
+    calls = [_call(one) for one in (said if isinstance(said, list) else [said])]
+    if None in calls:
+        yield Text(_spelled(value))
+    yield from (call for call in calls if call and None not in calls)
+
+
+def _call(said: JSON) -> ToolCall | None:
+    name = fields.text(said, "name")
+    arguments = fields.mapping(said).get(
+        "arguments", fields.mapping(said).get("parameters")
+    )
+    if not name:
+        return None
+    return ToolCall(
+        "", name, {} if arguments is None else openai.read_arguments(arguments)
+    )
+
+
+def _results(value: JSON, name: str) -> Iterator[Part]:
+    """The results in a turn: each answer that Hermes marks, else the whole."""
+    text = _spelled(value)
+    for words in RESPONSE.findall(text) or [text]:
+        content = (Text(words),) if words else ()
+        yield ToolResult("", content, name or None)
+
+
+def _spelled(value: JSON) -> str:
+    return value if isinstance(value, str) else json_text.dump(value).decode()
+
+
+def _row(
+    file: BinaryIO, span: Span, opener: Opener, skipped: list[Warning]
+) -> Transcript | None:
+    """The conversation of a row; None where it holds no message."""
+    row = fields.mapping(value_of(file, span, skipped))
+    turns = (turn for name in LISTS for turn in fields.items(row, name))
+    messages = [message for turn in turns if (message := read_turn(turn))]
+    if not messages:
+        return None
+    items = Items(opener, _reading(span))
+    words = (m.text.strip() for m in messages if m.role is Role.USER)
+    id_ = fields.text(row, "id")
+    return Transcript(
+        format=NAME,
+        title=fields.one_line(fields.text(row, "title") or fields.first(words))
+        or "ShareGPT conversation",
+        items=items,
+        # A number counts the rows of its set: other sets have the same.
+        external_id=None if id_.isdecimal() else id_[:255] or None,
+        model=fields.word(row, "model"),
+        warnings=items.warnings,
+    )
+
+
+def _reading(row: Span) -> Reading:
+    def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
+        file, ids = pieces.near(file, row), CallIds()
+        members = {
+            child.key: child.span for child in members_of(file, row.start, warnings)
+        }
+        if "system" in members:
+            yield from _system(file, members.pop("system"), warnings)
+        for name in LISTS:
+            held = members.pop(name, None)
+            if held is None or not pieces.opens_list(file, held):
+                continue
+            for child in members_of(file, held.start, warnings):
+                turn = value_of(file, child.span, warnings)
+                message = read_turn(turn)
+                record = child.span.record
+                if message is None:
+                    yield Event(fields.text(turn, "from", "role") or "turn", record)
+                else:
+                    yield replace(ids.given(message), records=(record,))
+        yield from pieces.others(members, {"id", "title", "model"})
+
+    return read
+
+
+def _system(file: BinaryIO, span: Span, warnings: list[Warning]) -> Iterator[Item]:
+    words = value_of(file, span, warnings)
+    if isinstance(words, str) and words:
+        yield Message(role=Role.SYSTEM, parts=(Text(words),), records=(span.record,))
+
+
+def _score(sample: Sample) -> float:
+    turns = [
+        fields.mapping(turn)
+        for row in sample.rows
+        for name in LISTS
+        for turn in fields.items(row, name)
+    ]
+    if any("from" in turn and "value" in turn for turn in turns):
+        return 0.95
+    return 0.9 if any("role" in turn and "content" in turn for turn in turns) else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read)

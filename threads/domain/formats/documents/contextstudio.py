@@ -1,0 +1,178 @@
+"""ContextStudio's own form: one JSON document that loses nothing of the messages.
+
+`{"format": "contextstudio", "version": 1, "title", "external_id", "strategy", "model",
+"messages": [...]}`, one message a line: `role`, `parts` as `threads.domain.message` encodes
+them (keys in their order, images and files with their bytes in base64), and, where known,
+`name`, `model`, `source_id`, `created_at`, `usage`, `partial`.
+"""
+
+import base64
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.format import Format, Heading, Writer
+from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.kit import chat
+from threads.domain.formats.kit.conversation import Family
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message, Role, Usage, encode_part
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+NAME = "contextstudio"
+VERSION = 1
+ROLES = {role.value: role for role in Role}
+
+
+def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
+    """The document, a message at a time."""
+    head = {
+        "format": NAME,
+        "version": VERSION,
+        "title": heading.title,
+        "external_id": heading.external_id,
+        "strategy": heading.strategy,
+        "model": heading.model,
+    }
+    yield json_text.dump(head)[:-1] + b', "messages": ['
+    separator = b"\n"
+    for message in messages:
+        yield separator + json_text.dump(write_message(message, heading))
+        separator = b",\n"
+    yield b"\n]}\n"
+
+
+def write_message(message: Message, heading: Heading) -> dict[str, Any]:
+    """One message with all that is known of it but the place it was read from."""
+    form = {
+        "role": str(message.role),
+        "parts": [_encode(part, heading) for part in message.parts],
+        "name": message.name,
+        "model": message.model,
+        "source_id": message.source_id,
+        "created_at": message.created_at.isoformat() if message.created_at else None,
+        "usage": asdict(message.usage) if message.usage else None,
+        "partial": message.partial or None,
+    }
+    return {name: value for name, value in form.items() if value is not None}
+
+
+def _encode(part: Part, heading: Heading) -> dict[str, Any]:
+    form = encode_part(part)
+    if isinstance(part, ToolResult):
+        form["content"] = [_encode(item, heading) for item in part.content]
+    if isinstance(part, Image | File) and (data := heading.data(part)) is not None:
+        form["data"] = base64.b64encode(data).decode()
+    return form
+
+
+def read_message(
+    message: JSON, *, at: Place = (), records: tuple[str, ...] = ()
+) -> Message:
+    """One message that `write_message` wrote. Raises Invalid with the place."""
+    fields.require(message, dict, "a message", at)
+    role = ROLES.get(fields.text(message, "role"))
+    if role is None:
+        raise Invalid(
+            f"A message's role is one of {', '.join(ROLES)}.", at=(*at, "role")
+        )
+    parts = fields.require(
+        message.get("parts"), list, "a list of parts", (*at, "parts")
+    )
+    usage = message.get("usage")
+    return Message(
+        role=role,
+        parts=tuple(read_part(part, (*at, "parts", i)) for i, part in enumerate(parts)),
+        name=fields.text(message, "name") or None,
+        model=fields.word(message, "model") or None,
+        source_id=fields.word(message, "source_id") or None,
+        created_at=fields.moment(message.get("created_at")),
+        usage=_usage(usage) if isinstance(usage, dict) else None,
+        partial=message.get("partial") is True,
+        records=records,
+    )
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    return Usage(**{name: fields.count(usage, name) for name in asdict(Usage())})
+
+
+def read_part(part: JSON, at: Place) -> Part:
+    """The part that `write_message` wrote. Raises Invalid with the place."""
+    fields.require(part, dict, "a part", at)
+
+    def member(name: str) -> str:
+        value: str = fields.require(part.get(name), str, f"the {name}", (*at, name))
+        return value
+
+    def option(name: str) -> str | None:
+        return None if part.get(name) is None else member(name)
+
+    match part.get("type"):
+        case "text":
+            return Text(member("text"))
+        case "thinking":
+            return Thinking(member("text"), option("signature"), option("data"))
+        case "tool_call":
+            return ToolCall(member("id"), member("name"), part.get("arguments"))
+        case "tool_result":
+            return _decode_result(part, member("call_id"), option("name"), at)
+        case "image":
+            return Image(member("media_type"), None, option("url"), _data(part, at))
+        case "file":
+            name, url = option("name"), option("url")
+            return File(member("media_type"), name, None, url, _data(part, at))
+        case "opaque":
+            return Opaque(member("kind"), part.get("data"))
+    raise Invalid("There is no such part.", at=(*at, "type"))
+
+
+def _decode_result(
+    part: dict[str, Any], call_id: str, name: str | None, at: Place
+) -> ToolResult:
+    items = fields.require(
+        part.get("content"), list, "a list of parts", (*at, "content")
+    )
+    content = tuple(
+        read_part(item, (*at, "content", i)) for i, item in enumerate(items)
+    )
+    if not all(isinstance(item, Text | Image | File | Opaque) for item in content):
+        raise Invalid("A result holds no such part.", at=(*at, "content"))
+    is_error = part.get("is_error") is True
+    return ToolResult(call_id, content, name, is_error)  # type: ignore[arg-type]  # as checked
+
+
+def _data(part: dict[str, Any], at: Place) -> bytes | None:
+    """The bytes of an image or a file; one without bytes or an address can't be shown."""
+    if part.get("data") is None and part.get("url") is not None:
+        return None
+    data = blocks.inline(part.get("data"))
+    if data is None:
+        raise Invalid("Here bytes in base64 are expected.", at=(*at, "data"))
+    return data
+
+
+def _score(sample: Sample) -> float:
+    return 1.0 if sample.object.get("format") == NAME else 0
+
+
+FAMILY = Family(NAME, read_message, read_reply=lambda _response: None, strategy="")
+FORMAT = Format(
+    name=NAME,
+    label="a ContextStudio export",
+    score=_score,
+    read=lambda file, _name: chat.read(file, FAMILY),
+)
+WRITER = Writer("ContextStudio (lossless)", "json", "application/json", write)

@@ -1,0 +1,150 @@
+"""Text in which each message has a heading that says who speaks: the last resort.
+
+Three styles, of which a file has one: Markdown headings (`## User`, also numbered, as our own
+Markdown is), words in bold (`**Assistant:** Hello`), plain words (`User: Hello`). A heading in a
+fence is none. What stands before the first one is an event.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import BinaryIO, NamedTuple
+
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields, text_lines
+from threads.domain.formats.io.source import Span
+from threads.domain.formats.kit.reading import (
+    Item,
+    Reading,
+    conversation,
+    conversations,
+)
+from threads.domain.formats.sample import HEAD, Sample
+from threads.domain.message import Message, Role
+from threads.domain.part import Text
+from threads.domain.transcript import Event, Transcript, Warning
+
+NAME = "role_headings"
+LABEL = "text with a heading for each role"
+_ROLES = {
+    Role.USER: ("user", "human", "you", "me", "prompt"),
+    Role.ASSISTANT: (
+        "assistant", "ai", "ai assistant", "agent", "bot", "chatbot", "model", "response",
+        "chatgpt", "claude", "gemini", "copilot", "gpt-4", "gpt-4o", "gpt-5",
+    ),
+    Role.SYSTEM: ("system", "system prompt"),
+    Role.DEVELOPER: ("developer",),
+    Role.TOOL: ("tool", "tool result", "function"),
+}  # fmt: skip
+_NAMES = {name: role for role, names in _ROLES.items() for name in names}
+_ROLE = "|".join(sorted(map(re.escape, _NAMES), key=len, reverse=True))
+_SIGNS = r"[^\w\s*_#:]{0,4}\s{0,2}"
+"""A picture before the role."""
+_STYLES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"#{{1,6}}\s+(?:\d+\s*[·.:)–-]?\s*)?{_SIGNS}[*_]{{0,3}}{_SIGNS}({_ROLE})(?: said)?:?"
+        rf"[*_]{{0,3}}(?:\s*\(([^()]{{1,64}})\))?:?(\s*)$",
+        rf"\*\*{_SIGNS}({_ROLE})(?: said)?(?:\s*\(([^()]{{1,64}})\))?(?::\*\*|\*\*:|\*\*$)\s*(.*)$",
+        rf"({_ROLE})(?: said)?(?:\s*\(([^()]{{1,64}})\))?:(?:\s+(.*))?$",
+    )
+)
+_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})(.*)$")
+
+
+class _Heading(NamedTuple):
+    role: Role
+    name: str | None
+    rest: int
+    """Bytes of its line before the message's own words on it."""
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The conversation of a text. Raises Invalid where no heading is found."""
+    file.seek(0)
+    style = _style(file.read(HEAD).decode("utf-8-sig", "replace"))
+    if style is None:
+        return conversations([], LABEL)
+    reading = Reading(partial(_items, file, style))
+    return conversations([conversation(reading, format=NAME)], LABEL)
+
+
+def _style(text: str) -> re.Pattern[str] | None:
+    """The style of a text in which both a user and an assistant have headings."""
+    for style in _STYLES:
+        found = {_role(style, line) for line in text.split("\n")}
+        if {Role.USER, Role.ASSISTANT} <= found:
+            return style
+    return None
+
+
+def _role(style: re.Pattern[str], line: str) -> Role | None:
+    match = style.match(line[: text_lines.KEPT].rstrip())
+    return _NAMES[match[1].lower()] if match else None
+
+
+def _items(
+    file: BinaryIO, style: re.Pattern[str], warnings: list[Warning]
+) -> Iterator[Item]:
+    heading: _Heading | None = None
+    start, number, end, fence = 0, 1, 0, ""
+    for line in text_lines.lines(file):
+        text = line.data.decode("utf-8", "replace")
+        found = None if fence else _heading(style, text)
+        fence = _open(text, fence)
+        if found is not None:
+            yield from _passage(file, heading, Span(start, end), number, warnings)
+            heading, start, number = found, line.span.start, line.number
+        end = line.span.end
+    yield from _passage(file, heading, Span(start, end), number, warnings)
+
+
+def _heading(style: re.Pattern[str], text: str) -> _Heading | None:
+    match = style.match(text.rstrip())
+    if match is None:
+        return None
+    name = fields.word({"name": (match[2] or "").strip()}, "name") or None
+    rest = match.start(3) if match[3] else len(text)
+    before = text[:rest].encode("utf-8", "replace")
+    return _Heading(_NAMES[match[1].lower()], name, len(before))
+
+
+def _open(text: str, fence: str) -> str:
+    """The fence that is open behind a line."""
+    match = _FENCE.match(text)
+    if match is None:
+        return fence
+    if not fence:
+        return match[1]
+    closes = match[1].startswith(fence) and not match[2].strip()
+    return "" if closes else fence
+
+
+def _passage(
+    file: BinaryIO,
+    heading: _Heading | None,
+    span: Span,
+    line: int,
+    warnings: list[Warning],
+) -> Iterator[Item]:
+    """The message behind a heading; an event of what stands before the first one."""
+    if heading is None:
+        if span.end:
+            yield Event("preamble", span.record)
+        return
+    begin = min(span.start + heading.rest, span.end)
+    text = text_lines.words(file, Span(begin, span.end), line, warnings)
+    if text is None:
+        yield Event("unreadable", span.record)
+        return
+    words = text.strip("\n").rstrip()
+    parts = (Text(words),) if words.strip() else ()
+    role, name, _ = heading
+    yield Message(role=role, name=name, parts=parts, records=(span.record,))
+
+
+def _score(sample: Sample) -> float:
+    return 0.2 if not sample.rows and _style(sample.text) else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read)

@@ -1,0 +1,149 @@
+"""What one message of a ChatGPT export is made of.
+
+The export is not published; the shapes here are those that readers of real exports describe
+(convoviz `docs/dev/chatgpt-spec.md` 3.0, 2026) and `docs/formats.md` lists.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from threads.domain.formats.io import fields
+from threads.domain.part import JSON, File, Image, Opaque, Part, Text, Thinking
+
+MARK = re.compile("\ue200[^\ue200\ue201]*\ue201")
+"""A citation as the model writes it: its kind and its sources in private-use characters."""
+NO_CONTEXT = frozenset({"reasoning_recap"})
+"""Contents that the page shows and no model reads: how long it thought."""
+WORDS = ("text", "result", "summary", "output_str", "model_set_context", "content")
+"""What contents of one text call it."""
+PAGES = ("tether_quote", "sonic_webpage")
+
+
+class Asset(NamedTuple):
+    """A file of the export: its media type, its bytes, where it lies (a locator)."""
+
+    media_type: str
+    data: bytes
+    record: str
+
+
+Assets = Callable[[str], Asset | None]
+"""The file that a pointer or an attachment's id names; None where the export has none."""
+
+
+def no_assets(_id: str) -> Asset | None:
+    """Where conversations.json came alone."""
+    return None
+
+
+def read_parts(message: JSON, assets: Assets) -> tuple[tuple[Part, ...], list[str]]:
+    """The parts of a message and the locators of the files in it; none of an empty one."""
+    content = fields.mapping(message, "content")
+    if fields.text(content, "content_type") in NO_CONTEXT:
+        return (), []
+    metadata = fields.mapping(message, "metadata")
+    references = fields.items(metadata, "content_references")
+    records: list[str] = []
+    parts: list[Part] = []
+    said = (*_content(content), *_settings(metadata))
+    shown = {_pointer(part.data) for part in said if isinstance(part, Opaque)}
+    for part in (*said, *_attached(metadata, shown)):
+        match part:
+            case Text(text):
+                parts.append(Text(cite(text, references)))
+            case Opaque(type_, data) if asset := assets(_pointer(data)):
+                records.append(asset.record)
+                parts.append(_file(asset, fields.text(data, "name"), type_))
+            case _:
+                parts.append(part)
+    return tuple(p for p in parts if not isinstance(p, Text) or p.text.strip()), records
+
+
+def cite(text: str, references: list[Any]) -> str:
+    """Text with its citations as the page shows them; one without a source stays as it is."""
+    if "\ue200" not in text:
+        return text
+    shown = {
+        fields.text(reference, "matched_text"): reference["alt"]
+        for reference in references
+        if isinstance(fields.mapping(reference).get("alt"), str)
+    }
+    return MARK.sub(lambda mark: shown.get(mark[0], mark[0]), text)
+
+
+def plain_text(parts: tuple[Part, ...]) -> str:
+    """The words of a call's content: what the model wrote for the tool."""
+    return "\n".join(part.text for part in parts if isinstance(part, Text))
+
+
+def _content(content: dict[str, Any]) -> Iterator[Part]:
+    kind = fields.text(content, "content_type")
+    if kind == "thoughts":
+        for thought in fields.items(content, "thoughts"):
+            words = (fields.text(thought, "summary"), fields.text(thought, "content"))
+            if any(words):
+                yield Thinking("\n\n".join(word for word in words if word))
+    elif kind == "user_editable_context":
+        yield Text(fields.text(content, "user_profile"))
+        yield Text(fields.text(content, "user_instructions"))
+    elif kind == "computer_output" and isinstance(content.get("screenshot"), dict):
+        yield Opaque("image_asset_pointer", content["screenshot"])
+    elif "parts" in content:
+        yield from map(_part, fields.items(content, "parts"))
+    elif kind in PAGES:
+        names = ("title", "url", "text")
+        yield Text("\n".join(filter(None, (fields.text(content, n) for n in names))))
+    else:
+        yield from _words(kind, content)
+
+
+def _words(kind: str, content: dict[str, Any]) -> Iterator[Part]:
+    """A content by its one text, whatever it calls it; else kept whole."""
+    held = [content[name] for name in WORDS if name in content]
+    words = [value for value in held if isinstance(value, str) and value]
+    if kind == "system_error":
+        name = fields.text(content, "name")
+        yield Text(": ".join([*([name] if name else []), *words]))
+    elif words:
+        yield Text(words[0])
+    elif not held and len(content) > ("content_type" in content):
+        yield Opaque(kind or "content", content)
+
+
+def _part(part: JSON) -> Part:
+    if isinstance(part, str):
+        return Text(part)
+    kind = fields.text(part, "content_type")
+    if kind == "audio_transcription" or (not kind and fields.text(part, "text")):
+        return Text(fields.text(part, "text"))
+    return Opaque(kind or "part", part)
+
+
+def _settings(metadata: dict[str, Any]) -> Iterator[Part]:
+    """What the user tells the model about themselves, in exports before 2024."""
+    said = fields.mapping(metadata, "user_context_message_data")
+    yield Text(fields.text(said, "about_user_message"))
+    yield Text(fields.text(said, "about_model_message"))
+
+
+def _attached(metadata: dict[str, Any], shown: set[str]) -> Iterator[Part]:
+    """The files of a message; what it shows already (an image) is not given twice."""
+    for file in fields.items(metadata, "attachments"):
+        if isinstance(file, dict) and _pointer(file) not in shown:
+            yield Opaque("attachment", file)
+
+
+def _pointer(data: JSON) -> str:
+    """The id of a file: `file-service://file-…`, `sediment://file_…`, or the bare id."""
+    nested = fields.mapping(data, "audio_asset_pointer")
+    address = fields.text(data, "asset_pointer", "id") or fields.text(
+        nested, "asset_pointer"
+    )
+    return address.rpartition("://")[2]
+
+
+def _file(asset: Asset, name: str, kind: str) -> Image | File:
+    if kind == "image_asset_pointer" or asset.media_type.startswith("image/"):
+        return Image(asset.media_type, data=asset.data)
+    return File(asset.media_type, name or None, data=asset.data)

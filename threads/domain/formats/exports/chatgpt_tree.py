@@ -1,0 +1,251 @@
+"""The tree of a ChatGPT conversation: its nodes by place, and the turns on a way through it."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from sys import intern
+from typing import Any, BinaryIO, NamedTuple
+
+from threads.domain.formats.io import fields, source
+from threads.domain.formats.io.source import Span
+from threads.domain.formats.kit.pieces import Item, Reading, value_of
+from threads.domain.formats.openai import messages as openai
+from threads.domain.message import Message, Role
+from threads.domain.part import JSON, Part, Thinking, ToolCall, ToolResult
+from threads.domain.transcript import Event, Warning
+
+from . import chatgpt_content
+from .chatgpt_content import Assets
+
+EVENT, PLAIN, USER, CALL, RESULT = range(5)
+ROLES = {role.value: role for role in Role} | {"function": Role.TOOL}
+UNFINISHED = frozenset({"in_progress", "finished_partial_completion"})
+FAILED = frozenset({"failed_with_in_kernel_exception", "failed_with_system_exception"})
+
+
+class Turn(NamedTuple):
+    """Nodes that are one message (or one event); `call` is the node a result answers, or -1."""
+
+    kind: int
+    nodes: tuple[int, ...]
+    call: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What is held of a conversation: numbers and short words a node, no content."""
+
+    ids: list[str] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    starts: "array[int]" = field(default_factory=lambda: array("Q"))
+    ends: "array[int]" = field(default_factory=lambda: array("Q"))
+    kinds: bytearray = field(default_factory=bytearray)
+    tools: list[str] = field(default_factory=list)
+    """A call's recipient, a result's author."""
+
+    def span(self, node: int) -> Span:
+        """Where a node stands in the file."""
+        return Span(self.starts[node], self.ends[node])
+
+
+class Known(NamedTuple):
+    """A tree, and of its conversation what names it: leaf, first words, model."""
+
+    tree: Tree
+    leaf: int
+    words: str
+    model: str
+
+
+def index(file: BinaryIO, start: int, conversation: dict[str, Any]) -> Known:
+    """The tree of the conversation whose `mapping` begins at `start`. Raises Invalid."""
+    mapping = fields.mapping(conversation, "mapping")
+    tree = Tree()
+    numbers: dict[str, int] = {}
+    latest, leaf = float("-inf"), -1
+    words = model = ""
+    for child in source.children(file, start):
+        _, message = _node(mapping.get(str(child.key)))
+        number = numbers.setdefault(str(child.key), len(tree.ids))
+        if number < len(tree.ids):
+            # Of duplicate keys the last counts: its value is the one that was parsed.
+            tree.starts[number], tree.ends[number] = child.span
+            continue
+        kind, tool, text = _kind(message)
+        tree.ids.append(str(child.key))
+        tree.starts.append(child.span.start)
+        tree.ends.append(child.span.end)
+        tree.kinds.append(kind)
+        tree.tools.append(intern(tool))
+        tree.parents.append(-1)
+        words = words or (text if kind == USER else "")
+        model = model or _model(message)
+        stamp = message.get("create_time")
+        if kind != EVENT and (age := _seconds(stamp)) >= latest:
+            latest, leaf = age, number
+    for number, id_ in enumerate(tree.ids):
+        parent = fields.text(_node(mapping.get(id_))[0], "parent")
+        tree.parents[number] = numbers.get(parent, -1)
+    said = numbers.get(fields.text(conversation, "current_node"), -1)
+    return Known(tree, leaf if said < 0 else said, words, model)
+
+
+def turns(tree: Tree, nodes: Sequence[int]) -> list[Turn]:
+    """The messages and events on a way, in order.
+
+    The export has no ids of calls: a result answers the first open call of its tool since the
+    user spoke, else the first open one; more results of the same tool in a row are one.
+    """
+    found: list[Turn] = []
+    calls: list[int] = []
+    last = -1  # the place in `found` of the last message
+    for node in nodes:
+        kind = tree.kinds[node]
+        turn = Turn(kind, (node,))
+        if kind == RESULT:
+            named = (c for c in calls if tree.tools[c] == tree.tools[node])
+            call = next(named, -1)
+            if call < 0 and _continues(tree, found, last, node):
+                found[last] = found[last]._replace(nodes=(*found[last].nodes, node))
+                continue
+            call = calls[0] if call < 0 and calls else call
+            calls = [other for other in calls if other != call]
+            turn = turn._replace(call=call)
+        elif kind == CALL:
+            calls.append(node)
+        elif kind == USER:
+            calls = []
+        last = len(found) if kind != EVENT else last
+        found.append(turn)
+    return found
+
+
+def spoken(tree: Tree, nodes: Sequence[int]) -> list[Turn]:
+    """The messages on a way."""
+    return [turn for turn in turns(tree, nodes) if turn.kind != EVENT]
+
+
+def reading(
+    tree: Tree, nodes: Sequence[int], left: Sequence[int], assets: Assets
+) -> Reading:
+    """How the items of a way are read; `left` are the nodes on no way, given as events."""
+
+    def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
+        for turn in turns(tree, nodes):
+            yield _item(tree, turn, file, warnings, assets)
+        for node in left:
+            _, message = _node(value_of(file, tree.span(node), warnings))
+            yield _event(tree, node, message, "branch/")
+
+    return read
+
+
+def _item(
+    tree: Tree, turn: Turn, file: BinaryIO, warnings: list[Warning], assets: Assets
+) -> Item:
+    """The message of a turn: its nodes' parts, in order."""
+    parts: list[Part] = []
+    records: list[str] = []
+    values = [value_of(file, tree.span(node), warnings) for node in turn.nodes]
+    messages = [_node(value)[1] for value in values]
+    for node, message in zip(turn.nodes, messages, strict=True):
+        found, others = chatgpt_content.read_parts(message, assets)
+        parts += found
+        records += [tree.span(node).record, *others]
+    first = messages[0]
+    if turn.kind == EVENT:
+        return _event(tree, turn.nodes[0], first)
+    metadata = fields.mapping(first, "metadata")
+    author = fields.mapping(first, "author")
+    return Message(
+        role=ROLES.get(fields.text(author, "role"), Role.ASSISTANT),
+        parts=_parts(tree, turn, tuple(parts), messages),
+        name=(fields.word(author, "name") or None) if turn.kind != RESULT else None,
+        model=fields.word(metadata, "model_slug") or None,
+        source_id=fields.word(first, "id") or tree.ids[turn.nodes[0]][:128] or None,
+        created_at=fields.moment(first.get("create_time")),
+        partial=fields.text(messages[-1], "status") in UNFINISHED,
+        records=tuple(records),
+    )
+
+
+def _parts(
+    tree: Tree, turn: Turn, parts: tuple[Part, ...], messages: list[dict[str, Any]]
+) -> tuple[Part, ...]:
+    if turn.kind == CALL:
+        node = turn.nodes[0]
+        text = chatgpt_content.plain_text(parts)
+        arguments = openai.read_arguments(text)
+        # Code for an interpreter is code, also where it happens to be JSON.
+        call = arguments if isinstance(arguments, dict) else text
+        others = (part for part in parts if isinstance(part, Thinking))
+        return (*others, ToolCall(_call_id(tree, node), tree.tools[node], call))
+    if turn.kind == RESULT:
+        call_id = _call_id(tree, turn.call if turn.call >= 0 else turn.nodes[0])
+        content = tuple(p for p in parts if not isinstance(p, RESULT_FREE))
+        is_error = any(map(_failed, messages))
+        name = tree.tools[turn.nodes[0]] or None
+        return (ToolResult(call_id, content, name, is_error),)
+    return parts
+
+
+RESULT_FREE = (Thinking, ToolCall, ToolResult)
+"""What a result can't hold."""
+
+
+def _event(tree: Tree, node: int, message: dict[str, Any], before: str = "") -> Event:
+    role = fields.text(fields.mapping(message, "author"), "role")
+    kind = fields.text(fields.mapping(message, "content"), "content_type")
+    name = "/".join(word for word in (role, kind) if word) or "node"
+    stamp = fields.moment(message.get("create_time"))
+    return Event(before + name, tree.span(node).record, stamp)
+
+
+def _kind(message: dict[str, Any]) -> tuple[int, str, str]:
+    """What a node is, the tool it speaks with, and its words."""
+    parts, _ = chatgpt_content.read_parts(message, chatgpt_content.no_assets)
+    author = fields.mapping(message, "author")
+    role = fields.text(author, "role")
+    text = chatgpt_content.plain_text(parts)
+    recipient = fields.text(message, "recipient")
+    if role == "assistant" and recipient not in ("", "all"):
+        return CALL, recipient, text
+    if role in ("tool", "function") and message:
+        return RESULT, fields.text(author, "name"), text
+    if not parts:
+        return EVENT, "", ""
+    hidden = fields.mapping(message, "metadata").get(
+        "is_visually_hidden_from_conversation"
+    )
+    return (USER if role == "user" and not hidden else PLAIN), "", text
+
+
+def _node(value: JSON) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A node and its message, each an empty object where there is none."""
+    return fields.mapping(value), fields.mapping(value, "message")
+
+
+def _continues(tree: Tree, found: list[Turn], last: int, node: int) -> bool:
+    """Whether a result is a further page of the one before it."""
+    if last < 0 or found[last].kind != RESULT:
+        return False
+    return tree.tools[found[last].nodes[0]] == tree.tools[node]
+
+
+def _call_id(tree: Tree, node: int) -> str:
+    return tree.ids[node]
+
+
+def _failed(message: dict[str, Any]) -> bool:
+    kind = fields.text(fields.mapping(message, "content"), "content_type")
+    run = fields.mapping(fields.mapping(message, "metadata"), "aggregate_result")
+    return kind == "system_error" or fields.text(run, "status") in FAILED
+
+
+def _model(message: dict[str, Any]) -> str:
+    return fields.word(fields.mapping(message, "metadata"), "model_slug")
+
+
+def _seconds(value: JSON) -> float:
+    moment = fields.moment(value)
+    return moment.timestamp() if moment else float("-inf")

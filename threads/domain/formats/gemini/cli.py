@@ -1,0 +1,100 @@
+"""Sessions of Gemini CLI: one JSON document, since 0.39 JSON Lines that are appended.
+
+A record of the model's holds its calls and their results: it becomes the assistant's message
+and, behind it, the tool's. Where content is the API's parts it is the truth; in older files
+thoughts and calls stand beside it. No system prompt and no tool definitions are stored.
+
+A sub-agent's session lies in a folder named by its parent's, `chats/<session>/<id>.jsonl`; the
+call that began it names it in `agentId`.
+
+Source: chatRecordingService.ts and sessionUtils.ts of google-gemini/gemini-cli.
+"""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any, BinaryIO
+
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.folder import Folder, Gathered, Member
+from threads.domain.formats.kit import document
+from threads.domain.formats.sample import HEAD, Sample
+from threads.domain.transcript import Transcript
+
+from .cli_index import agents, read_index
+from .cli_session import NAME, conversation, parent_id
+
+
+def read(file: BinaryIO, name: str) -> list[Transcript]:
+    """The conversation of a session file. Raises Invalid where it holds no message."""
+    index = read_index(file)
+    found = conversation(index, lambda: nullcontext(file), name)
+    if found is None:
+        raise document.refusal(index.warnings)
+    return [found]
+
+
+def gather(folder: Folder) -> list[Gathered]:
+    """The sessions that have sub-agents, with these."""
+    abouts = {
+        one.name: _about(one)
+        for end in (".json", ".jsonl")
+        for one in folder.named(end)
+    }
+    names = {
+        id_: name
+        for name, about in abouts.items()
+        if (id_ := fields.text(about, "sessionId"))
+    }
+    inside: dict[str, list[str]] = {}
+    for name, about in abouts.items():
+        parent = names.get(parent_id(about, name), name)
+        if parent != name:
+            inside.setdefault(parent, []).append(name)
+    children = {name for found in inside.values() for name in found}
+    families = [
+        list(_family(folder, name, inside)) for name in inside if name not in children
+    ]
+    return [
+        Gathered(found, frozenset(one.member for one in found))
+        for found in families
+        if found
+    ]
+
+
+def _about(member: Member) -> dict[str, Any]:
+    """What a session's file begins with; an empty object where it is none."""
+    with member.open() as file:
+        sample = Sample(file.read(HEAD))
+    return next((row for row in sample.rows if is_session(row)), {})
+
+
+def _family(
+    folder: Folder, name: str, inside: dict[str, list[str]], call_id: str = ""
+) -> Iterator[Transcript]:
+    """A session, and those of its sub-agents with the calls that began them."""
+    member = folder.members[name]
+    with member.open() as file:
+        index = read_index(file)
+        calls = agents(index, file)
+    if found := conversation(index, member.open, name, member=name):
+        parent = found.parent and replace(found.parent, call_id=call_id or None)
+        yield replace(found, parent=parent)
+    for child in inside.get(name, ()):
+        with folder.members[child].open() as file:
+            id_ = fields.text(read_index(file).about, "sessionId")
+        yield from _family(folder, child, inside, calls.get(id_, ""))
+
+
+def is_session(row: dict[str, Any]) -> bool:
+    """Whether this is what a session begins with."""
+    return "sessionId" in row and "projectHash" in row
+
+
+def _score(sample: Sample) -> float:
+    rows = (sample.object, *sample.records)
+    return 0.95 if any(is_session(row) or "$rewindTo" in row for row in rows) else 0
+
+
+FORMAT = Format(NAME, "a Gemini CLI session", _score, read, gather=gather)

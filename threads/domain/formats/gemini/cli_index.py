@@ -1,0 +1,196 @@
+"""What each line of a Gemini CLI session is, found in a first pass over the file.
+
+A record is written again under its `id` as it grows; `$rewindTo` takes back a record and all
+behind it; `$set` with `messages` is a checkpoint, the whole context anew.
+
+Source: packages/core/src/services/chatRecordingService.ts of google-gemini/gemini-cli.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from threads.domain.formats.io import fields, source
+from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.kit import document
+from threads.domain.part import JSON
+from threads.domain.transcript import Event, Warning
+
+
+@dataclass(eq=False, slots=True)
+class Entry:
+    """A record of a session, by its id: where it was written, and what became of it."""
+
+    id: str
+    type: str
+    spans: list[Span]
+    digest: bytes
+    answers: tuple[str, ...] = ()
+    """The ids of the calls that its content answers."""
+    is_gone: bool = False
+    """A rewind took it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What the context is from here on."""
+
+    entries: list[Entry]
+    span: Span
+
+
+Step = Entry | Event | Checkpoint
+
+
+@dataclass(slots=True)
+class Index:
+    """The steps of a session in their order, and what is known of it."""
+
+    steps: list[Step] = field(default_factory=list)
+    about: dict[str, Any] = field(default_factory=dict)
+    warnings: list[Warning] = field(default_factory=list)
+
+    def entries(self) -> Iterator[Entry]:
+        """The records that were not taken back."""
+        for step in self.steps:
+            found = step.entries if isinstance(step, Checkpoint) else [step]
+            for entry in found:
+                if isinstance(entry, Entry) and not entry.is_gone:
+                    yield entry
+
+    def answered(self) -> frozenset[str]:
+        """The ids of the calls that are answered by a record of their own."""
+        return frozenset(id_ for entry in self.entries() for id_ in entry.answers)
+
+
+_TYPES = {"model": "gemini"}
+"""Types by the names that others than Gemini CLI give them who write its form."""
+
+
+class _Reader:
+    """One pass over a file, with the records that stand at each moment."""
+
+    def __init__(self, file: BinaryIO, index: Index) -> None:
+        self._file, self._index = file, index
+        self._shown: dict[str, Entry] = {}
+
+    def line(self, value: JSON, span: Span) -> None:
+        """Take in a line."""
+        if value is BROKEN:
+            self._index.steps.append(Event("unreadable", span.record))
+        elif back := fields.text(value, "$rewindTo"):
+            self._rewind(back, span)
+        elif fields.text(value, "id"):
+            self._write(value, span)
+        elif isinstance(change := fields.mapping(value).get("$set"), dict):
+            self._set(change, span, within="$set")
+        elif fields.text(value, "sessionId"):
+            self._set(value, span)
+        else:
+            self._index.steps.append(
+                Event(fields.text(value, "type") or "record", span.record)
+            )
+
+    def _set(self, members: dict[str, Any], span: Span, within: str = "") -> None:
+        """Members that a line sets; only for messages it is looked into again."""
+        if "messages" in members:
+            self.head(span, within)
+            return
+        self._index.about |= members
+        self._index.steps.append(Event(within or "session", span.record))
+
+    def head(self, span: Span, within: str = "") -> None:
+        """Members that are set, among them perhaps the messages: then these are all there are."""
+        members = document.members(self._file, span, self._index.warnings)
+        if within:
+            members = document.members(
+                self._file, members[within], self._index.warnings
+            )
+        for name in members.keys() - {"messages"}:
+            self._index.about[str(name)] = document.get(self._file, members, str(name))
+        if "messages" not in members:
+            return
+        place = members["messages"]
+        found = [
+            entry
+            for piece in document.elements(
+                self._file, place, ("messages",), self._index.warnings
+            )
+            if (entry := self._element(piece))
+        ]
+        self._shown = {entry.id: entry for entry in found}
+        if within:
+            self._index.steps.append(Event("checkpoint", span.record))
+        self._index.steps.append(Checkpoint(list(self._shown.values()), span))
+
+    def _element(self, piece: document.Piece) -> Entry | None:
+        """The record of a checkpoint's element: the one that stands there, if it is the same."""
+        if not fields.text(piece.value, "id") and not fields.text(piece.value, "type"):
+            self._index.steps.append(Event("unreadable", piece.span.record))
+            return None
+        entry = _entry(piece.value, piece.span)
+        before = self._shown.get(entry.id)
+        return before if before and before.digest == entry.digest else entry
+
+    def _write(self, record: JSON, span: Span) -> None:
+        entry = _entry(record, span)
+        if (before := self._shown.get(entry.id)) is None:
+            self._shown[entry.id] = entry
+            self._index.steps.append(entry)
+            return
+        before.spans.append(span)
+        before.type, before.digest = entry.type, entry.digest
+        before.answers = entry.answers
+
+    def _rewind(self, id_: str, span: Span) -> None:
+        """Take back a record and all behind it; of an unknown one, everything."""
+        ids = list(self._shown)
+        for gone in ids[ids.index(id_) if id_ in self._shown else 0 :]:
+            self._shown.pop(gone).is_gone = True
+        self._index.steps.append(Event("$rewindTo", span.record))
+
+
+def _entry(record: dict[str, Any], span: Span) -> Entry:
+    type_ = fields.text(record, "type")
+    said = [record.get(name) for name in ("type", "content", "toolCalls", "thoughts")]
+    text = json.dumps(said, sort_keys=True)
+    content = record.get("content")
+    parts = content if isinstance(content, list) else [content]
+    answers = (
+        fields.text(fields.mapping(part, "functionResponse"), "id")
+        for part in parts
+        if isinstance(part, dict)
+    )
+    return Entry(
+        id=fields.text(record, "id") or f"@{span.start}",
+        type=_TYPES.get(type_, type_),
+        spans=[span],
+        digest=hashlib.sha256(text.encode()).digest(),
+        answers=tuple(id_ for id_ in answers if id_),
+    )
+
+
+def read_index(file: BinaryIO) -> Index:
+    """Take in a whole file: JSON Lines, or one document."""
+    found = Index()
+    reader = _Reader(file, found)
+    if next(document.documents(file, []), None) != document.whole(file):
+        for line, value in source.records(file, found.warnings):
+            reader.line(value, line.span)
+    else:
+        reader.head(document.whole(file))
+    return found
+
+
+def agents(index: Index, file: BinaryIO) -> dict[str, str]:
+    """The calls of a session that began sub-agents, by these agents' sessions."""
+    found = {}
+    for entry in index.entries():
+        if entry.type == "gemini":
+            record = document.value(file, entry.spans[-1], (), [])
+            for call in fields.items(record, "toolCalls"):
+                if agent := fields.text(call, "agentId"):
+                    found[agent] = fields.text(call, "id")
+    return found

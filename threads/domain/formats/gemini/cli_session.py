@@ -1,0 +1,255 @@
+"""The messages and events of a Gemini CLI session, and what is known of it.
+
+Source: chatRecordingService.ts and sessionUtils.ts of google-gemini/gemini-cli.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.io import fields
+from threads.domain.formats.kit import chat, document
+from threads.domain.formats.kit.view import View
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from threads.domain.transcript import (
+    Compaction,
+    Event,
+    Parent,
+    Relation,
+    Transcript,
+    Warning,
+)
+
+from .cli_index import Checkpoint, Entry, Index
+from .parts import Calls, read_parts
+
+NAME = "gemini_cli"
+INJECTED = ("<session_context>", "<hook_context>", "/", "?")
+"""How a user's text begins that no person typed, or that is a command."""
+ROLES = {"user": Role.USER, "gemini": Role.ASSISTANT}
+FAILED = frozenset({"error", "cancelled"})
+_INSIDE = (Text, Image, File)
+
+Open = Callable[[], AbstractContextManager[BinaryIO]]
+"""Opens the file of a session, each time it is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The messages and events of a session, in the order in which they were first written."""
+
+    index: Index
+    open: Open
+    warnings: list[Warning] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Message | Event | Compaction]:
+        self.warnings[:] = self.index.warnings
+        with self.open() as file:
+            reader = _Reader(file, self.index.answered(), self.warnings)
+            for step in self.index.steps:
+                if isinstance(step, Event):
+                    yield step
+                elif isinstance(step, Checkpoint):
+                    yield from reader.checkpoint(step)
+                else:
+                    yield from reader.entry(step)
+
+
+class _Reader:
+    """One pass over a session's steps."""
+
+    def __init__(
+        self, file: BinaryIO, answered: frozenset[str], warnings: list[Warning]
+    ) -> None:
+        self._file = file
+        self._warnings = warnings
+        self._answered = answered
+        self._calls = Calls()
+        self._view = View()
+        self._told: set[Entry] = set()
+
+    def entry(self, entry: Entry) -> Iterator[Message | Event]:
+        """What a record says; what was taken back is events."""
+        self._told.add(entry)
+        if entry.is_gone:
+            for span in entry.spans:
+                yield Event(f"rewound/{entry.type}", span.record)
+            return
+        found = self._messages(entry)
+        self._view.add(entry, sum(isinstance(item, Message) for item in found))
+        yield from found
+
+    def checkpoint(self, step: Checkpoint) -> Iterator[Message | Event | Compaction]:
+        """What is new in a context that was written as a whole, and what it hides."""
+        spoken = [entry for entry in step.entries if entry.type in ROLES]
+        added: set[Entry] = set()
+        for change in list(self._view.become(spoken)):
+            entries = spoken[change.start : change.end]
+            if not change.hidden:
+                added.update(entries)
+                continue
+            found = [item for entry in entries for item in self._messages(entry)]
+            messages = tuple(item for item in found if isinstance(item, Message))
+            yield Compaction(
+                replaces=change.hidden, messages=messages, record=step.span.record
+            )
+        for entry in step.entries:
+            if entry in added or (entry.type not in ROLES and entry not in self._told):
+                yield from self.entry(entry)
+
+    def _messages(self, entry: Entry) -> list[Message | Event]:
+        """The messages of a record; an event where it is none, or can't be read."""
+        span = entry.spans[-1]
+        record = document.value(self._file, span, (entry.id,), self._warnings)
+        created_at = fields.moment(fields.mapping(record).get("timestamp"))
+        if entry.type not in ROLES:
+            return [Event(entry.type or "record", span.record, created_at)]
+        try:
+            read = self._model if entry.type == "gemini" else self._user
+            found = list(read(fields.require(record, dict, "a record", ())))
+        except Invalid as error:
+            self._warnings.append(document.warning(error, (entry.id,)))
+            return [Event("unreadable", span.record, created_at)]
+        records = tuple(span.record for span in entry.spans)
+        return [
+            Message(
+                role=role,
+                parts=parts,
+                model=None if nth else fields.word(record, "model") or None,
+                source_id=f"{entry.id}_response"
+                if role is Role.TOOL and nth
+                else entry.id,
+                created_at=created_at,
+                usage=read_usage(record.get("tokens")) if not nth else None,
+                records=records,
+            )
+            for nth, (role, parts) in enumerate(found)
+        ] or [Event(f"{entry.type}/empty", span.record, created_at)]
+
+    def _user(self, record: dict[str, Any]) -> Iterator[tuple[Role, tuple[Part, ...]]]:
+        parts = read_parts(_said(record), ("content",), self._calls)
+        is_answer = parts and all(isinstance(part, ToolResult) for part in parts)
+        yield Role.TOOL if is_answer else Role.USER, parts
+
+    def _model(self, record: dict[str, Any]) -> Iterator[tuple[Role, tuple[Part, ...]]]:
+        content = read_parts(_said(record), ("content",), self._calls)
+        is_whole = any(
+            isinstance(part, ToolCall) or (isinstance(part, Thinking) and part.text)
+            for part in content
+        )
+        known = {part.id for part in content if isinstance(part, ToolCall)}
+        thoughts = [] if is_whole else list(_thoughts(record))
+        beside = [
+            call for call in fields.items(record, "toolCalls") if isinstance(call, dict)
+        ]
+        calls = [
+            ToolCall(self._calls.begin(id_, name), name, call.get("args", {}))
+            for call in beside
+            if (id_ := fields.text(call, "id")) not in known
+            for name in [fields.text(call, "name")]
+        ]
+        if parts := (*thoughts, *content, *calls):
+            yield Role.ASSISTANT, parts
+        if results := tuple(self._results(beside)):
+            yield Role.TOOL, results
+
+    def _results(self, calls: list[dict[str, Any]]) -> Iterator[ToolResult]:
+        """What the calls of a record brought, but for those that a record of its own answers."""
+        for call in calls:
+            id_, result = fields.text(call, "id"), call.get("result")
+            if result is None or id_ in self._answered:
+                continue
+            id_ = self._calls.answer(id_, fields.text(call, "name"))
+            content = tuple(_content(result, id_))
+            is_error = fields.text(call, "status") in FAILED
+            yield ToolResult(id_, content, fields.text(call, "name") or None, is_error)
+
+
+def _said(record: dict[str, Any]) -> JSON:
+    """What a record says, as Gemini CLI writes it or as the API calls it."""
+    return record["content"] if "content" in record else record.get("parts")
+
+
+def _thoughts(record: dict[str, Any]) -> Iterator[Thinking]:
+    for thought in fields.items(record, "thoughts"):
+        subject = fields.text(thought, "subject")
+        said = (
+            f"**{subject}**" if subject else "",
+            fields.text(thought, "description"),
+        )
+        if text := "\n\n".join(words for words in said if words):
+            yield Thinking(text)
+
+
+def _content(result: JSON, call_id: str) -> Iterator[Text | Image | File]:
+    """A call's result: of a whole turn's parts its own response, and what came beside it."""
+    for part in read_parts(result, ("toolCalls",), Calls()):
+        if isinstance(part, ToolResult):
+            if part.call_id in ("", call_id):
+                yield from (item for item in part.content if isinstance(item, _INSIDE))
+        elif isinstance(part, _INSIDE):
+            yield part
+
+
+def read_usage(tokens: JSON) -> Usage | None:
+    """The `tokens` of a record: thoughts are output, what tools brought is input."""
+    usage = Usage(
+        input_tokens=fields.count(tokens, "input") + fields.count(tokens, "tool"),
+        output_tokens=fields.count(tokens, "output") + fields.count(tokens, "thoughts"),
+        cached_tokens=fields.count(tokens, "cached"),
+    )
+    return usage if usage != Usage() else None
+
+
+def conversation(
+    index: Index, open_: Open, name: str, *, member: str = ""
+) -> Transcript | None:
+    """The conversation of a session file of this name; None where it holds no message."""
+    items = Session(index, open_)
+    opening = document.opening(items)
+    if not opening:
+        return None
+    about = index.about
+    typed = (
+        fields.one_line(message.text)
+        for message in opening
+        if message.role is Role.USER and not message.text.strip().startswith(INJECTED)
+    )
+    return Transcript(
+        format=NAME,
+        title=fields.first((fields.one_line(fields.text(about, "summary")), *typed))
+        or chat.title_of(opening),
+        items=items,
+        external_id=fields.word(about, "sessionId", limit=255) or None,
+        strategy="gemini",
+        model=next((message.model for message in opening if message.model), ""),
+        member=member,
+        parent=_parent(about, name),
+        warnings=items.warnings,
+    )
+
+
+def _parent(about: dict[str, Any], name: str) -> Parent | None:
+    """The session of which this is a sub-agent, where it is one."""
+    id_ = parent_id(about, name)
+    return Parent(external_id=id_, relation=Relation.SUBAGENT) if id_ else None
+
+
+def parent_id(about: dict[str, Any], name: str) -> str:
+    """The session that a sub-agent's file belongs to: its folder is named by it."""
+    folder = PurePath(name).parent.name
+    is_inside = about.get("kind") == "subagent" and folder != "chats"
+    return folder if is_inside else ""

@@ -1,0 +1,281 @@
+"""Contents of the Gemini API: bodies of requests, responses, and what clients keep of them.
+
+A conversation is `{"contents"}` (a request), `{"request", "response"}` (a log, a line of a
+batch), `{"candidates"}` (a response, or a list of a stream's chunks), `{"history"}` or a bare
+list of contents (what `/chat save` of Gemini CLI writes), or JSON Lines of contents.
+
+Source: ai.google.dev/api/generate-content.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.formats.format import Format, Writer
+from threads.domain.formats.io import fields, source
+from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.kit import chat, document
+from threads.domain.formats.kit.document import Members, Piece
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import JSON, ToolResult
+from threads.domain.transcript import Event, Transcript, Warning
+
+from .parts import Calls, read_parts
+from .writing import write
+
+NAME = "gemini"
+ROLES = {
+    "user": Role.USER,
+    "model": Role.ASSISTANT,
+    "function": Role.TOOL,
+    "tool": Role.TOOL,
+    "system": Role.SYSTEM,
+}
+LISTS = ("contents", "history")
+_TELLING = {*LISTS, "parts", "request", "response", "candidates"}
+"""Of these members a row has one that Gemini wrote, or took."""
+SYSTEMS = ("systemInstruction", "system_instruction")
+MODELS = ("modelVersion", "model_version", "model")
+IDS = ("external_id", "session_id", "conversation_id", "key")
+
+
+def read_content(
+    content: JSON, calls: Calls, *, at: Place = (), records: tuple[str, ...] = ()
+) -> Message:
+    """The message of one content. Raises Invalid at the place that is malformed.
+
+    A content that is responses of functions alone is the tool's, whoever sends it.
+    """
+    if isinstance(content, str):
+        content = {"parts": content}
+    fields.require(content, dict, "a content", at)
+    role = ROLES.get(fields.text(content, "role") or "user")
+    if role is None:
+        raise Invalid(
+            f"A content's role is one of {', '.join(ROLES)}.", at=(*at, "role")
+        )
+    parts = read_parts(content.get("parts"), (*at, "parts"), calls)
+    if parts and all(isinstance(part, ToolResult) for part in parts):
+        role = Role.TOOL
+    return Message(role=role, parts=parts, records=records)
+
+
+def read_usage(usage: JSON) -> Usage | None:
+    """The `usageMetadata` of a response: thoughts are output, what tools brought is input."""
+    if not isinstance(usage, dict):
+        return None
+
+    def count(camel: str, snake: str) -> int:
+        return fields.count(usage, camel, snake)
+
+    return Usage(
+        input_tokens=count("promptTokenCount", "prompt_token_count")
+        + count("toolUsePromptTokenCount", "tool_use_prompt_token_count"),
+        output_tokens=count("candidatesTokenCount", "candidates_token_count")
+        + count("thoughtsTokenCount", "thoughts_token_count"),
+        cached_tokens=count("cachedContentTokenCount", "cached_content_token_count"),
+    )
+
+
+def read_reply(chunks: list[JSON], calls: Calls) -> Message | None:
+    """The message of a response, or of the chunks of a stream; None where there is none.
+
+    Usage and model are the last chunk's that says them. Raises Invalid with the place.
+    """
+    contents = [
+        fields.mapping(next(iter(fields.items(chunk, "candidates")), None)).get(
+            "content"
+        )
+        for chunk in chunks
+    ]
+    found = [
+        read_content(
+            {**content, "role": "model"}, calls, at=("candidates", 0, "content")
+        )
+        for content in contents
+        if isinstance(content, dict)
+    ]
+    if not found:
+        return None
+    usages = (
+        read_usage(
+            fields.mapping(chunk).get("usageMetadata", chunk.get("usage_metadata"))
+        )
+        for chunk in reversed(chunks)
+    )
+    last = chunks[-1]
+    return replace(
+        found[-1],
+        role=Role.ASSISTANT,
+        parts=tuple(part for message in found for part in message.parts),
+        model=fields.word(last, *MODELS) or None,
+        source_id=fields.word(last, "responseId", "response_id") or None,
+        created_at=fields.moment(last.get("createTime", last.get("create_time"))),
+        usage=next((usage for usage in usages if usage), None),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """One conversation: contents in a document, the reply to them, or JSON Lines."""
+
+    file: BinaryIO
+    members: Members
+    replies: tuple[Span, ...] = ()
+    is_lines: bool = False
+    given: list[Warning] = field(default_factory=list)
+    """What was found before the items are read."""
+    warnings: list[Warning] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Message | Event]:
+        self.warnings[:] = self.given
+        calls = Calls()
+        for name in SYSTEMS:
+            if name in self.members:
+                yield self._system(name)
+        for piece in self._contents():
+            yield self._message(piece, calls)
+        yield from self._reply(calls)
+
+    def _system(self, name: str) -> Message | Event:
+        span = self.members[name]
+        piece = Piece(
+            document.value(self.file, span, (name,), self.warnings), span, (name,)
+        )
+        found = self._message(piece, Calls())
+        return replace(found, role=Role.SYSTEM) if isinstance(found, Message) else found
+
+    def _contents(self) -> Iterator[Piece]:
+        if self.is_lines:
+            for line, value in source.records(self.file, self.warnings):
+                yield Piece(value, line.span, ("line", line.number))
+        for name in LISTS:
+            if name not in self.members:
+                continue
+            span = self.members[name]
+            if document.is_list(self.file, span):
+                yield from document.elements(self.file, span, (name,), self.warnings)
+            else:
+                value = document.value(self.file, span, (name,), self.warnings)
+                yield Piece(value, span, (name,))
+
+    def _message(self, piece: Piece, calls: Calls) -> Message | Event:
+        """The message of a content; what can't be read as one is an event."""
+        record = piece.span.record
+        if piece.value is BROKEN:
+            return Event("unreadable", record)
+        try:
+            return read_content(piece.value, calls, at=piece.at, records=(record,))
+        except Invalid as error:
+            self.warnings.append(document.warning(error, piece.at))
+            return Event("unreadable", record)
+
+    def _reply(self, calls: Calls) -> Iterator[Message | Event]:
+        found = [
+            (document.value(self.file, span, ("response",), self.warnings), span.record)
+            for span in self.replies
+        ]
+        chunks = [value for value, _ in found if isinstance(value, dict)]
+        records = tuple(record for _, record in found)
+        try:
+            message = read_reply(chunks, calls)
+        except Invalid as error:
+            self.warnings.append(document.warning(error))
+            message = None
+        if message is not None:
+            yield replace(message, records=records)
+        else:
+            yield from (Event("response", record) for record in records)
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The conversations of a file. Raises Invalid where it holds no message at all."""
+    skipped: list[Warning] = []
+    found = _conversations(file, skipped)
+    return document.conversations(found, skipped, _transcript)
+
+
+def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[Contents]:
+    whole = document.whole(file)
+    is_list = document.is_list(file, whole)
+    first = next(document.documents(file, []), whole)
+    keys = document.members(file, first, []).keys()
+    if "parts" in keys:
+        is_lines = not is_list and first != whole
+        yield Contents(file, {} if is_lines else {"contents": whole}, is_lines=is_lines)
+    elif is_list and "candidates" in keys:
+        yield Contents(file, {}, tuple(document.documents(file, skipped)))
+    else:
+        for span in document.documents(file, skipped):
+            yield _envelope(file, span)
+
+
+def _envelope(file: BinaryIO, span: Span) -> Contents:
+    """The conversation of a request, of a response, or of a log of both."""
+    warnings: list[Warning] = []
+    members: dict[str | int, Span] = dict(document.members(file, span, warnings))
+    for outer in ("request", "config"):
+        if outer in members:
+            members |= document.members(file, members[outer], warnings)
+    replies = [members["response"]] if "response" in members else []
+    if "candidates" in members:
+        replies.append(span)
+    return Contents(file, members, tuple(replies), given=warnings)
+
+
+def _transcript(items: Contents, opening: list[Message]) -> Transcript:
+    title = fields.text({"t": document.get(items.file, items.members, "title")}, "t")
+    said = {
+        name: document.get(items.file, items.members, name) for name in (*IDS, "model")
+    }
+    models = (message.model for message in opening if message.model)
+    return Transcript(
+        format=NAME,
+        title=fields.one_line(title) or chat.title_of(opening),
+        items=items,
+        external_id=fields.word(said, *IDS, limit=255) or None,
+        strategy="gemini",
+        model=(fields.word(said, "model") or next(models, "")).removeprefix("models/"),
+        warnings=items.warnings,
+    )
+
+
+def _is_content(row: JSON) -> bool:
+    """Whether this is a content: of Gemini's roles, its parts without a `type`."""
+    parts = fields.items(row, "parts")
+    is_named = fields.text(row, "role") in ROLES
+    return (
+        is_named
+        and "parts" in row
+        and not any("type" in fields.mapping(p) for p in parts)
+    )
+
+
+def _score(sample: Sample) -> float:
+    """0.9 where contents or a response are Gemini's."""
+    for row in sample.rows:
+        if _TELLING.isdisjoint(row):
+            continue
+        request = fields.mapping(row, "request")
+        lists = [
+            fields.items(holder, name) for holder in (row, request) for name in LISTS
+        ]
+        if _is_content(row) or any(
+            _is_content(c) for found in lists for c in found[:9]
+        ):
+            return 0.9
+        reply = fields.mapping(row, "response") or row
+        is_reply = "content" in fields.mapping(
+            next(iter(fields.items(reply, "candidates")), None)
+        )
+        if is_reply or any(
+            "parts" in fields.mapping(c) for c in fields.items(row, "contents")
+        ):
+            return 0.9
+    return 0
+
+
+FORMAT = Format(NAME, "a list of Gemini contents", _score, read)
+WRITER = Writer("Gemini (contents)", "json", "application/json", write)

@@ -1,0 +1,181 @@
+"""The parts of Gemini's contents, read: text, thoughts, calls, responses, data.
+
+REST writes names in camelCase, dumps of the Python SDK in snake_case and bytes in base64 for
+URLs; both are read. `id` is optional in calls and responses: what has none is linked by the
+tool's name and the order.
+
+Sources: ai.google.dev/api/caching#Part, ai.google.dev/gemini-api/docs/thought-signatures.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Place
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.io import fields, json_text
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+Block = dict[str, Any]
+
+_CAMEL = {
+    "inline_data": "inlineData",
+    "file_data": "fileData",
+    "function_call": "functionCall",
+    "function_response": "functionResponse",
+    "thought_signature": "thoughtSignature",
+    "executable_code": "executableCode",
+    "code_execution_result": "codeExecutionResult",
+}
+_ANSWERS = ("output", "result", "error")
+"""Members that are a whole response where they stand alone; `result` is the Python SDK's."""
+_STANDARD = str.maketrans("-_", "+/")
+
+
+class Calls:
+    """The calls of one conversation that wait for their results, in their order."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._open: list[tuple[str, str]] = []
+
+    def begin(self, id_: str, name: str) -> str:
+        """The id of a call: its own, or one made by its order in the conversation."""
+        self._count += 1
+        id_ = id_ or f"call_{self._count}"
+        self._open.append((id_, name))
+        return id_
+
+    def answer(self, id_: str, name: str) -> str:
+        """The id of the call that is answered: the one given, or the first of this name."""
+        for place, (waiting, called) in enumerate(self._open):
+            if waiting == id_ or (not id_ and called == name):
+                del self._open[place]
+                return waiting
+        return id_
+
+
+def read_parts(parts: JSON, at: Place, calls: Calls) -> tuple[Part, ...]:
+    """The parts of a content: a string, one part, or a list of them.
+
+    Raises Invalid at the place of what has the wrong type.
+    """
+    if parts is None:
+        return ()
+    found = [parts] if isinstance(parts, str | dict) else parts
+    fields.require(found, list, "a list of parts", at)
+    return tuple(
+        part for i, block in enumerate(found) for part in _read(block, (*at, i), calls)
+    )
+
+
+def _read(block: JSON, at: Place, calls: Calls) -> Iterator[Part]:
+    """One part, before it its seal where it has one; nothing where it is empty."""
+    if isinstance(block, str):
+        block = {"text": block}
+    fields.require(block, dict, "a part", at)
+    block = {_CAMEL.get(name, name): value for name, value in block.items()}
+    seal = fields.text(block, "thoughtSignature") or None
+    text = fields.text(block, "text")
+    if block.get("thought") is True and text:
+        yield Thinking(text, seal)
+        return
+    if seal:
+        yield Thinking("", data=seal)
+    if text:
+        yield Text(text)
+    for name, reader in _READERS.items():
+        if isinstance(found := block.get(name), dict):
+            yield reader(found, calls) or Opaque(name, {name: found})
+            return
+    others = {
+        name: value
+        for name, value in block.items()
+        if name not in ("text", "thought", "thoughtSignature") and value is not None
+    }
+    if others and not text:
+        yield Opaque(next(iter(others)), others)
+
+
+def _call(call: Block, calls: Calls) -> Part:
+    name = fields.text(call, "name")
+    id_ = calls.begin(fields.text(call, "id"), name)
+    arguments = call.get("args")
+    return ToolCall(id_, name, {} if arguments is None else arguments)
+
+
+def read_response(response: Block, calls: Calls) -> ToolResult:
+    """A tool's answer: its text (other JSON as text), then the media it brought."""
+    name = fields.text(response, "name")
+    call_id = calls.answer(fields.text(response, "id"), name)
+    words, is_error = read_answer(response.get("response"))
+    found = [
+        media for part in fields.items(response, "parts") if (media := read_media(part))
+    ]
+    content = (*((Text(words),) if words else ()), *found)
+    return ToolResult(call_id, content, name or None, is_error)
+
+
+def read_answer(response: JSON) -> tuple[str, bool]:
+    """What a response says, and whether it is an error."""
+    is_error = False
+    if isinstance(response, dict) and len(response) == 1:
+        [member] = response
+        if member in _ANSWERS:
+            response, is_error = response[member], member == "error"
+    if isinstance(response, str):
+        return response, is_error
+    if response is None or response == {}:
+        return "", is_error
+    return json_text.dump(response).decode(), is_error
+
+
+def read_media(part: JSON) -> Image | File | None:
+    """The picture or file of a part that is one."""
+    block = {
+        _CAMEL.get(name, name): value for name, value in fields.mapping(part).items()
+    }
+    found = _inline(fields.mapping(block, "inlineData"))
+    return found or _elsewhere(fields.mapping(block, "fileData"))
+
+
+def _inline(holder: Block, _calls: Calls | None = None) -> Image | File | None:
+    words = "".join(fields.text(holder, "data").translate(_STANDARD).split())
+    data = blocks.inline(words + "=" * (-len(words) % 4))
+    if "data" not in holder or data is None:
+        return None
+    media_type = _media_type(holder)
+    if media_type.startswith("image/"):
+        return Image(media_type, data=data)
+    return File(media_type, fields.text(holder, "displayName") or None, data=data)
+
+
+def _elsewhere(holder: Block, _calls: Calls | None = None) -> Image | File | None:
+    url = fields.text(holder, "fileUri", "file_uri")
+    if not url:
+        return None
+    media_type = _media_type(holder)
+    if media_type.startswith("image/"):
+        return Image(media_type, url=url)
+    return File(media_type, fields.text(holder, "displayName") or None, url=url)
+
+
+def _media_type(holder: Block) -> str:
+    return fields.text(holder, "mimeType", "mime_type") or "application/octet-stream"
+
+
+_READERS: dict[str, Callable[[Block, Calls], Part | None]] = {
+    "functionCall": _call,
+    "functionResponse": read_response,
+    "inlineData": _inline,
+    "fileData": _elsewhere,
+}

@@ -1,0 +1,171 @@
+"""The body of a request to the Gemini API.
+
+The messages at the top that are the system's become `systemInstruction`; one further down is
+a user's text in a frame. The results of one turn's calls stand in the one content behind it,
+as the API asks. Seals of thoughts go out only where they are Gemini's: a provider refuses
+another's. What has no place here is left out: opaque blocks of others, the names of files,
+empty messages.
+
+Source: ai.google.dev/api/generate-content.
+"""
+
+import base64
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from threads.domain.formats.anthropic.writing import FRAME
+from threads.domain.formats.format import Heading
+from threads.domain.formats.io import json_text
+from threads.domain.message import Message, Role
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+Block = dict[str, Any]
+OWN_PARTS = frozenset(
+    {"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
+)
+"""Opaque parts that are Gemini's own, so that they may be written to its form."""
+SEALED = Text | ToolCall | Image | File
+"""What a seal that stands alone is written on, where it stands in front of it."""
+SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
+
+
+def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
+    """A request's `{"systemInstruction", "contents"}`, a content a line, its media inline."""
+    rest = iter(messages)
+    system: list[str] = []
+    first: list[Message] = []
+    for message in rest:
+        if message.role not in SYSTEM or len(system) == heading.system:
+            first.append(message)
+            break
+        system.append(message.text)
+    words = "\n\n".join(text for text in system if text)
+    yield b"{"
+    if words:
+        yield (
+            json_text.dump({"systemInstruction": {"parts": [{"text": words}]}})[1:-1]
+            + b", "
+        )
+    yield b'"contents": ['
+    separator = b"\n"
+    for content in write_contents(chain(first, rest), heading):
+        yield separator + json_text.dump(content)
+        separator = b",\n"
+    yield b"\n]}\n"
+
+
+def write_contents(messages: Iterable[Message], heading: Heading) -> Iterator[Block]:
+    """The contents of a request: results of one turn joined, empty messages left out."""
+    held: Block | None = None
+    names: dict[str, str] = {}
+    for message in messages:
+        content = write_content(message, heading, names)
+        if not content["parts"]:
+            continue
+        if held and _is_answer(held) and _is_answer(content):
+            held["parts"] += content["parts"]
+            continue
+        if held:
+            yield held
+        held = content
+    if held:
+        yield held
+
+
+def _is_answer(content: Block) -> bool:
+    return all("functionResponse" in part for part in content["parts"])
+
+
+def write_content(message: Message, heading: Heading, names: dict[str, str]) -> Block:
+    """The content of one message; `names` gains the tools that its calls name, by their id."""
+    role = "model" if message.role is Role.ASSISTANT else "user"
+    if message.role in SYSTEM:
+        text = message.text
+        return {"role": role, "parts": [{"text": FRAME.format(text)}] if text else []}
+    parts: list[Block] = []
+    seal: str | None = None
+    for part in message.parts:
+        if seal and not isinstance(part, SEALED):
+            parts.append({"text": "", "thoughtSignature": seal})
+            seal = None
+        if isinstance(part, Thinking) and not part.text:
+            seal = (
+                (part.data or part.signature) if heading.strategy == "gemini" else None
+            )
+            continue
+        if written := _part(part, heading, names):
+            parts.append(written | ({"thoughtSignature": seal} if seal else {}))
+            seal = None
+    if seal:
+        parts.append({"text": "", "thoughtSignature": seal})
+    return {"role": role, "parts": parts}
+
+
+def _part(part: Part, heading: Heading, names: dict[str, str]) -> Block | None:
+    match part:
+        case Text(text) if text:
+            return {"text": text}
+        case Thinking(text, signature):
+            seal = signature if heading.strategy == "gemini" else None
+            return {"text": text, "thought": True} | (
+                {"thoughtSignature": seal} if seal else {}
+            )
+        case ToolCall(id_, name, arguments):
+            names[id_] = name
+            return {
+                "functionCall": _with_id(
+                    id_, {"name": name, "args": _object(arguments)}
+                )
+            }
+        case ToolResult():
+            return {"functionResponse": _response(part, heading, names)}
+        case Image() | File():
+            return _media(part, heading)
+        case Opaque(type_, data) if type_ in OWN_PARTS and isinstance(data, dict):
+            return data
+    return None
+
+
+def _with_id(id_: str, form: Block) -> Block:
+    return {"id": id_, **form} if id_ else form
+
+
+def _object(arguments: JSON) -> Block:
+    """Arguments as the object that `args` must be; what is none stands under one name."""
+    if isinstance(arguments, dict):
+        return arguments
+    return {} if arguments in ("", None) else {"arguments": arguments}
+
+
+def _response(result: ToolResult, heading: Heading, names: dict[str, str]) -> Block:
+    texts = [
+        item.text for item in result.content if isinstance(item, Text) and item.text
+    ]
+    media = [item for item in result.content if isinstance(item, Image | File)]
+    name = result.name or names.get(result.call_id) or "tool"
+    said = {"error" if result.is_error else "output": "\n\n".join(texts)}
+    form = _with_id(result.call_id, {"name": name, "response": said})
+    if media:
+        form["parts"] = [_media(item, heading) for item in media]
+    return form
+
+
+def _media(part: Image | File, heading: Heading) -> Block:
+    data = heading.data(part)
+    if data is None:
+        return {
+            "fileData": {"mimeType": part.media_type, "fileUri": heading.address(part)}
+        }
+    words = base64.b64encode(data).decode()
+    return {"inlineData": {"mimeType": part.media_type, "data": words}}

@@ -1,0 +1,110 @@
+"""Members of foreign JSON, read by type: what has another type reads as absent."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.part import JSON
+
+MILLISECONDS_FROM = 1e11
+"""A number above it is milliseconds since 1970: as seconds it would be the year 5138."""
+
+
+_MOST_COUNTED = 1 << 53
+
+
+def text(record: JSON, *names: str) -> str:
+    """The first of these members that is a non-empty string, else an empty one."""
+    if isinstance(record, dict):
+        for name in names:
+            value = record.get(name)
+            if value and isinstance(value, str):
+                return value
+    return ""
+
+
+def word(record: JSON, *names: str, limit: int = 128) -> str:
+    """The first of these members that is a name: printable text of at most `limit` characters.
+
+    For what a database keys rows by; anything else reads as an empty string.
+    """
+    if isinstance(record, dict):
+        for name in names:
+            if found := as_word(record.get(name), limit):
+                return found
+    return ""
+
+
+def as_word(value: JSON, limit: int = 128) -> str:
+    """The value where it is a name as `word` has it, else an empty string."""
+    if type(value) is str and 0 < len(value) <= limit and value.isprintable():
+        return value
+    return ""
+
+
+def mapping(value: JSON, name: str | None = None) -> dict[str, Any]:
+    """The object itself, or its member `name`; an empty one where there is none."""
+    if name is not None:
+        value = mapping(value).get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: JSON, name: str) -> list[Any]:
+    """The member that is a list, else an empty one."""
+    found = mapping(value).get(name)
+    return found if isinstance(found, list) else []
+
+
+def count(record: JSON, *names: str) -> int:
+    """The first of these members that is a whole number from 0 to 2^53, else 0."""
+    if isinstance(record, dict):
+        for name in names:
+            value = record.get(name)
+            if type(value) is int and 0 <= value <= _MOST_COUNTED:
+                return value
+    return 0
+
+
+def as_count(value: JSON) -> int:
+    """The value where it is a number as `count` has it, else 0."""
+    return value if type(value) is int and 0 <= value <= _MOST_COUNTED else 0
+
+
+def moment(value: JSON) -> datetime | None:
+    """A time from RFC 3339 text or seconds or milliseconds since 1970; UTC without a zone."""
+    try:
+        if isinstance(value, str):
+            found = datetime.fromisoformat(value)
+            return found if found.tzinfo else found.replace(tzinfo=UTC)
+        if isinstance(value, int | float) and value > 0:
+            seconds = value / 1000 if value > MILLISECONDS_FROM else value
+            return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None
+
+
+def require(value: JSON, kind: type, words: str, at: Sequence[str | int]) -> Any:
+    """The value, or Invalid at its place where it isn't of this type."""
+    if not isinstance(value, kind):
+        raise Invalid(f"Here {words} is expected.", at=at)
+    return value
+
+
+def spell(at: Place) -> str:
+    """A place as people read it: `messages[3].content[0].type`."""
+    return "".join(
+        f"[{step}]" if isinstance(step, int) else f".{step}" for step in at
+    ).lstrip(".")
+
+
+def one_line(text_: str, limit: int = 80) -> str:
+    """Text as a title: its first words on one line, cut with an ellipsis."""
+    line = " ".join(text_[: 4 * limit].split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def first(values: Iterable[str]) -> str:
+    """The first that is not empty."""
+    return next((value for value in values if value), "")

@@ -1,0 +1,214 @@
+"""Reading JSON that somebody else wrote: any bytes give a value or `Invalid`.
+
+The standard reader accepts what JSON is not, and fails in ways of its own on hostile input.
+Here nesting is measured before parsing (a deep document would exhaust the stack); NaN,
+Infinity and numbers beyond a double read as null; integers too long for Python stay text; of
+duplicate keys the last counts; lone surrogates pass, for transcripts hold them.
+
+orjson reads first, three times as fast; whatever it refuses or may have read otherwise is read
+by the standard library, so that the value never depends on which of them it was.
+"""
+
+import json
+import math
+import re
+from itertools import accumulate
+from typing import Any
+
+import orjson
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.part import JSON
+
+UNSURE = object()
+"""Stands for a value that has to be read by the standard library."""
+parse_roughly = orjson.loads
+"""The value of a text, the fastest way; see `is_exact`. Raises ValueError."""
+MAX_DEPTH = 200
+"""Levels of nesting; real transcripts stay below 40, Python's stack ends near 1,000."""
+
+_LONG_NUMBER = b"0" * 19
+"""The digits of the least integer beyond 64 bits, each of them read as a zero."""
+_SHAPE = bytes.maketrans(b"123456789{", b"000000000[")
+_CONTAINERS = (dict, list)
+_PLAIN = frozenset({int, bool, type(None)})
+_BEYOND_INTEGERS = float(1 << 63)
+"""A double of this size or above may have been an integer that orjson doesn't keep."""
+BOM = b"\xef\xbb\xbf"
+STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRINGS = re.compile(STRING, re.DOTALL)
+_WRITER = json.JSONEncoder(ensure_ascii=False)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+def parse(data: bytes) -> JSON:
+    """The value of one JSON text. Raises Invalid: `json_too_deep` or `json_invalid`."""
+    value = parse_quickly(data)
+    return parse_slowly(data) if value is UNSURE else value
+
+
+def parse_quickly(data: bytes) -> JSON:
+    """What `parse` gives, by orjson alone; `UNSURE` where that may be another value, or none."""
+    try:
+        value = orjson.loads(data)
+    except ValueError:
+        return UNSURE
+    shape = data.translate(_SHAPE)
+    is_simple = _LONG_NUMBER not in shape and shape.count(b"[") <= MAX_DEPTH
+    return value if is_simple or _is_plain(value) else UNSURE
+
+
+def is_exact(value: JSON, levels: int = MAX_DEPTH) -> bool:
+    """Whether what `parse_roughly` gave is what `parse` gives.
+
+    An integer of more than 64 bits it reads as a double, and it reads deeper than `levels`;
+    every other difference it refuses.
+    """
+    kind = type(value)
+    if kind is dict:
+        value = value.values()
+    elif kind is not list:
+        return kind is not float or -_BEYOND_INTEGERS < value < _BEYOND_INTEGERS
+    if not levels:
+        return False
+    for item in value:  # a generator takes twice as long
+        kind = type(item)
+        if kind is not str and kind not in _PLAIN and not is_exact(item, levels - 1):
+            return False
+    return True
+
+
+def parse_slowly(data: bytes) -> JSON:
+    """What `parse` gives, by the standard library alone."""
+    if is_deep(data):
+        raise too_deep()
+    try:
+        return _loads(decode(data))
+    except ValueError as error:
+        reason = getattr(error, "msg", "not UTF-8 text")
+        raise Invalid(f"It is no JSON: {reason}.", code="json_invalid") from None
+
+
+def too_deep() -> Invalid:
+    """The refusal of JSON that is nested too deep."""
+    return Invalid(
+        f"It is nested more than {MAX_DEPTH} levels deep.", code="json_too_deep"
+    )
+
+
+def parse_strictly(text: str) -> JSON:
+    """The value of JSON that every reader understands alike; else ValueError.
+
+    For tool arguments: what would not be written back as the same value is no JSON here.
+    """
+    try:
+        value = parse_roughly(text)
+        if is_exact(value):
+            return value
+    except ValueError:
+        pass
+    if is_deep(text.encode("utf-8", "surrogatepass")):
+        raise ValueError("too deep")
+    return _STRICT_DECODER.decode(text)
+
+
+def is_deep(data: bytes) -> bool:
+    """Whether the nesting of a JSON text passes `MAX_DEPTH`, found without parsing it."""
+    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
+        return False
+    brackets = _STRINGS.sub(b"", data).translate(None, _NO_BRACKETS)
+    return max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > MAX_DEPTH
+
+
+def decode(data: bytes) -> str:
+    """UTF-8 text, with a byte-order mark left out and lone surrogates let through.
+
+    A pair of surrogates that were encoded one by one becomes the character it means. Raises
+    ValueError (UnicodeDecodeError) on any other bytes.
+    """
+    try:
+        return data.removeprefix(BOM).decode()
+    except UnicodeDecodeError:
+        pairs = (
+            data.removeprefix(BOM)
+            .decode("utf-8", "surrogatepass")
+            .encode("utf-16-le", "surrogatepass")
+        )
+        return pairs.decode("utf-16-le", "surrogatepass")
+
+
+def dump(value: JSON, **options: Any) -> bytes:
+    """JSON in UTF-8, keys in their order; a lone surrogate is written as its escape."""
+    text = (
+        json.dumps(value, ensure_ascii=False, **options)
+        if options
+        else _WRITER.encode(value)
+    )
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _is_plain(value: JSON) -> bool:
+    """Whether orjson read a value as the standard library does, and it isn't nested too deep.
+
+    orjson reads an integer of more than 64 bits as a double; every other difference it refuses.
+    """
+    values: list[Any] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        kinds = set(map(type, values))
+        if float in kinds and any(
+            type(item) is float and not -_BEYOND_INTEGERS < item < _BEYOND_INTEGERS
+            for item in values
+        ):
+            return False
+        if dict not in kinds and list not in kinds:
+            return True
+        containers = [item for item in values if type(item) in _CONTAINERS]
+        values = []
+        for container in containers:
+            values += container.values() if type(container) is dict else container
+    return False
+
+
+def _loads(text: str) -> JSON:
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # an integer of more digits than Python converts
+        return _SLOW_DECODER.decode(text)
+
+
+def _null(_constant: str) -> None:
+    return None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is beyond a double")
+    return number
+
+
+def _finite_or_none(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def _int_or_text(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+_DECODER = json.JSONDecoder(parse_constant=_null, parse_float=_finite_or_none)
+_SLOW_DECODER = json.JSONDecoder(
+    parse_constant=_null, parse_float=_finite_or_none, parse_int=_int_or_text
+)
+_STRICT_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+"""Made once: making one costs more than reading a short line."""

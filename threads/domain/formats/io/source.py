@@ -1,0 +1,282 @@
+"""Reading a file piece by piece: the lines of JSONL, the elements of a JSON document.
+
+A file may be larger than memory, so it is never read whole: a line or an element at a time,
+each by its place in the file. `MAX_PIECE` bounds what is held at once.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.part import JSON
+from threads.domain.transcript import Warning
+
+from . import json_text
+
+MAX_PIECE = 64 << 20
+"""Bytes of one line or one element."""
+CHUNK = 1 << 20
+BROKEN = object()
+"""Stands for the value of a line that could not be read; its warning says why."""
+
+_TOKEN = re.compile(
+    rb"\s*+(?:(" + json_text.STRING + rb'|[\[\]{},:])|([^\s"\[\]{},:]++))', re.DOTALL
+)
+_NESTED = re.compile(
+    rb'(?:[^"\[\]{}]++|' + json_text.STRING + rb')*+([\[\]{}]|"|\Z)', re.DOTALL
+)
+"""What leads up to the next bracket, in one step: inside an element only depth matters.
+
+It always matches: at a string that the end cuts (its quote), or at the end.
+"""
+_STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
+
+
+class Span(NamedTuple):
+    """A piece of a file: offsets in bytes, the end exclusive."""
+
+    start: int
+    end: int
+
+    @property
+    def record(self) -> str:
+        """Its locator, as in `Message.records`."""
+        return f"bytes:{self.start}-{self.end}"
+
+
+class Line(NamedTuple):
+    """One line with words in it; `data` is None where it is longer than `MAX_PIECE`."""
+
+    number: int
+    span: Span
+    data: bytes | None
+
+
+class Child(NamedTuple):
+    """A member of a JSON object (by its key) or an element of an array (by its index)."""
+
+    key: str | int
+    span: Span
+
+
+def lines(
+    source: BinaryIO, span: Span | None = None, number: int = 0
+) -> Iterator[Line]:
+    """The lines of a file, or of a part of it that `number` lines come before.
+
+    Blank ones are left out; any line ending. Read by the chunk, for whoever takes the lines may
+    read elsewhere in between; the first is short, for often no more than the first lines are
+    taken.
+    """
+    start = offset = span.start if span else 0
+    size, held = 0, list[bytes]()
+    while True:
+        source.seek(offset)
+        most = CHUNK if offset else CHUNK // 16 or 1
+        chunk = source.read(min(most, span.end - offset) if span else most)
+        offset += len(chunk)
+        *ended, rest = chunk.split(b"\n") if chunk else [b""] * (1 + bool(size))
+        for piece in ended:
+            number += 1
+            size += len(piece) + bool(chunk)
+            whole = b"".join([*held, piece]) if held else piece
+            words = whole.strip() if size <= MAX_PIECE else None
+            if words is None or words:
+                yield Line(number, Span(start, start + size), words)
+            start, size, held = start + size, 0, []
+        if not chunk:
+            return
+        size += len(rest)
+        held = [*held, rest] if size <= MAX_PIECE else []
+
+
+def records(source: BinaryIO, warnings: list[Warning]) -> Iterator[tuple[Line, JSON]]:
+    """Each line with its JSON value, or with `BROKEN` and one more warning."""
+    for line in lines(source):
+        yield line, read_line(line, warnings)
+
+
+def read_line(line: Line, warnings: list[Warning]) -> JSON:
+    """The JSON value of a line, or `BROKEN` and one more warning."""
+    if line.data is None:
+        size = f"{line.span.end - line.span.start:,} bytes"
+        words = (
+            f"Line {line.number} is too long: {size}, at most {MAX_PIECE:,} are read."
+        )
+        warnings.append(Warning("line_too_long", words, line.number))
+        return BROKEN
+    try:
+        return json_text.parse(line.data)
+    except Invalid as error:
+        words = f"Line {line.number} can't be read. {error.message}"
+        warnings.append(Warning(error.code, words, line.number))
+        return BROKEN
+
+
+def read_span(source: BinaryIO, span: Span) -> JSON:
+    """The JSON value of a piece. Raises Invalid, also where it is longer than `MAX_PIECE`."""
+    if span.end - span.start > MAX_PIECE:
+        raise too_long()
+    source.seek(span.start)
+    return json_text.parse(source.read(span.end - span.start).strip())
+
+
+class Window:
+    """Reads pieces that stand near one another without asking the file for each."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+        self._start = 0
+        self._held = b""
+
+    def value(self, span: Span) -> JSON:
+        """The JSON value of a piece, as `read_span` gives it."""
+        if span.end - span.start > MAX_PIECE:
+            raise too_long()
+        return json_text.parse(self.read(span).strip())
+
+    def rough_value(self, span: Span) -> JSON:
+        """The same of a piece that could be read before; see `json_text.is_exact`."""
+        try:
+            return json_text.parse_roughly(self.read(span))
+        except ValueError:  # orjson doesn't read it, or what stands around it
+            return self.value(span)
+
+    def read(self, span: Span) -> bytes:
+        """The bytes of a piece."""
+        begin = span.start - self._start
+        if begin < 0 or span.end > self._start + len(self._held):
+            self._source.seek(span.start)
+            self._held = self._source.read(max(CHUNK, span.end - span.start))
+            self._start, begin = span.start, 0
+        return self._held[begin : begin + span.end - span.start]
+
+
+def too_long() -> Invalid:
+    """The refusal of an element that is not held in memory."""
+    return Invalid(f"It is longer than {MAX_PIECE:,} bytes.", code="element_too_long")
+
+
+def truncated() -> Invalid:
+    """The refusal of JSON that breaks off."""
+    return Invalid("It ends before it is complete.", code="json_truncated")
+
+
+def children(source: BinaryIO, start: int = 0) -> Iterator[Child]:
+    """The members or elements of the JSON container that begins at or after `start`.
+
+    Only structure is looked at. Raises Invalid where the nesting is too deep, or where the
+    file ends before the container does; what stands before its end was given, also a last
+    piece that is cut. A byte-order mark in front of the document is passed over.
+    """
+    scanner = _Scanner(source, start or _after_mark(source))
+    index = 0
+    key: str | None = None
+    begin: int | None = None
+    opener, _ = scanner.next()
+    if opener not in (b"[", b"{"):
+        raise Invalid("It is neither a JSON object nor an array.", code="json_invalid")
+    while True:
+        token, place = scanner.next()
+        if token in (b",", b"]", b"}"):
+            if begin is not None and (key is not None or opener == b"["):
+                yield Child(index if key is None else key, Span(begin, place))
+            if token != b",":
+                return
+            index, key, begin = index + 1, None, None
+        elif opener == b"{" and key is None:
+            key = _key(token)
+        elif token != b":":
+            begin = place if begin is None else begin
+            if token in (b"[", b"{") and not scanner.leave():
+                yield Child(index if key is None else key, Span(begin, scanner.end))
+                raise truncated()
+
+
+def _after_mark(source: BinaryIO) -> int:
+    source.seek(0)
+    mark = source.read(len(json_text.BOM))
+    return len(mark) if mark == json_text.BOM else 0
+
+
+def _key(token: bytes) -> str:
+    try:
+        value = json_text.parse(token)
+    except Invalid:
+        value = None
+    return value if isinstance(value, str) else ""
+
+
+class _Scanner:
+    """Steps through the structure of a JSON text, holding one chunk of it."""
+
+    def __init__(self, source: BinaryIO, start: int) -> None:
+        self._source = source
+        self._origin = start
+        self._chunk = b""
+        self._position = 0
+        self._size = CHUNK
+        self._is_last = False
+
+    def next(self) -> tuple[bytes, int]:
+        """The next string, bracket, separator or scalar, and its place in the file."""
+        if (match := self._match(_TOKEN)) is None:
+            raise truncated()
+        group = match.lastindex or 0
+        return match[group], self._origin + match.start(group)
+
+    def leave(self) -> bool:
+        """Pass over the rest of the container just entered; False where the file ends first."""
+        depth = 1
+        while True:
+            start = self._position
+            for match in _NESTED.finditer(self._chunk, start):
+                step = _STEPS.get(match[1], 0)
+                if not step:
+                    self._position = match.start(1)
+                    break
+                depth += step
+                if not depth:
+                    self._position = match.end()
+                    self._size = CHUNK
+                    return True
+                if depth >= json_text.MAX_DEPTH:
+                    raise json_text.too_deep()
+            if self._is_last:
+                return False
+            if self._position > start:
+                self._size = CHUNK
+            self._read_on()
+
+    @property
+    def end(self) -> int:
+        """Where the chunk at hand ends: the end of the file once it was read to it."""
+        return self._origin + len(self._chunk)
+
+    def _match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+        """The token at the position; one that the end of the chunk may cut is read again."""
+        while True:
+            match = pattern.match(self._chunk, self._position)
+            cut = (
+                match is not None
+                and match.lastindex == 2
+                and match.end() == len(self._chunk)
+            )
+            if match and (self._is_last or not cut):
+                self._position = match.end()
+                self._size = CHUNK
+                return match
+            if self._is_last:
+                return None
+            self._read_on()
+
+    def _read_on(self) -> None:
+        if self._size > 2 * MAX_PIECE:
+            raise too_long()
+        self._origin += self._position
+        self._position = 0
+        self._source.seek(self._origin)
+        self._chunk = self._source.read(self._size)
+        self._is_last = len(self._chunk) < self._size
+        self._size *= 2

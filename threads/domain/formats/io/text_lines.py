@@ -1,0 +1,74 @@
+"""Reading text for people piece by piece: where its lines are, and the words of a passage."""
+
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+from threads.domain.transcript import Warning
+
+from . import json_text, source
+from .source import Span
+
+KEPT = 4096
+"""Bytes of a line that are looked at; what it says is read by its place."""
+
+
+class TextLine(NamedTuple):
+    """A line of text, its end included in `span`; `data` is its beginning, without the end."""
+
+    number: int
+    span: Span
+    data: bytes
+
+
+def lines(
+    file: BinaryIO, span: Span | None = None, number: int = 0
+) -> Iterator[TextLine]:
+    """The lines of a file, or of a part of it that `number` lines come before."""
+    begin = offset = span.start if span else 0
+    end = span.end if span else None
+    size, held = 0, b""
+    while True:
+        file.seek(offset)
+        chunk = file.read(
+            source.CHUNK if end is None else min(source.CHUNK, end - offset)
+        )
+        offset += len(chunk)
+        *ended, rest = chunk.split(b"\n")
+        for piece in ended:
+            number += 1
+            size += len(piece) + 1
+            data = (held + piece[:KEPT])[:KEPT].removesuffix(b"\r")
+            yield TextLine(number, Span(begin, begin + size), _unmarked(data, begin))
+            begin, size, held = begin + size, 0, b""
+        size += len(rest)
+        held = (held + rest[:KEPT])[:KEPT]
+        if not chunk:
+            break
+    if size:
+        yield TextLine(number + 1, Span(begin, begin + size), _unmarked(held, begin))
+
+
+def _unmarked(data: bytes, begin: int) -> bytes:
+    """A line without the byte-order mark that a file may begin with."""
+    return data if begin else data.removeprefix(json_text.BOM)
+
+
+def words(file: BinaryIO, span: Span, line: int, warnings: list[Warning]) -> str | None:
+    """The text of a passage, line ends as LF; None and one more warning where it is too long.
+
+    What is no UTF-8 is replaced, and said in a warning.
+    """
+    if span.end - span.start > source.MAX_PIECE:
+        reason = source.too_long()
+        said = f"From line {line} on: {reason.message}"
+        warnings.append(Warning(reason.code, said, line))
+        return None
+    file.seek(span.start)
+    data = file.read(span.end - span.start)
+    try:
+        text = json_text.decode(data)
+    except ValueError:
+        said = f"From line {line} on there is text that is no UTF-8."
+        warnings.append(Warning("not_utf8", said, line))
+        text = data.decode("utf-8", "replace")
+    return text.replace("\r\n", "\n")

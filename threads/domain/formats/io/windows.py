@@ -1,0 +1,154 @@
+"""Many short pieces of a file at once: the lines of JSONL, the elements of a JSON array.
+
+`source` finds a piece at a time and knows every case; this is for files of many small ones,
+where a step a piece is what costs. A window of the file is held and searched in few steps;
+what it can't make out (a piece longer than a window, deep nesting, broken JSON) is left to
+`source`, so that both give the same pieces.
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import BinaryIO, cast
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.part import JSON
+from threads.domain.transcript import Warning
+
+from . import json_text, source
+from .json_text import parse_roughly
+from .source import BROKEN, Span
+
+Line = tuple[int, int, int, JSON]
+"""Number (from 1), start, end and value of a line."""
+Element = tuple[int | str, int, int, bytes | None]
+"""Key, start, end and bytes of a member; None where `source` has to read it."""
+
+WINDOW = 128 << 10
+"""Bytes: what fits in a processor's cache is read faster than it is out of memory."""
+_FLAT = re.compile(
+    rb'\s*+(\{[^{}\[\]"]*+(?:' + json_text.STRING + rb'[^{}\[\]"]*+)*+\})\s*+([,\]])',
+    re.DOTALL,
+)
+"""An object that holds neither object nor list, and what parts it from the next."""
+_BEGIN = re.compile(rb"\s*+([\[{])")
+_NEXT = re.compile(
+    rb'(?:[^"\[\]{}]++|' + json_text.STRING + rb")*+([\[\]{}])", re.DOTALL
+)
+_DELIMITER = re.compile(rb"\s*+([,\]])")
+
+
+def records(file: BinaryIO) -> Iterator[Line]:
+    """The lines of a file from its start with their values; blank ones are left out.
+
+    The value is that which `source.read_line` gives, or `BROKEN`; but it is not looked at for
+    what orjson reads otherwise: whoever keeps more of it than texts asks `json_text.is_exact`.
+    """
+    number = start = 0
+    while True:
+        file.seek(start)
+        window = file.read(WINDOW)
+        end = window.rfind(b"\n") + 1
+        if not end:  # the last line, or one that is longer than a window
+            rest = source.lines(cast(BinaryIO, _From(file, start)))
+            if (line := next(rest, None)) is None:
+                return
+            number += line.number
+            place = start + line.span.start, start + line.span.end
+            start = place[1]
+            yield number, *place, source.read_line(line, [])
+            continue
+        for piece in io.BytesIO(window[:end]):  # a list would be in nobody's cache
+            number += 1
+            after = start + len(piece)
+            try:
+                value = parse_roughly(piece)
+            except ValueError:
+                value = _value(piece)
+            if value is not BROKEN or not piece.isspace():
+                yield number, start, after, value
+            start = after
+
+
+def elements(file: BinaryIO, start: int = 0) -> Iterator[Element]:
+    """The members of the container that begins at or after `start`, as `source.children`.
+
+    Raises Invalid as that does.
+    """
+    index, place = 0, start
+    file.seek(place)
+    window = file.read(WINDOW)
+    opening = _BEGIN.match(window)
+    at = opening.end() if opening and opening[1] == b"[" else -1
+    while at >= 0:
+        found = _element(window, at)
+        if found is None and at > 0:  # it may be the window that ends
+            place += at
+            file.seek(place)
+            window, at = file.read(WINDOW), 0
+            found = _element(window, at)
+        if found is None:
+            break
+        begin, end, delimiter = found
+        yield index, place + begin, place + end, window[begin:end]
+        if delimiter == b"]":
+            return
+        index, at = index + 1, end + 1
+    for child in islice(source.children(file, start), index, None):
+        yield child.key, child.span.start, child.span.end, None
+
+
+def read_again(
+    file: BinaryIO, number: int, span: Span, warnings: list[Warning]
+) -> JSON:
+    """A line that `records` found broken: its value after all, or a warning that says why."""
+    data = None
+    if span.end - span.start <= source.MAX_PIECE:
+        file.seek(span.start)
+        data = file.read(span.end - span.start).strip()
+    return source.read_line(source.Line(number, span, data), warnings)
+
+
+def _value(piece: bytes) -> JSON:
+    try:
+        return json_text.parse(piece)
+    except Invalid:
+        return BROKEN
+
+
+def _element(window: bytes, at: int) -> tuple[int, int, bytes] | None:
+    """Begin, end and delimiter of the object or list that stands here; None if it isn't whole."""
+    if match := _FLAT.match(window, at):
+        return match.start(1), match.start(2), match[2]
+    begin = _BEGIN.match(window, at)
+    end = _leave(window, begin.end()) if begin else None
+    delimiter = _DELIMITER.match(window, end) if end else None
+    if begin is None or delimiter is None:
+        return None
+    return begin.start(1), delimiter.start(1), delimiter[1]
+
+
+def _leave(window: bytes, at: int) -> int | None:
+    """Where the container ends that was just entered; None where it is too deep or cut."""
+    depth = 1
+    while depth:
+        match = _NEXT.match(window, at)
+        if match is None or depth >= json_text.MAX_DEPTH:
+            return None
+        depth += 1 if match[1] in b"[{" else -1
+        at = match.end()
+    return at
+
+
+class _From:
+    """A file from a place on, as `source.lines` reads it."""
+
+    def __init__(self, file: BinaryIO, start: int) -> None:
+        self._file, self._start = file, start
+
+    def seek(self, offset: int) -> int:
+        return self._file.seek(self._start + offset) - self._start
+
+    def read(self, size: int) -> bytes:
+        return self._file.read(size)

@@ -1,0 +1,139 @@
+"""Conversations that are trees: the way that was chosen, and the ones that left it."""
+
+from array import array
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from threads.domain.transcript import Parent, Relation
+
+Messages = Callable[[Sequence[int]], Sequence[object]]
+"""The messages on a way, by whatever tells them apart."""
+
+MOST = 200
+"""Branches of one conversation that are told apart; what lies on others is left over."""
+MOST_NODES = 500_000
+"""Nodes on all ways together: a branch repeats what it shares with its parent."""
+
+
+LONGEST_ID = 255
+
+
+class Path(NamedTuple):
+    """A way from the root to a leaf.
+
+    `parent` is the number of the way it left (None for the chosen one), `shared` how many of
+    its first nodes it has in common with that way.
+    """
+
+    nodes: tuple[int, ...]
+    parent: int | None
+    shared: int
+
+
+def paths(parents: Sequence[int], leaf: int) -> list[Path]:
+    """The chosen way, to `leaf`, and one for each other leaf, in the order of the leaves.
+
+    `parents` holds each node's parent, or -1. A cycle is cut where it closes. What no leaf
+    leads to (a cycle beside the way), or lies beyond the limits, is on no path.
+    """
+    is_parent = bytearray(len(parents))
+    for parent in parents:
+        if parent >= 0:
+            is_parent[parent] = 1
+    others = (n for n in range(len(parents)) if not is_parent[n] and n != leaf)
+    owner = [-1] * len(parents)
+    position = [0] * len(parents)
+    found: list[Path] = []
+    total = 0
+    for end in (leaf, *others):
+        own, joint = _own(parents, owner, end, len(found))
+        left = owner[joint] if joint >= 0 else 0
+        prefix = found[left].nodes[: position[joint] + 1] if joint >= 0 else ()
+        total += len(prefix) + len(own)
+        if len(found) > MOST or (found and total > MOST_NODES):
+            break
+        for place, node in enumerate(own, len(prefix)):
+            position[node] = place
+        parent_path = left if found else None
+        found.append(Path((*prefix, *own), parent_path, len(prefix)))
+    return found
+
+
+def _own(
+    parents: Sequence[int], owner: list[int], end: int, number: int
+) -> tuple[list[int], int]:
+    """The nodes up from a leaf that are on no way yet, in order, and the one they left."""
+    own: list[int] = []
+    node = end
+    while node >= 0 and owner[node] < 0:
+        owner[node] = number
+        own.append(node)
+        node = parents[node]
+    closes = node >= 0 and owner[node] == number
+    return own[::-1], -1 if closes else node
+
+
+class Way(NamedTuple):
+    """A way that has a message of its own: a conversation.
+
+    `number` counts from 0, the chosen one; `origin` is the number of the way it left, `at`
+    how many messages it has in common with that, `own` its first own node, `left` the nodes
+    on no way at all (they are given with the chosen one).
+    """
+
+    number: int
+    nodes: Sequence[int]
+    own: int
+    origin: int
+    at: int
+    left: Sequence[int] = ()
+
+    def title(self, title: str) -> str:
+        """The conversation's title, with the branch's number where it is one."""
+        return f"{title} (branch {self.number})" if self.number else title
+
+    def external_id(self, id_: str, ids: Sequence[str]) -> str | None:
+        """The conversation's id; of a branch with that of the first node of its own."""
+        if not id_:
+            return None
+        return (f"{id_}/{ids[self.own]}" if self.number else id_)[:LONGEST_ID]
+
+    def parent(self, id_: str, ids: Sequence[str], all_: "list[Way]") -> Parent | None:
+        """What a branch came from; None of the chosen way, or where nothing has an id."""
+        origin = all_[self.origin].external_id(id_, ids)
+        if not self.number or origin is None:
+            return None
+        return Parent(external_id=origin, relation=Relation.BRANCH, at=self.at)
+
+
+def ways(parents: Sequence[int], leaf: int, messages: Messages) -> list[Way]:
+    """The conversations in a tree; `messages` says which ones lie on a way.
+
+    A way that adds no message to the one it left is none: its nodes are left over.
+    """
+    kept: list[Way] = []
+    said: list[Sequence[object]] = []
+    place: dict[int | None, int] = {
+        None: 0
+    }  # the conversation that a path's nodes are in
+    for number, path in enumerate(paths(parents, leaf)):
+        origin = place[path.parent]
+        words = messages(path.nodes)
+        at = _common(words, said[origin]) if said else 0
+        if len(words) == at:
+            place[number] = origin
+            continue
+        place[number] = len(kept)
+        own = path.nodes[min(path.shared, len(path.nodes) - 1)]
+        kept.append(Way(len(kept), array("Q", path.nodes), own, origin, at))
+        said.append(words)
+    if kept:
+        rest = set(range(len(parents))).difference(*(way.nodes for way in kept))
+        kept[0] = kept[0]._replace(left=array("Q", sorted(rest)))
+    return kept
+
+
+def _common(one: Sequence[object], other: Sequence[object]) -> int:
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -1,0 +1,217 @@
+"""Files that hold lists of messages: the containers that OpenAI's and Anthropic's share.
+
+A conversation is a list of messages, or an object with `messages` (a request, a log of
+request and response, a row of a data set), or JSON Lines of messages. A list or JSON Lines of
+such objects holds one conversation each; so do the files of batches, where the request or the
+reply stands further in. The pieces are found by `source.children`, so that a file is never
+held whole.
+"""
+
+from collections.abc import Container, Iterable, Iterator
+from functools import reduce
+from io import SEEK_END
+from itertools import chain, islice
+from typing import Any, BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.io import fields, source
+from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.sample import HEAD, ROWS, Sample, first_record
+from threads.domain.message import Message, Role
+from threads.domain.transcript import Event, Transcript, Warning
+
+from . import loose, titles
+from .conversation import PREFERRED, Envelope, Family, Lines, members_of
+
+TITLE_WITHIN = 50
+"""Messages among which a user's first words are looked for, to name a conversation."""
+IDS = ("external_id", "session_id", "conversation_id")
+"""Members that name the conversation; `id` is a request's."""
+HOLDERS = (
+    *(("request",), ("params",), ("body",)),
+    *(("response", "body"), ("result", "message")),
+)
+"""Where the messages or the choices stand if an object has none of its own: of a log, of a
+batch as Anthropic's API and OpenAI's take it and give it back."""
+_OUTER = {"messages", PREFERRED, *(path[0] for path in HOLDERS)}
+
+
+def read(file: BinaryIO, family: Family) -> list[Transcript]:
+    """The conversations of a file. Raises Invalid where it holds no message at all."""
+    skipped: list[Warning] = []
+    found = [
+        (items, transcript)
+        for items in _conversations(file, family, skipped)
+        if (transcript := _transcript(items, skipped))
+    ]
+    if not found and skipped:
+        raise Invalid(skipped[0].message, code=skipped[0].code)
+    if not found:
+        raise Invalid("This file holds no messages.", code="no_messages")
+    first, _ = found[0]
+    first.given.extend(skipped)
+    first.warnings[:] = skipped
+    return [transcript for _, transcript in found]
+
+
+def opening(sample: Sample, roles: Container[str]) -> list[dict[str, Any]]:
+    """The first messages of a file that holds lists of them; empty for another file."""
+    rows: list[Any] = list(sample.rows)
+    if rows and not fields.text(rows[0], "role"):
+        inner = opened(rows[0])
+        rows = [inner] if "role" in inner else fields.items(inner, "messages")
+    said = [row for row in rows if fields.text(row, "role") in roles]
+    is_cut = len(sample.head) >= HEAD  # what was said may be behind it
+    found = [row for row in said if is_cut or loose.is_message(row)]
+    return found if 2 * len(found) > len(rows) else []
+
+
+def opened(row: dict[str, Any]) -> dict[str, Any]:
+    """What holds the messages of an object: itself, or one that stands in it (`HOLDERS`)."""
+    if _is_open(row) and "requests" not in row:  # most are, and detection asks often
+        return row
+    row = next(iter(fields.items(row, "requests")), row)
+    row = fields.mapping(row)
+    held = (reduce(fields.mapping, path, row) for path in _holders(row))
+    return next((one for one in (row, *held) if _is_open(one)), row)
+
+
+def _holders(members: Container[str | int]) -> Iterable[tuple[str, ...]]:
+    return (("input",),) if PREFERRED in members else HOLDERS
+
+
+def _is_open(members: Container[str | int]) -> bool:
+    return "role" in members or "messages" in members or "choices" in members
+
+
+def title_of(messages: Iterable[Message | Event]) -> str:
+    """The first words of a user among these messages, on one line."""
+    said = (m for m in messages if isinstance(m, Message) and m.role is Role.USER)
+    return titles.of_texts(message.text for message in said)
+
+
+def _conversations(
+    file: BinaryIO, family: Family, skipped: list[Warning]
+) -> Iterator[Lines | Envelope]:
+    first = first_record(_first_rows(file))
+    if first is not None and "role" in first and "messages" not in first:
+        yield Lines(file, family)
+    elif first is not None:
+        for line, value in source.records(file, skipped):
+            if value is not BROKEN:
+                yield from _envelope(file, family, line.span, skipped)
+    elif not _is_list_of_envelopes(file):
+        yield from _envelope(file, family, Span(0, file.seek(0, SEEK_END)), skipped)
+    else:
+        for child in source.children(file):
+            yield from _envelope(file, family, child.span, skipped)
+
+
+def _first_rows(file: BinaryIO) -> list[bytes]:
+    """The first lines, to tell JSON Lines by; none of a document that is but one long line."""
+    file.seek(0)
+    head = file.read(source.CHUNK)
+    if b"\n" not in head.rstrip() and len(head) == source.CHUNK and _is_one_line(file):
+        return []
+    return [line.data or b"" for line in islice(source.lines(file), ROWS)]
+
+
+def _is_one_line(file: BinaryIO) -> bool:
+    """Whether nothing but blanks follows the first line, from where the file stands."""
+    ended = False
+    while chunk := file.read(source.CHUNK):
+        after = chunk if ended else chunk.partition(b"\n")[2]
+        if after.strip():
+            return False
+        ended = ended or b"\n" in chunk
+    return True
+
+
+def _is_list_of_envelopes(file: BinaryIO) -> bool:
+    for child in islice(source.children(file), 1):
+        if isinstance(child.key, int):
+            keys = {inner.key for inner in members_of(file, child.span.start, [])}
+            return "role" not in keys and bool(keys & _OUTER)
+    return False
+
+
+def _envelope(
+    file: BinaryIO, family: Family, span: Span, skipped: list[Warning]
+) -> Iterator[Envelope]:
+    """The conversation in the container that begins here; none where it is no container."""
+    warnings: list[Warning] = []
+    found = members_of(file, span.start, warnings)
+    first = list(islice(found, 1))
+    is_list = bool(first) and isinstance(first[0].key, int)
+    members = (
+        {} if is_list else {child.key: child.span for child in chain(first, found)}
+    )
+    if is_list:
+        yield Envelope(file, family, {"messages": span})
+    elif "requests" in members and not _is_open(members):
+        for child in members_of(file, members["requests"].start, warnings):
+            yield from _envelope(file, family, child.span, skipped)
+    else:
+        yield from _held(file, family, span, members, warnings)
+    skipped.extend(warnings)
+
+
+def _held(
+    file: BinaryIO,
+    family: Family,
+    span: Span,
+    members: dict[str | int, Span],
+    warnings: list[Warning],
+) -> Iterator[Envelope]:
+    """The conversation of an object with these members, wherever in it the messages stand."""
+    beside: dict[str | int, Span] = {}
+    for path in _holders(members):
+        inner = {} if _is_open(members) else members
+        for name in path:
+            place = inner.get(name)
+            inner = _members(file, place, warnings) if place else {}
+        if inner and place:
+            span, beside = place, {k: v for k, v in members.items() if k != path[0]}
+            members = beside | inner
+    if "messages" in members or "choices" in members:
+        yield Envelope(file, family, members)
+    elif "role" in members:
+        yield Envelope(file, family, beside | {"message": span})
+    elif members:
+        words = f"The object at {span.record} holds no messages."
+        warnings.append(Warning("no_messages", words))
+
+
+def _members(
+    file: BinaryIO, span: Span, warnings: list[Warning]
+) -> dict[str | int, Span]:
+    return {child.key: child.span for child in members_of(file, span.start, warnings)}
+
+
+def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript | None:
+    """The conversation, if at least one message of it can be read."""
+    opening: list[Message] = []
+    for item in items:
+        if isinstance(item, Message):
+            opening.append(item)
+            if len(opening) == TITLE_WITHIN or title_of([item]):
+                break
+    if not opening:
+        skipped.extend(items.warnings)
+        return None
+    said = {
+        name: items.get(name)
+        for name in ("title", "strategy", "response", *IDS, "model", "custom_id")
+    }
+    title = fields.one_line(fields.text(said, "title")) or title_of(opening)
+    return Transcript(
+        format=items.family.format,
+        title=title or fields.one_line(fields.text(said, "custom_id")),
+        items=items,
+        external_id=fields.word(said, *IDS, limit=255) or None,
+        strategy=items.family.strategy
+        or fields.word(said, "strategy", limit=32)
+        or "openai",
+        model=fields.word(said, "model") or fields.word(said["response"], "model"),
+        warnings=items.warnings,
+    )

@@ -1,0 +1,285 @@
+"""One conversation of a file of messages, read while it is iterated."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO, NamedTuple
+
+from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.io import fields, json_text, source, windows
+from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.message import Message, Role
+from threads.domain.part import JSON, Text
+from threads.domain.transcript import Event, Warning
+
+from . import loose, loose_blocks
+
+PREFERRED = "preferred_output"
+"""The messages that a row for training by preference wants after those of its `input`."""
+FLAT_REPLY = ("id", "model", "created", "usage", "choices")
+"""Members of a response that stand beside the messages where a log is flat."""
+SAID = frozenset(
+    {
+        "messages",
+        "message",
+        "system",
+        "request",
+        "response",
+        "model",
+        "title",
+        "strategy",
+    }
+    | {"external_id", "session_id", "conversation_id", "format", "version", *FLAT_REPLY}
+    | {PREFERRED}
+)
+"""Members that are read; each other one (`tools`, `temperature`) is an event behind them."""
+
+
+_PLAIN = {
+    "openai": {role.value: role for role in Role if role is not Role.TOOL},
+    "anthropic": {
+        role.value: role for role in (Role.USER, Role.ASSISTANT, Role.SYSTEM)
+    },
+}
+"""Roles whose messages are all said where they have a text as `content` and nothing else."""
+
+
+class Family(NamedTuple):
+    """How one provider's files are read: its messages, and the reply in its response."""
+
+    format: str
+    read_message: Callable[..., Message]
+    read_reply: Callable[[JSON], Message | None]
+    strategy: str
+    """The messages' `parsing_strategy`; empty where the file says it itself."""
+
+
+class Value(NamedTuple):
+    """A piece of the file, parsed (or `BROKEN`), and how people call its place."""
+
+    value: JSON
+    span: Span
+    at: Place
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """JSON Lines of messages: one conversation."""
+
+    file: BinaryIO
+    family: Family
+    given: list[Warning] = field(default_factory=list)
+    """What was found before the items are read."""
+    warnings: list[Warning] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Message | Event]:
+        self.warnings[:] = self.given
+        roles = _PLAIN.get(self.family.format, {})
+        for number, start, end, value in windows.records(self.file):
+            yield _plain(value, start, end, roles) or self._item(
+                value, number, Span(start, end)
+            )
+
+    def _item(self, value: JSON, number: int, span: Span) -> Message | Event:
+        """What a line says that is more than a role and a text, or broken."""
+        if value is BROKEN or not json_text.is_exact(value):
+            value = windows.read_again(self.file, number, span, self.warnings)
+        line = Value(value, span, ("line", number), number)
+        return _item(line, self.family, self.warnings)
+
+    def get(self, _name: str) -> JSON:
+        """A member of the conversation beside its messages: here there is none."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """One object with `messages` and other members, or a bare list of messages."""
+
+    file: BinaryIO
+    family: Family
+    members: Mapping[str | int, Span]
+    given: list[Warning] = field(default_factory=list)
+    warnings: list[Warning] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Message | Event]:
+        self.warnings[:] = self.given
+        yield from self._read("system", _read_system)
+        last: Message | Event | None = None
+        for last in self._messages():
+            yield last
+        if "response" in self.members:
+            replies = self._read("response", self._reply)
+        else:
+            replies = self._read(
+                "choices", lambda _: self.family.read_reply(self._flat())
+            )
+        for reply in replies:
+            if not is_same(reply, last):
+                yield reply
+        for name, span in self.members.items():
+            if name not in SAID and isinstance(name, str):
+                yield Event(name, span.record)
+
+    def get(self, name: str) -> JSON:
+        """A member of the conversation beside its messages; None where it can't be read."""
+        if name not in self.members:
+            return None
+        return self._value(self.members[name], (name,), []).value
+
+    def _reply(self, response: JSON) -> Message | None:
+        """The message of a response, of this family or another."""
+        if (found := self.family.read_reply(response)) is not None:
+            return found
+        inner = loose.reply_in(response)
+        return self.family.read_message(inner, at=("response",)) if inner else None
+
+    def _messages(self) -> Iterator[Message | Event]:
+        if "message" in self.members:
+            value = self._value(self.members["message"], ("message",), self.warnings)
+            yield _item(value, self.family, self.warnings)
+        for name in ("messages", PREFERRED):
+            if name in self.members:
+                yield from self._listed(name)
+
+    def _listed(self, name: str) -> Iterator[Message | Event]:
+        roles = _PLAIN.get(self.family.format, {})
+        try:
+            begin = self.members[name].start
+            for key, start, end, data in windows.elements(self.file, begin):
+                yield _plain(_roughly(data), start, end, roles) or self._message(
+                    (name, key), Span(start, end), data
+                )
+        except Invalid as error:
+            self.warnings.append(_warning(error, (), None))
+
+    def _message(self, at: Place, span: Span, data: bytes | None) -> Message | Event:
+        """What a piece of the list says that is more than a role and a text, or broken.
+
+        `data` is None where it isn't read yet.
+        """
+        try:
+            value = (
+                source.read_span(self.file, span)
+                if data is None
+                else json_text.parse(data)
+            )
+        except Invalid as error:
+            self.warnings.append(_warning(error, at, None))
+            value = BROKEN
+        return _item(Value(value, span, at), self.family, self.warnings)
+
+    def _read(
+        self, name: str, reader: Callable[[JSON], Message | None]
+    ) -> Iterator[Message | Event]:
+        """The message of a member, or an event where it is none; nothing where it is empty."""
+        if name not in self.members:
+            return
+        value = self._value(self.members[name], (name,), self.warnings)
+        try:
+            message = reader(value.value) if value.value is not BROKEN else None
+        except Invalid as error:
+            self.warnings.append(_warning(error, error.at, None))
+            message = None
+        if message is not None:
+            yield replace(message, records=(value.span.record,))
+        elif value.value:
+            yield Event(name, value.span.record)
+
+    def _flat(self) -> JSON:
+        """A response whose members stand beside the messages."""
+        return {name: self.get(name) for name in FLAT_REPLY}
+
+    def _value(self, span: Span, at: Place, warnings: list[Warning]) -> Value:
+        try:
+            return Value(source.read_span(self.file, span), span, at)
+        except Invalid as error:
+            warnings.append(_warning(error, at, None))
+            return Value(BROKEN, span, at)
+
+
+def members_of(
+    file: BinaryIO, start: int, warnings: list[Warning]
+) -> Iterator[source.Child]:
+    """The members of the container that begins here; a warning where it can't be read on."""
+    try:
+        yield from source.children(file, start)
+    except Invalid as error:
+        warnings.append(_warning(error, (), None))
+
+
+def _roughly(data: bytes | None) -> JSON:
+    """The value of a piece, if only `_plain` asks; None where it isn't easily read."""
+    try:
+        return json_text.parse_roughly(data) if data else None
+    except ValueError:
+        return None
+
+
+def _plain(
+    value: JSON, start: int, end: int, roles: Mapping[str, Role]
+) -> Message | None:
+    """The message of a value that is but a role and a text, as most of short ones are."""
+    if type(value) is not dict or len(value) != 2:
+        return None
+    said, text = value.get("role"), value.get("content")
+    if type(said) is not str or type(text) is not str or not text:
+        return None
+    role = roles.get(said)
+    if role is None:
+        return None
+    record = f"bytes:{start}-{end}"  # calling the class takes twice as long
+    return Message.__new__(Message, role=role, parts=(Text(text),), records=(record,))
+
+
+def _item(value: Value, family: Family, warnings: list[Warning]) -> Message | Event:
+    """The message of a value; what is none, or can't be read as one, is an event."""
+    record, given = value.span.record, value.value
+    if given is BROKEN:
+        return Event("unreadable", record)
+    if isinstance(given, dict):
+        if "role" not in given or not loose.is_message(given):
+            return Event(fields.text(given, "type") or "record", record)
+        if "content" not in given:
+            given = loose.with_content(given)
+        elif loose_blocks.are_foreign(given["content"]):
+            given = loose.mended(given)
+    try:
+        return family.read_message(given, at=value.at, records=(record,))
+    except Invalid as error:
+        return _mended(value, given, family) or _unread(value, error, warnings)
+
+
+def _mended(value: Value, given: JSON, family: Family) -> Message | None:
+    """The message of a value that is nearly of the published form."""
+    if not isinstance(given, dict):
+        return None
+    try:
+        return family.read_message(
+            loose.mended(given), at=value.at, records=(value.span.record,)
+        )
+    except Invalid:
+        return None
+
+
+def _unread(value: Value, error: Invalid, warnings: list[Warning]) -> Event:
+    warnings.append(_warning(error, error.at, value.line))
+    return Event("unreadable", value.span.record)
+
+
+def _read_system(system: JSON) -> Message | None:
+    parts = blocks.read_content(loose_blocks.published(system), ("system",))
+    return Message(role=Role.SYSTEM, parts=parts) if parts else None
+
+
+def is_same(reply: Message | Event, last: Message | Event | None) -> bool:
+    """Whether the messages that were asked with end with the reply already."""
+    if not isinstance(reply, Message) or not isinstance(last, Message):
+        return False
+    return (reply.role, reply.parts) == (last.role, last.parts)
+
+
+def _warning(error: Invalid, at: Place, line: int | None) -> Warning:
+    place = f"At {fields.spell(at)}: " if at else "The file can't be read to its end. "
+    return Warning(error.code, place + error.message, line)

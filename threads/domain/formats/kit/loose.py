@@ -1,0 +1,95 @@
+"""Messages in files that are nearly of the published form, made into it.
+
+Files come from many programs: a message stands in a member `message` of its own, its words in
+`text`; a call has its name beside its id instead of in a `function`; what a tool answered is
+an object. A door that takes requests is stricter and reads none of this.
+"""
+
+from typing import Any
+
+from threads.domain.formats.io import fields, json_text
+from threads.domain.part import JSON
+
+from . import loose_blocks
+
+SPOKEN = (
+    *("content", "tool_calls", "function_call", "parts", "refusal", "audio"),
+    *("reasoning", "reasoning_content", "thinking_blocks", "tool_results"),
+)
+"""Members of which a message has at least one; notes on a message have none."""
+_NAMES = ("name", "tool", "tool_name", "toolName")
+_ARGUMENTS = ("arguments", "args", "input", "parameters", "arguments_json")
+_IDS = ("id", "call_id", "tool_call_id", "toolCallId")
+
+
+def is_message(record: dict[str, Any]) -> bool:
+    """Whether a record with a role holds what somebody said, and no notes on it alone."""
+    if len(record) == 1 or any(name in record for name in SPOKEN):
+        return True
+    return with_content(record) is not record
+
+
+def with_content(record: dict[str, Any]) -> dict[str, Any]:
+    """A record with its `content` in place, where it stands elsewhere; else itself."""
+    inner = record.get("message")
+    if isinstance(inner, dict) and "content" in inner:
+        return record | inner | {"role": record["role"]}
+    if isinstance(inner, str):
+        return record | {"content": inner}
+    if isinstance(record.get("text"), str):
+        return record | {"content": record["text"]}
+    return record
+
+
+def mended(record: dict[str, Any]) -> dict[str, Any]:
+    """A message of which parts could not be read, with these in the published form.
+
+    A call that names no tool becomes a block of an unknown type, so that it is kept whole.
+    """
+    content = loose_blocks.published(record.get("content"))
+    if isinstance(content, dict):
+        is_block = isinstance(content.get("type"), str)
+        content = [content] if is_block else json_text.decode(json_text.dump(content))
+    calls = record.get("tool_calls")
+    if not isinstance(calls, list):
+        return record | {"content": content}
+    read = [_call(call) for call in calls]
+    unread = [
+        {"type": "tool_call", "tool_call": given}
+        for given, call in zip(calls, read, strict=True)
+        if call is None
+    ]
+    if unread:
+        said = [content] if isinstance(content, str) and content else content or []
+        content = [*said, *unread] if isinstance(said, list) else content
+    return record | {
+        "content": content,
+        "tool_calls": [call for call in read if call is not None],
+    }
+
+
+def reply_in(response: JSON) -> dict[str, Any] | None:
+    """The message of a response that is Anthropic's or Bedrock's; None where it is none."""
+    held = fields.mapping(fields.mapping(response, "output"), "message")
+    found = held or fields.mapping(response)
+    is_message = found.get("role") == "assistant" and "content" in found
+    return mended(found) if is_message else None
+
+
+def _call(call: JSON) -> JSON:
+    """A call as Chat Completions spells it; None where it names no tool."""
+    if not isinstance(call, dict):
+        return None
+    if any(isinstance(call.get(name), dict) for name in ("function", "custom")):
+        return call
+    name = next((call[key] for key in _NAMES if isinstance(call.get(key), str)), None)
+    if name is None:
+        return None
+    id_ = next((call[key] for key in _IDS if isinstance(call.get(key), str)), "")
+    member = next((key for key in _ARGUMENTS if key in call), None)
+    arguments = call[member] if member else {}
+    return {
+        "id": id_,
+        "type": "function",
+        "function": {"name": name, "arguments": arguments},
+    }

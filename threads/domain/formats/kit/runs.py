@@ -1,0 +1,195 @@
+"""What agents print while they run, an event a line: where each run is, and answers in the making.
+
+A file may hold the output of several runs. Those of one session follow one another in it; what
+a run of another session prints is a session of its own.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from typing import Any, BinaryIO
+
+from threads.domain.formats.io import fields, source, windows
+from threads.domain.formats.io.source import Span
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import Part, Text, ToolCall
+from threads.domain.transcript import Transcript, Warning
+
+from .reading import Item, Reading, Row, conversation, conversations
+
+MOST_HELD = 16 << 20
+"""Bytes of lines that become one message: what is told beyond them is the next one's."""
+
+
+@dataclass(slots=True)
+class Run:
+    """The lines of one session in a file, and what they say of it."""
+
+    start: int = 0
+    lines: int = 0
+    """How many lines come before it."""
+    end: int = 0
+    id: str = ""
+    model: str = ""
+    speaks: bool = False
+    """Whether one of its lines makes a message."""
+    open: dict[str, int] = field(default_factory=dict)
+    """Items that were begun and not ended, with the place of the last line of each."""
+    unfinished: set[int] = field(default_factory=set)
+    """The places of the last lines of items that never ended."""
+
+    def begin(self, id_: str) -> None:
+        """A run begins: what the one before left open is never ended."""
+        self.id = id_
+        self.unfinished.update(self.open.values())
+        self.open.clear()
+
+
+Begins = Callable[[dict[str, Any]], str]
+"""The session's id, of a record that a run begins with; else an empty string."""
+Items = Callable[[Run, list[Warning]], Iterator[Item]]
+"""Makes the items of a session."""
+Note = Callable[[Run, dict[str, Any], int], None]
+"""Takes from a record, at its place in the file, what is to be known before it is read."""
+
+
+def find(file: BinaryIO, begins: Begins, note: Note) -> list[Run]:
+    """The sessions of a file in its order; at least one.
+
+    A run in which nothing is said belongs to the one behind it, else to the one before.
+    """
+    found = [Run()]
+    for number, start, end, value in windows.records(file):
+        record = fields.mapping(value)
+        if id_ := begins(record):
+            if found[-1].speaks and found[-1].id != id_:
+                found[-1].begin(found[-1].id)
+                found.append(Run(start, number - 1))
+            found[-1].begin(id_)
+        note(found[-1], record, start)
+        found[-1].end = end
+    found[-1].begin(found[-1].id)
+    if len(found) > 1 and not found[-1].speaks:
+        silent = found.pop()
+        found[-1].end = silent.end
+    return found
+
+
+def transcripts(
+    found: list[Run], items: Items, label: str, name: str, **members: Any
+) -> list[Transcript]:
+    """The sessions, named by their ids where no user's words do so.
+
+    Raises Invalid where none holds a message; beside others one may hold only events.
+    """
+    readings = [Reading(partial(items, run)) for run in found]
+    told = [
+        conversation(reading, external_id=run.id or None, model=run.model, **members)
+        for run, reading in zip(found, readings, strict=True)
+    ]
+    conversations(told, label, readings[0].warnings)
+    return [
+        replace(
+            one
+            or Transcript(
+                title="",
+                items=reading,
+                external_id=run.id or None,
+                warnings=reading.warnings,
+                **members,
+            ),
+            title=(one and one.title) or f"{name} {run.id[:8]}".rstrip(),
+        )
+        for run, reading, one in zip(found, readings, told, strict=True)
+    ]
+
+
+def rows(file: BinaryIO, run: Run, warnings: list[Warning]) -> Iterator[Row]:
+    """The lines of a session."""
+    for line in source.lines(file, Span(run.start, run.end), run.lines):
+        yield Row(source.read_line(line, warnings), line.span, line.number)
+
+
+class Answer:
+    """A message of the model's that is told by several lines."""
+
+    def __init__(self, model: str = "") -> None:
+        self._model = model
+        self._parts: list[tuple[int, Part]] = []
+        """Each with its place: they are told in the order of these, else in that they came in."""
+        self._words: list[str] = []
+        self._records: list[str] = []
+        self._created_at: datetime | None = None
+        self._behind: list[Item] = []
+        self._size = 0
+        self.id = ""
+        self.has_calls = False
+        self.has_results = False
+        self.is_partial = False
+        self.usage: Usage | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._records)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more is held with it."""
+        return self._size > MOST_HELD
+
+    def add(
+        self,
+        part: Part | str,
+        row: Row,
+        created_at: datetime | None = None,
+        place: int = 0,
+    ) -> None:
+        """The next part; a string goes on with the words before it."""
+        if isinstance(part, str):
+            self._words.append(part)
+        else:
+            self._join()
+            self._parts.append((place, part))
+            self.has_calls = self.has_calls or isinstance(part, ToolCall)
+        if not self._records:
+            self._created_at = created_at
+        self._records.append(row.record)
+        self._size += row.span.end - row.span.start
+
+    def keep(self, item: Item, row: Row) -> None:
+        """An event, or the result of one of its calls, that follows it."""
+        self._behind.append(item)
+        self.has_results = self.has_results or isinstance(item, Message)
+        self._size += row.span.end - row.span.start
+
+    def followed_by(self, item: Item, row: Row) -> Iterator[Item]:
+        """The item itself, unless it is held with the answer that it follows."""
+        if self and not self.is_full:
+            self.keep(item, row)
+        else:
+            yield item
+
+    def items(self) -> Iterator[Item]:
+        """What was told, and what followed; nothing where no part was."""
+        if self:
+            yield self._message()
+            yield from self._behind
+
+    def _message(self) -> Message:
+        self._join()
+        placed = sorted(self._parts, key=lambda one: one[0])
+        return Message(
+            role=Role.ASSISTANT,
+            parts=tuple(part for _, part in placed),
+            model=self._model or None,
+            source_id=self.id or None,
+            created_at=self._created_at,
+            usage=self.usage,
+            partial=self.is_partial,
+            records=tuple(self._records),
+        )
+
+    def _join(self) -> None:
+        if self._words:
+            self._parts.append((0, Text("".join(self._words))))
+            self._words.clear()

@@ -1,0 +1,302 @@
+"""Items of OpenAI's Responses API, of which Codex's rollouts are made too.
+
+A conversation is a flat list of items: what one answer of the model is stands there as several
+(reasoning, message, calls), so that items of the model in a row are one message. A call and
+its output are linked by `call_id`; `id` is the item's own.
+
+Sources: platform.openai.com/docs/api-reference/responses, Codex's own protocol.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.io import fields, json_text
+from threads.domain.message import ASSISTANT, TOOL, Message, Role, Usage
+from threads.domain.part import (
+    JSON,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+from . import messages as openai
+
+SEALED = frozenset({"compaction", "compaction_summary", "context_compaction"})
+"""Items that only the provider can read."""
+HOSTED = SEALED | {
+    "web_search_call",
+    "file_search_call",
+    "code_interpreter_call",
+    "mcp_call",
+    "mcp_list_tools",
+    "mcp_approval_request",
+}
+"""What the provider did itself within an answer: no output follows, so it is kept whole."""
+CALLED = frozenset(
+    {"function", "custom_tool", "local_shell", "shell", "computer", "apply_patch"}
+    | {"tool_search", "image_generation"}
+)
+"""What calls name, by whose types a list of items is known."""
+OTHERS = frozenset({"item_reference", "additional_tools", "configuration_update"})
+"""Items that are no part of the conversation, though their names might say so."""
+SEARCH = "tool_search"
+"""A tool of the API's own, whose output is a list of tools and no text."""
+_ARGUMENTS = ("action", "actions", "operation", "arguments", "input")
+_ENVELOPE = ("type", "id", "call_id", "status")
+_ROLES = {role.value: role for role in Role}
+_PICTURES = {
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+}
+
+
+Item = tuple[Role, tuple[Part, ...], str | None]
+"""An item read: who speaks, what, and the speaker's name; the assistant's are joined."""
+
+
+def read_item(item: JSON, at: Place = ()) -> Item | None:
+    """What an item says; None where it is no part of the conversation.
+
+    Raises Invalid at the place that is malformed.
+    """
+    if not isinstance(item, dict):
+        raise Invalid("Here an item is expected.", at=at)
+    type_ = item.get("type")
+    if type(type_) is not str:
+        type_ = "message" if "role" in item else ""
+    if reader := _READERS.get(type_):
+        return reader(item, at)
+    if type_ in OTHERS:
+        return None
+    if type_ in HOSTED or item.get("execution") == "server":
+        return _hosted(item, at)
+    if type_.endswith("_output"):
+        return _output(item, at)
+    if type_.endswith("_call"):
+        return _call(item, at)
+    return None
+
+
+def is_item(record: JSON) -> bool:
+    """Whether an object looks like an item that no other format has."""
+    type_ = fields.text(record, "type")
+    if type_ == "message":
+        content = fields.items(record, "content")
+        kinds = {fields.text(block, "type") for block in content}
+        return bool(kinds & {"input_text", "output_text", "input_image"})
+    if type_ == "reasoning":
+        return "summary" in record or "encrypted_content" in record
+    if type_ in SEALED:
+        return "encrypted_content" in record
+    called = type_.removesuffix("_output").removesuffix("_call")
+    return type_ in HOSTED or (called != type_ and called in CALLED)
+
+
+def message_of(
+    read: Item, item: JSON, records: tuple[str, ...], at: datetime | None = None
+) -> Message:
+    """An item as a message of its own."""
+    role, parts, name = read
+    return Message.__new__(  # calling the class takes twice as long
+        Message,
+        role=role,
+        parts=parts,
+        name=name,
+        source_id=fields.word(item, "id") or None if item and "id" in item else None,
+        created_at=at,
+        records=records,
+    )
+
+
+class Answer:
+    """An answer of the model that is put together of its items."""
+
+    __slots__ = ("created_at", "parts", "records", "source_id", "usage")
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self.records: list[str] = []
+        self.source_id: str | None = None
+        self.created_at: datetime | None = None
+        self.usage: Usage | None = None
+
+    @property
+    def size(self) -> int:
+        """How many items it is made of so far."""
+        return len(self.records)
+
+    def add(
+        self, parts: Iterable[Part], item: JSON, record: str, at: datetime | None = None
+    ) -> None:
+        """One more item: what it says, and the place it was read from."""
+        if not self.records:
+            self.created_at = at
+        self.parts.extend(parts)
+        self.records.append(record)
+        if self.source_id is None and "id" in item:
+            self.source_id = fields.word(item, "id") or None
+
+    def message(self, model: str = "") -> Message | None:
+        """The message; None where no item says anything (reasoning without words or seal)."""
+        if not self.parts:
+            return None
+        return Message.__new__(  # as above
+            Message,
+            role=ASSISTANT,
+            parts=tuple(self.parts),
+            model=model or None,
+            source_id=self.source_id,
+            created_at=self.created_at,
+            usage=self.usage,
+            records=tuple(self.records),
+        )
+
+
+def read_usage(usage: JSON, cached: JSON) -> Usage | None:
+    """The tokens of one answer; `cached` holds the count of those that were cached."""
+    if not isinstance(usage, dict):
+        return None
+    return Usage(
+        input_tokens=fields.count(usage, "input_tokens"),
+        output_tokens=fields.count(usage, "output_tokens"),
+        cached_tokens=fields.count(cached, "cached_tokens", "cached_input_tokens"),
+    )
+
+
+def _message(item: dict[str, Any], at: Place) -> Item:
+    role = _ROLES.get(fields.text(item, "role"))
+    if role is None:
+        known = ", ".join(_ROLES)
+        raise Invalid(f"A message's role is one of {known}.", at=(*at, "role"))
+    return role, blocks.read_content(item.get("content"), (*at, "content")), None
+
+
+def _reasoning(item: dict[str, Any], _at: Place) -> Item:
+    """Reasoning in full where it is there, else its summary, with what is sealed."""
+    words, sealed = _joined(item, "content") or _joined(item, "summary"), None
+    if "encrypted_content" in item:
+        sealed = fields.text(item, "encrypted_content") or None
+    parts = (Thinking(words, None, sealed),) if words or sealed else ()
+    return ASSISTANT, parts, None
+
+
+def _joined(item: dict[str, Any], member: str) -> str:
+    pieces = item.get(member)
+    if not pieces or not isinstance(pieces, list):
+        return ""
+    return "\n\n".join(fields.text(piece, "text") for piece in pieces)
+
+
+def _function_call(item: dict[str, Any], at: Place) -> Item:
+    """A function's name has its namespace in front, as Codex spells it for people."""
+    name = item.get("name")
+    if not isinstance(name, str):
+        raise Invalid("Here the name of a tool is expected.", at=(*at, "name"))
+    if "namespace" in item:
+        name = fields.text(item, "namespace") + name
+    arguments = openai.read_arguments(item.get("arguments", ""))
+    return ASSISTANT, (ToolCall(_call_id(item), name, arguments),), None
+
+
+def _custom_call(item: dict[str, Any], at: Place) -> Item:
+    """A call whose input is text by definition, also where the text happens to be JSON."""
+    name = fields.require(item.get("name"), str, "the name of a tool", (*at, "name"))
+    call = ToolCall(_call_id(item), name, item.get("input", ""))
+    return ASSISTANT, (call,), None
+
+
+def _call(item: dict[str, Any], _at: Place) -> Item:
+    """A call of a tool that the API defines (shell, computer, tool search, …)."""
+    name = fields.text(item, "name") or item["type"].removesuffix("_call")
+    member = next((name for name in _ARGUMENTS if name in item), None)
+    if member is None:
+        arguments: JSON = {k: v for k, v in item.items() if k not in _ENVELOPE}
+    else:
+        arguments = item[member]
+    return ASSISTANT, (ToolCall(_call_id(item), name, arguments),), None
+
+
+def _output(item: dict[str, Any], at: Place) -> Item:
+    """What a tool answered: text, blocks, or (older Codex) content and whether it went well."""
+    output, is_error = item.get("output"), False
+    if output and isinstance(output, str):
+        return TOOL, (ToolResult(_call_id(item), (Text(output),)),), None
+    if isinstance(output, dict) and not {"content", "type"} & output.keys():
+        output = json_text.decode(json_text.dump(output))
+    if isinstance(output, dict):
+        is_error = output.get("success") is False
+        output = output["content"] if "content" in output else [_screenshot(output)]
+    if isinstance(output, list):
+        output = [_typed(block) for block in output]
+    result = blocks.read_result(
+        {"content": output, "is_error": is_error}, _call_id(item), (*at, "output")
+    )
+    return TOOL, (result,), None
+
+
+def _screenshot(output: dict[str, Any]) -> dict[str, Any]:
+    is_picture = output.get("type") == "computer_screenshot"
+    return output | {"type": "input_image" if is_picture else "output"}
+
+
+def _typed(block: JSON) -> JSON:
+    """A block with a type; what a shell answers has none."""
+    return {"type": "output"} | block if isinstance(block, dict) else block
+
+
+def _search_output(item: dict[str, Any], _at: Place) -> Item:
+    """The tools that a search has found, kept as they are: they can be called from here on."""
+    if item.get("execution") == "server":
+        return _hosted(item, _at)
+    found = {k: v for k, v in item.items() if k not in ("id", "call_id")}
+    content = (Opaque(f"{SEARCH}_output", found),)
+    return TOOL, (ToolResult(_call_id(item), content),), None
+
+
+def _agent_message(item: dict[str, Any], at: Place) -> Item:
+    """What another agent said to this one."""
+    content = blocks.read_content(item.get("content"), (*at, "content"))
+    return Role.USER, content, fields.text(item, "author") or None
+
+
+def _approval(item: dict[str, Any], _at: Place) -> Item:
+    return Role.USER, (Opaque(item["type"], item),), None
+
+
+def _hosted(item: dict[str, Any], _at: Place) -> Item:
+    return ASSISTANT, (Opaque(item["type"], item),), None
+
+
+def _picture(item: dict[str, Any], at: Place) -> Item:
+    """An image that the model has made; whole where its bytes are not there."""
+    data = blocks.inline(item.get("result"))
+    if not data:
+        return _hosted(item, at)
+    found = (kind for magic, kind in _PICTURES.items() if data.startswith(magic))
+    return ASSISTANT, (Image(next(found, "image/png"), data=data),), None
+
+
+def _call_id(item: dict[str, Any]) -> str:
+    id_ = item.get("call_id")
+    return id_ if id_ and isinstance(id_, str) else fields.text(item, "id")
+
+
+_READERS: dict[str, Callable[[dict[str, Any], Place], Item]] = {
+    "message": _message,
+    "reasoning": _reasoning,
+    "function_call": _function_call,
+    "function_call_output": _output,
+    "custom_tool_call": _custom_call,
+    f"{SEARCH}_output": _search_output,
+    "agent_message": _agent_message,
+    "mcp_approval_response": _approval,
+    "image_generation_call": _picture,
+}

@@ -1,0 +1,253 @@
+"""Messages as items of OpenAI's Responses API: for its requests and for Codex's rollouts.
+
+Arguments that are text are a custom tool's input, all others a function's. Reasoning goes out
+with its seal alone, for the provider refuses it without one, and only before the first message
+that was changed. What a result answers must stand before it: a result without its call goes
+out as a user's words in a frame. That a result was an error has no place in an item.
+
+Sources: platform.openai.com/docs/api-reference/responses, Codex's own protocol.
+"""
+
+import base64
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from threads.domain.formats.format import Heading
+from threads.domain.formats.io import json_text
+from threads.domain.message import Message, Role
+from threads.domain.part import (
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+from .items import HOSTED, SEALED, SEARCH
+
+Item = dict[str, Any]
+FRAME = '<tool_result call_id="{}">\n{}\n</tool_result>'
+"""A result whose call is not there, as a user's text."""
+
+
+class Dialect(NamedTuple):
+    """What a reader of items takes: blocks of messages and outputs that aren't text or images."""
+
+    blocks: frozenset[str]
+    has_files: bool
+
+
+API = Dialect(
+    frozenset({"refusal", "input_file", "input_image", "input_audio"})
+    | {"encrypted_content"},
+    has_files=True,
+)
+CODEX = Dialect(frozenset(), has_files=False)
+"""Codex leaves out a whole line for one block that it doesn't know."""
+
+
+Turn = list[tuple[int, Message]]
+"""Messages with their ordinals: one, and the results that follow it."""
+
+
+def in_turns(messages: Iterable[Message]) -> Iterator[Turn]:
+    """Messages with their ordinals, each together with the results that follow it."""
+    held: Turn = []
+    for ordinal, message in enumerate(messages):
+        if held and not _results(message):
+            yield held
+            held = []
+        held.append((ordinal, message))
+    if held:
+        yield held
+
+
+class ItemWriter:
+    """Writes the messages of one conversation, in their order; knows which calls are open."""
+
+    def __init__(self, heading: Heading, dialect: Dialect) -> None:
+        self.heading = heading
+        self.dialect = dialect
+        self._open: dict[str, str] = {}
+        """The type of the call's item by its id."""
+        self._nameless: list[tuple[str, str]] = []
+        self._made = 0
+
+    def write(self, turn: Turn) -> Iterator[tuple[Message, list[Item]]]:
+        """Each message of a turn with its items."""
+        answers = [result for _, message in turn for result in _results(message)]
+        for ordinal, message in turn:
+            yield message, self._items(ordinal, message, answers)
+
+    def _items(
+        self, ordinal: int, message: Message, answers: list[ToolResult]
+    ) -> list[Item]:
+        if message.role is Role.ASSISTANT:
+            return list(self._answer(ordinal, message.parts, answers))
+        items = [self._result(result) for result in _results(message)]
+        rest = [part for part in message.parts if not isinstance(part, ToolResult)]
+        if rest or not items:
+            role = Role.USER if message.role is Role.TOOL else message.role
+            items.append(_message(role, self._blocks(rest, "input_text")))
+        return items
+
+    def _is_sealed(self, ordinal: int) -> bool:
+        """Whether the provider's seals on a message still hold."""
+        first = self.heading.first_changed
+        return self.heading.strategy != "anthropic" and (
+            first is None or ordinal < first
+        )
+
+    # The assistant's
+
+    def _answer(
+        self, ordinal: int, parts: Iterable[Part], answers: list[ToolResult]
+    ) -> Iterator[Item]:
+        said: list[Item] = []
+        for part in parts:
+            item = self._own(ordinal, part, answers)
+            if item is None:
+                said.extend(self._blocks([part], "output_text"))
+                continue
+            if said:
+                yield _message(Role.ASSISTANT, said)
+                said = []
+            yield from item
+        if said:
+            yield _message(Role.ASSISTANT, said)
+
+    def _own(
+        self, ordinal: int, part: Part, answers: list[ToolResult]
+    ) -> list[Item] | None:
+        """The item that a part is by itself, if it isn't left out; None for what is said."""
+        match part:
+            case Thinking(text, _, data):
+                is_kept = data is not None and self._is_sealed(ordinal)
+                return [_reasoning(text, data or "")] if is_kept else []
+            case ToolCall():
+                return [self._call(part, answers)]
+            case ToolResult():
+                return [self._result(part)]
+            case Image() if (picture := self.heading.data(part)) is not None:
+                return [_picture(picture)]
+            case Opaque(type_, {"type": kind} as data) if kind == type_ in HOSTED:
+                is_kept = type_ not in SEALED or self._is_sealed(ordinal)
+                return [data] if is_kept else []
+        return None
+
+    def _call(self, call: ToolCall, answers: list[ToolResult]) -> Item:
+        id_ = call.id or self._name(call)
+        found = next((answer for answer in answers if answer.call_id == id_), None)
+        item: Item = {"call_id": id_, "name": call.name}
+        if call.name == SEARCH and found and _found_tools(found):
+            item = {"type": f"{SEARCH}_call", "call_id": id_, "execution": "client"}
+            item["arguments"] = call.arguments
+        elif isinstance(call.arguments, str):
+            item = {"type": "custom_tool_call", **item, "input": call.arguments}
+        else:
+            words = json_text.dump(call.arguments).decode()
+            item = {"type": "function_call", **item, "arguments": words}
+        self._open[id_] = item["type"]
+        return item
+
+    def _name(self, call: ToolCall) -> str:
+        """An id for a call that has none (OpenAI's older functions)."""
+        self._made += 1
+        self._nameless.append((call.name, f"call_made_{self._made}"))
+        return self._nameless[-1][1]
+
+    # Results
+
+    def _result(self, result: ToolResult) -> Item:
+        id_ = result.call_id or self._answered(result)
+        type_ = self._open.pop(id_, None)
+        if type_ is None:
+            words = "\n\n".join(p.text for p in result.content if isinstance(p, Text))
+            media = [part for part in result.content if not isinstance(part, Text)]
+            frame = Text(FRAME.format(id_, words))
+            return _message(Role.USER, self._blocks([frame, *media], "input_text"))
+        if type_ == f"{SEARCH}_call":
+            return {"type": f"{SEARCH}_output", "call_id": id_} | _found_tools(result)
+        type_ = type_.removesuffix("_call") + "_call_output"
+        blocks = self._blocks(result.content, "input_text")
+        is_text = len(blocks) == 1 and blocks[0]["type"] == "input_text"
+        output = blocks[0]["text"] if is_text else blocks or ""
+        return {"type": type_, "call_id": id_, "output": output}
+
+    def _answered(self, result: ToolResult) -> str:
+        """The call without an id that a result without an id answers."""
+        for place, (name, id_) in enumerate(self._nameless):
+            if result.name in (None, name):
+                del self._nameless[place]
+                return id_
+        return ""
+
+    # Content
+
+    def _blocks(self, parts: Iterable[Part], text_type: str) -> list[Item]:
+        return [block for part in parts for block in self._block(part, text_type)]
+
+    def _block(self, part: Part, text_type: str) -> Iterator[Item]:
+        match part:
+            case Text(text) if text:
+                yield {"type": text_type, "text": text}
+            case Image():
+                yield {"type": "input_image", "image_url": self.heading.address(part)}
+            case File():
+                yield self._file(part, text_type)
+            case Opaque(type_, {"type": kind} as data) if (
+                kind == type_ in self.dialect.blocks
+            ):
+                yield data
+            case Opaque("refusal", {"refusal": str(words)}) if words:
+                yield {"type": text_type, "text": words}
+
+    def _file(self, part: File, text_type: str) -> Item:
+        """A file as a block; where there are none its words, or that it was there."""
+        name = {"filename": part.name} if part.name else {}
+        data = self.heading.data(part)
+        if self.dialect.has_files:
+            member = "file_data" if data is not None else "file_url"
+            return {"type": "input_file"} | name | {member: self.heading.address(part)}
+        words = f"{part.media_type}, not in this file"
+        if data is not None and part.media_type.startswith("text/"):
+            words = data.decode("utf-8", "replace")
+        title = part.name or part.url or "file"
+        return {"type": text_type, "text": f"<file {title}>\n{words}\n</file>"}
+
+
+def instructions_of(message: Message) -> str | None:
+    """The words of a system prompt that may stand as `instructions`; None where it may not."""
+    match message.parts:
+        case (Text(words),) if message.role is Role.SYSTEM and words:
+            return words
+    return None
+
+
+def _results(message: Message) -> list[ToolResult]:
+    return [part for part in message.parts if isinstance(part, ToolResult)]
+
+
+def _message(role: Role, content: list[Item]) -> Item:
+    return {"type": "message", "role": str(role), "content": content}
+
+
+def _reasoning(summary: str, data: str) -> Item:
+    pieces = [{"type": "summary_text", "text": summary}] if summary else []
+    return {"type": "reasoning", "summary": pieces, "encrypted_content": data}
+
+
+def _picture(data: bytes) -> Item:
+    words = base64.b64encode(data).decode()
+    return {"type": "image_generation_call", "status": "completed", "result": words}
+
+
+def _found_tools(result: ToolResult) -> Item:
+    """What a search of tools has found, as it was read; empty for any other result."""
+    match result.content:
+        case (Opaque(type_, {"tools": list()} as found),):
+            return found if type_ == f"{SEARCH}_output" else {}
+    return {}

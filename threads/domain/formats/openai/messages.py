@@ -1,0 +1,192 @@
+"""OpenAI Chat Completions messages: reading what clients and files hold.
+
+Understood beside the published form: `reasoning_content` and `reasoning` (DeepSeek, vLLM),
+`thinking_blocks` (litellm), tool arguments as an object (data sets), Anthropic blocks in
+`content`, the older `function_call` with the role `function`, whose calls have no id, and the
+messages of the public API.
+
+Source: platform.openai.com/docs/api-reference/chat/create.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.blocks.request_form import Piece, RequestForm
+from threads.domain.formats.format import Format, Writer
+from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.kit import chat
+from threads.domain.formats.kit.conversation import Family
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import JSON, Opaque, Part, Thinking, ToolCall
+
+from . import public
+from .writing import write, write_content, write_message, write_request_messages
+
+ROLES = {role.value: role for role in Role} | {"function": Role.TOOL}
+__all__ = [
+    "read_message",
+    "read_messages",
+    "write_content",
+    "write_message",
+]
+
+
+def read_messages(messages: JSON, *, at: Place = ("messages",)) -> list[Message]:
+    """The messages of a request's list. Raises Invalid at the place that is malformed."""
+    found = fields.require(messages, list, "a list of messages", at)
+    return [read_message(message, at=(*at, i)) for i, message in enumerate(found)]
+
+
+def read_message(
+    message: JSON, *, at: Place = (), records: tuple[str, ...] = ()
+) -> Message:
+    """One message; `content` may be null, text or blocks. Raises Invalid with the place."""
+    fields.require(message, dict, "a message", at)
+    role = ROLES.get(_word(message.get("role"), (*at, "role")))
+    if role is None:
+        known = ", ".join(ROLES)
+        raise Invalid(f"A message's role is one of {known}.", at=(*at, "role"))
+    parts = public.read_parts(message, role, at)
+    return Message(
+        role=role,
+        parts=_parts(message, role, at) if parts is None else parts,
+        name=None if role is Role.TOOL else fields.text(message, "name") or None,
+        source_id=fields.word(message, "id") or None,
+        created_at=fields.moment(message.get("timestamp") or message.get("created_at")),
+        records=records,
+    )
+
+
+def _parts(message: dict[str, Any], role: Role, at: Place) -> tuple[Part, ...]:
+    """The parts of a message, read from OpenAI's own members."""
+    if role is Role.TOOL:
+        call_id, name = (
+            fields.text(message, "tool_call_id"),
+            fields.text(message, "name"),
+        )
+        return (blocks.read_result(message, call_id, at, name=name or None),)
+    parts = blocks.read_content(message.get("content"), (*at, "content"))
+    if role is not Role.ASSISTANT:
+        return parts
+    thinking = _thinking(message, at)
+    return (*thinking, *parts, *_refusal(message), *_calls(message, at))
+
+
+def read_reply(response: JSON) -> Message | None:
+    """The message that a response brings, with its usage; None where there is no choice."""
+    choice = next(iter(fields.items(response, "choices")), None)
+    if not isinstance(reply := fields.mapping(choice).get("message"), dict):
+        return None
+    return replace(
+        read_message(reply, at=("choices", 0, "message")),
+        model=fields.word(response, "model") or None,
+        source_id=fields.word(response, "id") or None,
+        created_at=fields.moment(response.get("created")),
+        usage=read_usage(response.get("usage")),
+    )
+
+
+def read_usage(usage: JSON) -> Usage | None:
+    """The `usage` of a response; `cached_tokens` are among the `input_tokens`."""
+    if not isinstance(usage, dict):
+        return None
+    details = fields.mapping(usage, "prompt_tokens_details")
+    return Usage(
+        input_tokens=fields.count(usage, "prompt_tokens"),
+        output_tokens=fields.count(usage, "completion_tokens"),
+        cached_tokens=fields.count(details, "cached_tokens"),
+    )
+
+
+def _thinking(message: dict[str, Any], at: Place) -> Iterator[Part]:
+    signed = fields.items(message, "thinking_blocks")
+    for index, block in enumerate(signed):
+        yield from blocks.read_block(block, (*at, "thinking_blocks", index))
+    words = fields.text(message, "reasoning_content", "reasoning")
+    if words and not signed:
+        yield Thinking(words)
+
+
+def _refusal(message: dict[str, Any]) -> Iterator[Part]:
+    if words := fields.text(message, "refusal"):
+        yield Opaque("refusal", {"type": "refusal", "refusal": words})
+
+
+def _calls(message: dict[str, Any], at: Place) -> Iterator[ToolCall]:
+    calls = message.get("tool_calls")
+    if calls is not None:
+        fields.require(calls, list, "a list of tool calls", (*at, "tool_calls"))
+        for index, call in enumerate(calls):
+            yield _call(call, (*at, "tool_calls", index))
+    if isinstance(legacy := message.get("function_call"), dict):
+        yield _function("", legacy, "arguments", (*at, "function_call"))
+
+
+def _call(call: JSON, at: Place) -> ToolCall:
+    fields.require(call, dict, "a tool call", at)
+    id_ = fields.text(call, "id")
+    if call.get("type") == "custom":
+        return _function(id_, call.get("custom"), "input", (*at, "custom"))
+    return _function(id_, call.get("function"), "arguments", (*at, "function"))
+
+
+def _function(id_: str, function: JSON, member: str, at: Place) -> ToolCall:
+    fields.require(function, dict, "a function", at)
+    name = _word(function.get("name"), (*at, "name"))
+    return ToolCall(id_, name, read_arguments(function.get(member, "")))
+
+
+def read_arguments(arguments: JSON) -> JSON:
+    """Tool arguments: parsed where they are JSON, else the text as it came.
+
+    A JSON string stays as it came too, quotes included, so that a str is always verbatim.
+    """
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        value = json_text.parse_strictly(arguments)
+    except ValueError:
+        return arguments
+    return arguments if isinstance(value, str) else value
+
+
+def _word(value: JSON, at: Place) -> str:
+    word: str = fields.require(value, str, "a word", at)
+    return word
+
+
+# Files
+
+
+def _score(sample: Sample) -> float:
+    """0.5 for a list of roles and contents, more where calls or a response are OpenAI's."""
+    messages = chat.opening(sample, ROLES)
+    has_choices = any("choices" in chat.opened(row) for row in sample.rows)
+    if not messages:
+        return 0.8 if has_choices else 0
+    marks = ("tool_calls", "tool_call_id", "function_call", "reasoning_content")
+    is_native = any(mark in message for message in messages for mark in marks)
+    return 0.8 if is_native or has_choices else 0.5
+
+
+FAMILY = Family("openai", read_message, read_reply, strategy="openai")
+FORMAT = Format(
+    name="openai",
+    label="a list of chat messages (OpenAI)",
+    score=_score,
+    read=lambda source, _name: chat.read(source, FAMILY),
+)
+WRITER = Writer("OpenAI (messages)", "json", "application/json", write)
+REQUEST = RequestForm(
+    read=read_message,
+    write=lambda message, heading: map(
+        Piece, write_request_messages(message, address=heading.address)
+    ),
+    join=lambda pieces: (piece.form for piece in pieces),
+    has_system=False,
+    has_ids=False,
+)

@@ -1,0 +1,265 @@
+"""OpenAI's Responses API: bodies of requests, responses, and the items that clients keep.
+
+A conversation is `{"instructions", "input"}` (a request), `{"object": "response", "output"}`,
+`{"request", "response"}` (a log; of a batch with `body` in between), `{"data"}` (a list that
+the API gives), or a bare list or JSON Lines of items. A list or JSON Lines of requests or
+responses holds one conversation each; what `previous_response_id` points at is elsewhere.
+
+Source: platform.openai.com/docs/api-reference/responses.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.format import Format, Heading, Writer
+from threads.domain.formats.io import fields, json_text, source
+from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.kit import chat, conversation, document
+from threads.domain.formats.kit.document import Members, Piece
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message, Role
+from threads.domain.part import JSON
+from threads.domain.transcript import Event, Transcript, Warning
+
+from .items import Answer, Item, is_item, message_of, read_item, read_usage
+from .items_writing import API, ItemWriter, in_turns, instructions_of
+
+NAME = "openai_responses"
+LABEL = "a request or response of OpenAI's Responses"
+ENVELOPE = frozenset({"object", "instructions", "request", "response", "body", "data"})
+"""Members by which a request or a response is told from an item."""
+_HOLDERS = ("request", "response", "body")
+_OF_REQUESTS = ("instructions", "previous_response_id", "max_output_tokens")
+"""Members that tell a request whose `input` is words from one for an embedding."""
+IDS = ("external_id", "session_id", "conversation_id", "conversation")
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """One conversation: what was asked, and what the response says."""
+
+    file: BinaryIO
+    request: Members
+    response: Members = field(default_factory=dict)
+    is_lines: bool = False
+    custom_id: str = ""
+    """What a batch calls it."""
+    given: list[Warning] = field(default_factory=list)
+    """What was found before the items are read."""
+    warnings: list[Warning] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Message | Event]:
+        self.warnings[:] = self.given
+        self._miss()
+        last: Message | Event | None = None
+        for last in self._asked():
+            yield last
+        for reply in self._joined(self._pieces(self.response, "output")):
+            if isinstance(reply, Message) and reply.role is Role.ASSISTANT:
+                reply = self._reply(reply)
+            if not conversation.is_same(reply, last):
+                yield reply
+
+    def get(self, *names: str) -> JSON:
+        """The value of a member, of the request or else of the response."""
+        found = document.get(self.file, self.request, *names)
+        return found or document.get(self.file, self.response, *names)
+
+    def _miss(self) -> None:
+        """Say that the history is elsewhere, where it is."""
+        if before := self.get("previous_response_id"):
+            words = f"It continues the response {before}, which is not in this file."
+            self.warnings.append(Warning("history_missing", words))
+
+    def _asked(self) -> Iterator[Message | Event]:
+        holder = self.request if "instructions" in self.request else self.response
+        yield from self._joined(self._pieces(holder, "instructions", Role.SYSTEM))
+        yield from self._joined(self._pieces(self.request, "input", Role.USER))
+        yield from self._joined(self._pieces(self.request, "data"))
+        if self.is_lines:
+            lines = source.records(self.file, self.warnings)
+            yield from self._joined(
+                Piece(value, line.span, ("line", line.number)) for line, value in lines
+            )
+
+    def _pieces(
+        self, members: Members, name: str, role: Role | None = None
+    ) -> Iterator[Piece]:
+        """The items of a member; words alone are an item of this role."""
+        if (span := members.get(name)) is None:
+            return
+        if document.is_list(self.file, span):
+            yield from document.elements(self.file, span, (name,), self.warnings)
+            return
+        value = document.value(self.file, span, (name,), self.warnings)
+        if isinstance(value, str) and value and role is not None:
+            yield Piece({"role": str(role), "content": value}, span, (name,))
+        elif value:
+            yield Piece(value, span, (name,))
+
+    def _joined(self, pieces: Iterable[Piece]) -> Iterator[Message | Event]:
+        """Messages of the pieces; the assistant's in a row are one."""
+        answer = Answer()
+        aside: list[Event] = []
+        for piece in pieces:
+            item = self._item(piece)
+            if isinstance(item, Event):
+                aside.append(item)
+            elif item[0] is Role.ASSISTANT:
+                answer.add(item[1], piece.value, piece.span.record)
+            else:
+                yield from _ended(answer)
+                yield from aside
+                yield message_of(item, piece.value, (piece.span.record,))
+                answer, aside = Answer(), []
+        yield from _ended(answer)
+        yield from aside
+
+    def _item(self, piece: Piece) -> Item | Event:
+        """The item of a piece; an event where it is none, or can't be read as one."""
+        record = piece.span.record
+        if piece.value is BROKEN:
+            return Event("unreadable", record)
+        try:
+            item = read_item(piece.value, piece.at)
+        except Invalid as error:
+            self.warnings.append(document.warning(error, piece.at))
+            return Event("unreadable", record)
+        return item or Event(fields.text(piece.value, "type") or "record", record)
+
+    def _reply(self, message: Message) -> Message:
+        """What the response says of its message: its id, model, time and tokens."""
+        response = {
+            name: document.get(self.file, self.response, name)
+            for name in ("id", "model", "created_at", "usage")
+        }
+        details = fields.mapping(response["usage"], "input_tokens_details")
+        return replace(
+            message,
+            source_id=fields.word(response, "id") or message.source_id,
+            model=fields.word(response, "model") or None,
+            created_at=fields.moment(response["created_at"]),
+            usage=read_usage(response["usage"], details),
+        )
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The conversations of a file. Raises Invalid where it holds no message at all."""
+    skipped: list[Warning] = []
+    found = _conversations(file, skipped)
+    return document.conversations(found, skipped, _transcript)
+
+
+def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[Items]:
+    whole = document.whole(file)
+    first = next(document.documents(file, []), whole)
+    if not _is_envelope(document.members(file, first, []).keys()):
+        is_lines = not document.is_list(file, whole) and first != whole
+        yield Items(file, {} if is_lines else {"data": whole}, is_lines=is_lines)
+        return
+    for span in document.documents(file, skipped):
+        yield _envelope(file, span)
+
+
+def _is_envelope(keys: Iterable[str | int]) -> bool:
+    found = set(keys)
+    is_request = bool(found & {"input", "output"}) and "type" not in found
+    return bool(found & ENVELOPE) or is_request
+
+
+def _envelope(file: BinaryIO, span: Span) -> Items:
+    """The conversation of a request, of a response, or of a log of both."""
+    warnings: list[Warning] = []
+    found = document.members(file, span, warnings)
+    request, response = dict(found), dict(found)
+    if "request" in found or "response" in found or "body" in found:
+        request = _inner(file, found, "request") or _inner(file, found, "body")
+        response = _inner(file, found, "response")
+        request = {name: found[name] for name in found.keys() & set(IDS)} | request
+    name = fields.text({"is": document.get(file, found, "custom_id")}, "is")
+    return Items(file, request, response, custom_id=name, given=warnings)
+
+
+def _inner(file: BinaryIO, found: Members, name: str) -> dict[str | int, Span]:
+    """The members of a member, also where a `body` lies in between."""
+    if name not in found:
+        return {}
+    inner = dict(document.members(file, found[name], []))
+    return _inner(file, inner, "body") if "body" in inner else inner
+
+
+def _transcript(items: Items, opening: list[Message]) -> Transcript:
+    said = {name: items.get(name) for name in (*IDS, "title", "model")}
+    title = fields.one_line(fields.text(said, "title")) or chat.title_of(opening)
+    if isinstance(said["conversation"], dict):
+        said["conversation"] = said["conversation"].get("id")
+    answered = {"model": document.get(items.file, items.response, "model")}
+    return Transcript(
+        format=NAME,
+        title=title or fields.one_line(items.custom_id),
+        items=items,
+        external_id=fields.word(said, *IDS, limit=255) or None,
+        strategy="openai",
+        model=fields.word(answered, "model") or fields.word(said, "model"),
+        warnings=items.warnings,
+    )
+
+
+def _ended(answer: Answer) -> Iterator[Message | Event]:
+    """The message of an answer, or its items as events where they say nothing."""
+    if message := answer.message():
+        yield message
+    else:
+        yield from (Event("reasoning", record) for record in answer.records)
+
+
+# Written
+
+
+def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
+    """A request's `{"model", "instructions", "input"}`, an item a line, with images inline."""
+    turns = in_turns(messages)
+    first = next(turns, [])
+    instructions = instructions_of(first[0][1]) if first else None
+    head = {"model": heading.model, "instructions": instructions}
+    said = json_text.dump({name: words for name, words in head.items() if words})[1:-1]
+    yield b"{" + said + (b", " if said else b"") + b'"input": ['
+    writer, separator = ItemWriter(heading, API), b"\n"
+    for turn in chain([first[1:] if instructions else first], turns):
+        for _, items in writer.write(turn):
+            for item in items:
+                yield separator + json_text.dump(item)
+                separator = b",\n"
+    yield b"\n]}\n"
+
+
+def _score(sample: Sample) -> float:
+    """0.9 for items of its own, alone or in a request; 0.7 for messages or words in an `input`."""
+    rows = sample.rows
+    held_by = [row[name] for row in rows for name in _HOLDERS if name in row]
+    inner = [one for one in held_by if isinstance(one, dict)]
+    inner += [one["body"] for one in inner if isinstance(one.get("body"), dict)]
+    held = [
+        item
+        for row in (*rows, *inner)
+        for name in ("input", "output", "data")
+        for item in fields.items(row, name)
+    ]
+    if any(row.get("object") == "response" for row in (*rows, *inner)):
+        return 0.9
+    if any(is_item(item) for item in (*rows, *held)):
+        return 0.9
+    asked = [item for row in (*rows, *inner) for item in fields.items(row, "input")]
+    if any("role" in fields.mapping(item) for item in asked):
+        return 0.7
+    is_asked = any(fields.text(row, "url").endswith("/responses") for row in rows)
+    worded = [row for row in (*rows, *inner) if fields.text(row, "input")]
+    is_asked |= any(name in row for row in worded for name in _OF_REQUESTS)
+    return 0.7 if worded and is_asked else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read)
+WRITER = Writer("OpenAI (Responses)", "json", "application/json", write)

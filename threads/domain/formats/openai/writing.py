@@ -1,0 +1,206 @@
+"""OpenAI Chat Completions messages: the public form, and the form of a request.
+
+Source: platform.openai.com/docs/api-reference/chat/create.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.format import Heading
+from threads.domain.formats.io import json_text
+from threads.domain.message import Message, Role
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+Address = Callable[[Image | File], str]
+"""Where an image or a file is to be found."""
+NATIVE_BLOCKS = frozenset({"refusal", "input_audio", "file"})
+"""Opaque blocks that are OpenAI's own, so that they may be written to its form."""
+
+
+def blob_address(part: Image | File) -> str:
+    """Where the public API shows an image or a file: a blob, its own address, or inline."""
+    if part.sha256 is not None:
+        return f"/api/blobs/{part.sha256}"
+    return part.url or blocks.data_uri(part.media_type, part.data or b"")
+
+
+# The public form
+
+
+def write_message(
+    message: Message, *, address: Address = blob_address
+) -> dict[str, Any]:
+    """The public form of a message (DESIGN 6): role, content, calls, results.
+
+    `content` of a message that is one result alone is that result's; it is null where there
+    are only calls. `tool_results` is always there, `tool_call_id` where there is one result.
+    """
+    calls = [part for part in message.parts if isinstance(part, ToolCall)]
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    content = write_content(message.parts, address=address)
+    if not content and len(results) == 1:
+        content = write_content(results[0].content, address=address)
+    form: dict[str, Any] = {"role": str(message.role), "content": content}
+    if message.name:
+        form["name"] = message.name
+    if calls:
+        form["content"] = content or None
+        form["tool_calls"] = [write_call(call) for call in calls]
+    if len(results) == 1:
+        form["tool_call_id"] = results[0].call_id
+    form["tool_results"] = [_write_result(result, address) for result in results]
+    return form
+
+
+def write_content(
+    parts: Iterable[Part], *, address: Address = blob_address
+) -> str | list[dict[str, Any]]:
+    """`content` of the public form: a string where all is text, else OpenAI's parts.
+
+    Thinking, calls and results have members of their own and are left out here.
+    """
+    shown = [
+        part for part in parts if not isinstance(part, Thinking | ToolCall | ToolResult)
+    ]
+    texts = [part.text for part in shown if isinstance(part, Text)]
+    if len(texts) == len(shown):
+        return "\n\n".join(texts)
+    return [block for part in shown for block in write_blocks(part, address)]
+
+
+def write_call(call: ToolCall) -> dict[str, Any]:
+    """A tool call in OpenAI's form; arguments that are text go out verbatim."""
+    function = {"name": call.name, "arguments": write_arguments(call.arguments)}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def write_arguments(arguments: JSON) -> str:
+    """Tool arguments as the JSON text that a provider sends and takes."""
+    if isinstance(arguments, str):
+        return arguments
+    return json_text.dump(arguments).decode()
+
+
+def write_blocks(part: Part, address: Address) -> Iterator[dict[str, Any]]:
+    """The content block of one part; none where OpenAI has none for it."""
+    match part:
+        case Text(text):
+            yield {"type": "text", "text": text}
+        case Image():
+            yield {"type": "image_url", "image_url": {"url": address(part)}}
+        case File():
+            file = {"filename": part.name, "file_data": address(part)}
+            yield {
+                "type": "file",
+                "file": {k: v for k, v in file.items() if v is not None},
+            }
+        case Opaque(type_, {"type": said} as data) if said == type_ in NATIVE_BLOCKS:
+            yield data
+
+
+def _write_result(result: ToolResult, address: Address) -> dict[str, Any]:
+    form: dict[str, Any] = {
+        "tool_call_id": result.call_id,
+        "content": write_content(result.content, address=address),
+        "is_error": result.is_error,
+    }
+    return form | ({"name": result.name} if result.name else {})
+
+
+# The form of a request
+
+
+def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
+    """A request's `{"model", "messages"}`, a message a line, with its images inline."""
+    model = (
+        json_text.dump({"model": heading.model})[1:-1] + b", " if heading.model else b""
+    )
+    yield b"{" + model + b'"messages": ['
+    separator = b"\n"
+    for message in messages:
+        for form in write_request_messages(message, address=heading.address):
+            yield separator + json_text.dump(form)
+            separator = b",\n"
+    yield b"\n]}\n"
+
+
+def write_request_messages(
+    message: Message, *, address: Address = blob_address
+) -> Iterator[dict[str, Any]]:
+    """A message as a request to OpenAI takes it: always at least one message.
+
+    Every result becomes a message of the role `tool`, for that role alone may hold one; what
+    images it holds follow in a user's message, for it may hold text only. Reasoning goes into
+    `reasoning_content`, with its provider's seal into litellm's `thinking_blocks`.
+    """
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    rest = [part for part in message.parts if not isinstance(part, ToolResult)]
+    for result in results:
+        yield write_tool_message(result)
+    media = [
+        item
+        for result in results
+        for item in result.content
+        if isinstance(item, Image | File)
+    ]
+    if media:
+        yield {
+            "role": "user",
+            "content": [b for item in media for b in write_blocks(item, address)],
+        }
+    if rest or not results:
+        yield write_spoken(message, rest, address)
+
+
+def write_tool_message(result: ToolResult) -> dict[str, Any]:
+    """A result in words alone, as a request to OpenAI takes it."""
+    words = write_content([item for item in result.content if isinstance(item, Text)])
+    if not result.call_id:
+        return {"role": "function", "name": result.name or "", "content": words}
+    form = {"role": "tool", "tool_call_id": result.call_id, "content": words}
+    return form | ({"name": result.name} if result.name else {})
+
+
+def write_spoken(
+    message: Message, parts: Sequence[Part], address: Address
+) -> dict[str, Any]:
+    """A message with these of its parts, among which are no results."""
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    spoken = [b for part in parts for b in write_blocks(part, address)]
+    is_text = len(spoken) == 1 and spoken[0]["type"] == "text"
+    role = Role.USER if message.role is Role.TOOL else message.role
+    form: dict[str, Any] = {"role": str(role)}
+    if message.name:
+        form["name"] = message.name
+    form["content"] = (
+        spoken[0]["text"] if is_text else spoken or (None if calls else "")
+    )
+    form.update(_reasoning([part for part in parts if isinstance(part, Thinking)]))
+    if len(calls) == 1 and not calls[0].id:
+        form["function_call"] = write_call(calls[0])["function"]
+    elif calls:
+        form["tool_calls"] = [write_call(call) for call in calls]
+    return form
+
+
+def _reasoning(thoughts: list[Thinking]) -> dict[str, Any]:
+    if not thoughts:
+        return {}
+    if (
+        len(thoughts) == 1
+        and thoughts[0].signature is None
+        and thoughts[0].data is None
+    ):
+        return {"reasoning_content": thoughts[0].text}
+    return {"thinking_blocks": [blocks.write_thinking(thought) for thought in thoughts]}

@@ -1,0 +1,171 @@
+"""The parts of a message of opencode: its content, and what is none.
+
+Source: packages/opencode/src/session/message-v2.ts of sst/opencode.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.io import fields
+from threads.domain.message import Usage
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from threads.domain.transcript import Event
+
+SPELLED_OUT = frozenset({"text/plain", "application/x-directory"})
+"""Files of these types stand in texts beside them: the part only names them."""
+IDS = frozenset({"id", "sessionID", "messageID"})
+
+
+class Located(NamedTuple):
+    """A part and its record."""
+
+    value: dict[str, Any]
+    record: str
+
+
+class Turn(NamedTuple):
+    """A message of opencode: what is known of it, its parts in order, its record.
+
+    Where the parts are records of their own, the message's records name them too.
+    """
+
+    info: dict[str, Any]
+    parts: list[Located]
+    record: str
+    is_apart: bool = False
+
+    @property
+    def id(self) -> str:
+        """Its own id, by which the next ones refer to it."""
+        return fields.text(self.info, "id")
+
+    @property
+    def created_at(self) -> datetime | None:
+        """When it began."""
+        return fields.moment(fields.mapping(self.info, "time").get("created"))
+
+
+@dataclass
+class Read:
+    """What the parts of a turn come to."""
+
+    parts: list[Part] = field(default_factory=list)
+    results: list[ToolResult] = field(default_factory=list)
+    records: list[str] = field(default_factory=list)
+    before: list[Event] = field(default_factory=list)
+    after: list[Event] = field(default_factory=list)
+    cleared: dict[str, float] = field(default_factory=dict)
+    """When the output of a call was cleared, in milliseconds since 1970."""
+
+
+def read_turn(turn: Turn) -> Read:
+    """What the parts of a turn come to."""
+    read = Read()
+    for part in turn.parts:
+        if found := list(_content(part.value, read)):
+            read.parts += found
+            read.records.append(part.record)
+            continue
+        time = fields.mapping(part.value, "time")
+        at = fields.moment(time.get("start", time.get("created")))
+        event = Event(fields.text(part.value, "type") or "part", part.record, at)
+        (read.after if read.parts else read.before).append(event)
+    return read
+
+
+def _content(part: dict[str, Any], read: Read) -> Iterator[Part]:
+    """The content of a part; nothing where it is none."""
+    text = fields.text(part, "text")
+    match part.get("type"):
+        case "text" if text and part.get("ignored") is not True:
+            yield Text(text)
+        case "reasoning":
+            yield from _thinking(text, fields.mapping(part, "metadata"))
+        case "tool":
+            yield from _tool(part, read)
+        case "file" if fields.text(part, "mime") not in SPELLED_OUT:
+            if media := read_file(part):
+                yield media
+        case "subtask":
+            yield Opaque("subtask", {k: v for k, v in part.items() if k not in IDS})
+
+
+def _thinking(text: str, metadata: dict[str, Any]) -> Iterator[Thinking]:
+    """Reasoning with its provider's seal; what only the provider can read stands alone."""
+    signature = fields.text(
+        fields.mapping(metadata, "anthropic"), "signature"
+    ) or fields.text(fields.mapping(metadata, "google"), "thoughtSignature")
+    data = fields.text(
+        fields.mapping(metadata, "anthropic"), "redactedData"
+    ) or fields.text(fields.mapping(metadata, "openai"), "reasoningEncryptedContent")
+    if text:
+        yield Thinking(text, signature or None)
+    if data:
+        yield Thinking("", data=data)
+
+
+def _tool(part: dict[str, Any], read: Read) -> Iterator[Part]:
+    """The call of a tool's part; its result, where there is one, is put aside."""
+    id_, name = fields.text(part, "callID"), fields.text(part, "tool")
+    state = fields.mapping(part, "state")
+    yield ToolCall(id_, name, state.get("input", {}))
+    words, is_error = fields.text(state, "output"), state.get("status") == "error"
+    if state.get("status") not in ("completed", "error"):
+        return
+    if is_error:
+        so_far = fields.text(fields.mapping(state, "metadata"), "output")
+        words = so_far or fields.text(state, "error")
+    files = (read_file(item) for item in fields.items(state, "attachments"))
+    content = (*((Text(words),) if words else ()), *(file for file in files if file))
+    read.results.append(ToolResult(id_, content, name or None, is_error))
+    when = fields.mapping(state, "time").get("compacted")
+    if isinstance(when, int | float):
+        read.cleared[id_] = when
+
+
+def read_file(part: JSON) -> Image | File | None:
+    """The picture or file of a part; None where it has no address."""
+    url = fields.text(part, "url")
+    media_type = fields.text(part, "mime") or "application/octet-stream"
+    name = fields.text(part, "filename") or None
+    if not url:
+        return None
+    found = blocks.split_data_uri(url)
+    data = found[1] if found else None
+    address = None if found else url
+    if media_type.startswith("image/"):
+        return Image(media_type, url=address, data=data)
+    return File(media_type, name, url=address, data=data)
+
+
+def read_usage(tokens: JSON) -> Usage | None:
+    """The `tokens` of a message: `input` is without what was cached.
+
+    Newer versions count reasoning beside the output, older ones within it; the total tells.
+    """
+    if not isinstance(tokens, dict):
+        return None
+    cache = fields.mapping(tokens, "cache")
+    cached = fields.count(cache, "read")
+    input_ = fields.count(tokens, "input") + cached + fields.count(cache, "write")
+    output, reasoning = (
+        fields.count(tokens, "output"),
+        fields.count(tokens, "reasoning"),
+    )
+    if fields.count(tokens, "total") == input_ + output + reasoning:
+        output += reasoning
+    usage = Usage(input_tokens=input_, output_tokens=output, cached_tokens=cached)
+    return usage if usage != Usage() else None

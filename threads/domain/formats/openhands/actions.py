@@ -1,0 +1,191 @@
+"""OpenHands' events before the SDK: an action of the agent's, an observation of what it did.
+
+An observation names its action in `cause`, or follows it (2024). With tool calls, both repeat the
+answer of the model that they come from (`tool_call_metadata.model_response`): its first action
+is the message, with all its calls; its other actions stay events.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.io import fields
+from threads.domain.formats.kit.reading import Item, Row
+from threads.domain.formats.openai import messages as openai
+from threads.domain.message import Message, Role
+from threads.domain.part import Image, Part, Text, ToolCall, ToolResult
+from threads.domain.transcript import Compaction, Event
+
+_SPEAKERS = {"user": Role.USER, "agent": Role.ASSISTANT}
+_INNER = frozenset(
+    {
+        "change_agent_state",
+        "null",
+        "recall",
+        "condensation_request",
+        "agent_state_changed",
+    }
+)
+"""Actions and observations that only the program sees."""
+_OWN_ARGUMENTS = frozenset(
+    {"thought", "is_confirmed", "confirmation_state", "action_risk"}
+)
+"""Members of an action that aren't arguments of its tool."""
+
+
+@dataclass(slots=True)
+class Actions:
+    """Makes items of events, one after the other."""
+
+    _answers: set[str] = field(default_factory=set)
+    """The model's answers that were given already."""
+    _last_call: str = ""
+    _calls: int = 0
+    _count: int = 0
+    _ordinals: dict[int, int] = field(default_factory=dict)
+    """The message that each event became, by the event's number."""
+    _now: int | None = None
+
+    def take(self, row: Row) -> Iterator[Item]:
+        """The item of an event. Raises Invalid where it is none."""
+        event = fields.require(row.value, dict, "an event", ())
+        moment = fields.moment(event.get("timestamp"))
+        self._now = event.get("id") if isinstance(event.get("id"), int) else None
+        action, seen = fields.text(event, "action"), fields.text(event, "observation")
+        made: Message | Compaction | None = None
+        if action == "condensation":
+            made = self._condensation(event, row)
+        elif action and action not in _INNER:
+            made = self._action(event, action)
+        elif seen and seen not in _INNER:
+            made = self._observation(event, seen)
+        if isinstance(made, Message):
+            made = replace(made, records=(row.record,), created_at=moment)
+        kind = (
+            f"action/{action}" if action else f"observation/{seen}" if seen else "event"
+        )
+        yield made or Event(kind, row.record, moment)
+
+    def counted(self, item: Item) -> Iterator[Item]:
+        """The item itself, its number remembered if it is a message."""
+        if isinstance(item, Message):
+            if self._now is not None:
+                self._ordinals[self._now] = self._count
+            self._count += 1
+        yield item
+
+    def rest(self) -> Iterator[Item]:
+        """Nothing is held back."""
+        return iter(())
+
+    def _action(self, event: dict[str, Any], action: str) -> Message | None:
+        arguments = fields.mapping(event, "args")
+        if "args" not in event:
+            arguments = {name: event[name] for name in event if name != "action"}
+        if answer := fields.mapping(_metadata(event), "model_response"):
+            return self._answer(event, answer)
+        if action == "system":
+            return _said(Role.SYSTEM, arguments)
+        if action == "message":
+            return _said(_SPEAKERS.get(_source(event), Role.USER), arguments)
+        return self._called(event, action, arguments)
+
+    def _answer(self, event: dict[str, Any], answer: dict[str, Any]) -> Message | None:
+        """The model's answer, once; where it isn't whole, its one call."""
+        id_ = fields.text(answer, "id") or str(event.get("id"))
+        if id_ in self._answers:
+            return None
+        self._answers.add(id_)
+        made = openai.read_reply(answer)
+        if made is not None and made.parts:
+            return made
+        return self._called(
+            event, fields.text(event, "action"), fields.mapping(event, "args")
+        )
+
+    def _called(
+        self, event: dict[str, Any], action: str, arguments: dict[str, Any]
+    ) -> Message:
+        """An action without the model's own words for it: a thought and a call."""
+        thought = fields.text(arguments, "thought")
+        self._calls += 1
+        told = _metadata(event)
+        call_id = fields.text(told, "tool_call_id") or _call_id(event.get("id"))
+        self._last_call = call_id or f"call-{self._calls}"
+        given = {
+            name: value
+            for name, value in arguments.items()
+            if name not in _OWN_ARGUMENTS
+        }
+        name = fields.text(told, "function_name") or action
+        call = ToolCall(self._last_call, name, given)
+        parts: tuple[Part, ...] = (Text(thought), call) if thought else (call,)
+        return Message(role=Role.ASSISTANT, parts=parts)
+
+    def _observation(self, event: dict[str, Any], seen: str) -> Message | None:
+        """What came of a call; of what no model asked for, an event."""
+        told = _metadata(event)
+        call_id = fields.text(told, "tool_call_id") or _call_id(event.get("cause"))
+        call_id = call_id or ("" if "cause" in event else self._last_call)
+        if not call_id:
+            return None
+        words = fields.text(event, "content", "message")
+        content: list[Text | Image] = [Text(words)] if words else []
+        extras = fields.mapping(event, "extras")
+        content += _images(extras.get("image_urls"))
+        name = fields.text(told, "function_name") or seen
+        part = ToolResult(call_id, tuple(content), name, seen == "error")
+        return Message(role=Role.TOOL, parts=(part,))
+
+    def _condensation(self, event: dict[str, Any], row: Row) -> Compaction | None:
+        """What the condenser forgot, with its summary in place; without one an event."""
+        told = fields.mapping(event, "args")
+        named = fields.items(told, "forgotten_event_ids")
+        forgotten = {id_ for id_ in named if isinstance(id_, int)}
+        start, end = (told.get(f"forgotten_events_{at}_id") for at in ("start", "end"))
+        if isinstance(start, int) and isinstance(end, int):
+            forgotten |= {id_ for id_ in self._ordinals if start <= id_ <= end}
+        known = forgotten & self._ordinals.keys()
+        summary = fields.text(told, "summary")
+        if not known or not summary:
+            return None
+        message = Message(role=Role.USER, parts=(Text(summary),), records=(row.record,))
+        return Compaction(
+            replaces=tuple(sorted(self._ordinals[id_] for id_ in known)),
+            messages=(message,),
+            record=row.record,
+            created_at=fields.moment(event.get("timestamp")),
+        )
+
+
+def _metadata(event: dict[str, Any]) -> dict[str, Any]:
+    return fields.mapping(event, "tool_call_metadata")
+
+
+def _source(event: dict[str, Any]) -> str:
+    return fields.text(event, "source") or "user"
+
+
+def _call_id(event_id: Any) -> str:
+    """The id of a call that has none: its event's number."""
+    return f"event-{event_id}" if isinstance(event_id, int) and event_id >= 0 else ""
+
+
+def _said(role: Role, arguments: dict[str, Any]) -> Message | None:
+    """Words of a user, of the agent or of the system; None where there are none."""
+    words = blocks.read_content(arguments.get("content"), ("args", "content"))
+    parts = (
+        *words,
+        *_images(arguments.get("image_urls") or arguments.get("images_urls")),
+    )
+    return Message(role=role, parts=parts) if parts else None
+
+
+def _images(urls: Any) -> Iterator[Image]:
+    for url in urls if isinstance(urls, list) else []:
+        if isinstance(url, str) and url.startswith("data:"):
+            if found := blocks.split_data_uri(url):
+                yield Image(found[0], data=found[1])
+        elif isinstance(url, str) and url:
+            yield Image("image/*", url=url)

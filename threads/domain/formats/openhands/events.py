@@ -1,0 +1,208 @@
+"""OpenHands' conversations of three generations, told apart by their containers and events.
+
+- Evaluations of 2024 and later (`output.jsonl`): an instance a line, its `history` a list of
+  events, or of `[action, observation]` pairs.
+- Trajectories (V0): a list of events with `action` or `observation`.
+- The SDK (V1): events with a `kind`, as a list, as lines, or as a folder of `base_state.json` and
+  `events/*.json`.
+
+Sources: github.com/All-Hands-AI/OpenHands, `openhands/events`;
+github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, BinaryIO
+
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.folder import Folder, Gathered, Member
+from threads.domain.formats.io.source import Span
+from threads.domain.formats.kit.reading import (
+    Item,
+    Reading,
+    Row,
+    attempt,
+    conversation,
+    conversations,
+    element,
+    elements,
+    members,
+    objects,
+    one_object,
+    rows,
+    value_of,
+)
+from threads.domain.formats.sample import Sample
+from threads.domain.transcript import Event, Transcript, Warning
+
+from .actions import Actions
+from .sdk import Kinds
+
+NAME = "openhands"
+LABEL = "an OpenHands conversation"
+NOTES = ("base_state.json", "metadata.json")
+"""Files beside the events of a folder that say what the conversation is."""
+LISTS = ("trajectory", "events", "items")
+"""Members of an object in which a server answers events."""
+_EVENT_FILE = re.compile(r"(.*/)?events/(?:event-)?(\d{1,9})(?:-[\w-]+)?\.json")
+
+Maker = Callable[[], Actions | Kinds]
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The conversations of a file. Raises Invalid where it holds no message.
+
+    What it holds is seen by its first object: an instance with a history, or an event.
+    """
+    first = next((row for row in _given(file, []) if isinstance(row.value, dict)), None)
+    value = fields.mapping(first.value if first else None)
+    if "history" in value:
+        return _instances(file)
+    maker: Maker = Kinds if "kind" in value else Actions
+    reading = Reading(partial(_events, file, maker))
+    return conversations([_transcript(reading)], LABEL, reading.warnings)
+
+
+def _given(file: BinaryIO, warnings: list[Warning]) -> Iterator[Row]:
+    """The events of a file: its lines, its elements, or those of a list in its object."""
+    whole = one_object(file)
+    found = members(file, whole.start, []) if whole else {}
+    named = [found[name] for name in LISTS if name in found]
+    if named:
+        yield from elements(file, named[0].start, warnings)
+    else:
+        yield from rows(file, warnings)
+
+
+def _transcript(reading: Reading, **said: Any) -> Transcript | None:
+    return conversation(reading, format=NAME, **said)
+
+
+def _events(file: BinaryIO, maker: Maker, warnings: list[Warning]) -> Iterator[Item]:
+    yield from _items(_given(file, warnings), maker(), warnings)
+
+
+def _items(
+    given: Iterable[Row], maker: Actions | Kinds, warnings: list[Warning]
+) -> Iterator[Item]:
+    for row in given:
+        for item in attempt(partial(maker.take, row), row, warnings):
+            yield from maker.counted(item)
+    for item in maker.rest():
+        yield from maker.counted(item)
+
+
+# Evaluations
+
+
+def _instances(file: BinaryIO) -> list[Transcript]:
+    """One conversation a line, named as its instance."""
+    warnings: list[Warning] = []
+    found: list[Transcript | None] = []
+    for span in objects(file, warnings):
+        inner = members(file, span.start, warnings)
+        title = value_of(file, inner.get("instance_id"))
+        reading = Reading(
+            partial(_history, file, inner), () if found else tuple(warnings)
+        )
+        found.append(
+            _transcript(reading, title=title if isinstance(title, str) else "")
+        )
+    return conversations(found, LABEL, warnings)
+
+
+def _history(
+    file: BinaryIO, found: dict[str, Span], warnings: list[Warning]
+) -> Iterator[Item]:
+    """The events of an instance, then what became of it."""
+    if "history" in found:
+        given = _flat(elements(file, found["history"].start, warnings))
+        yield from _items(given, Actions(), warnings)
+    for name, span in found.items():
+        if name != "history":
+            yield Event(name, span.record)
+
+
+def _flat(given: Iterable[Row]) -> Iterator[Row]:
+    """Events one by one, also where an action and its observation come as a pair."""
+    for row in given:
+        if isinstance(row.value, list):
+            yield from (Row(one, row.span, row.line) for one in row.value)
+        else:
+            yield row
+
+
+# Folders
+
+
+def gather(folder: Folder) -> list[Gathered]:
+    """The conversations that lie as a file an event, with what is said of them beside."""
+    places: dict[str, list[tuple[int, Member]]] = {}
+    for name, member in folder.members.items():
+        if match := _EVENT_FILE.fullmatch(name):
+            place = match[1] or ""
+            places.setdefault(place, []).append((int(match[2]), member))
+    found = []
+    for place, numbered in places.items():
+        inside = [member for _, member in sorted(numbered)]
+        if gathered := _gathered(folder, place, inside):
+            found.append(gathered)
+    return found
+
+
+def _gathered(folder: Folder, place: str, inside: list[Member]) -> Gathered | None:
+    with inside[0].open() as file:
+        first = fields.mapping(value_of(file, Span(0, inside[0].size)))
+    if "source" not in first:
+        return None
+    notes = [member for note in NOTES if (member := folder.members.get(place + note))]
+    told: dict[str, Any] = {}
+    for member in notes:
+        with member.open() as file:
+            told |= fields.mapping(value_of(file, Span(0, member.size)))
+    transcript = _transcript(
+        Reading(partial(_files, notes, inside, Kinds if "kind" in first else Actions)),
+        title=fields.text(told, "title"),
+        external_id=fields.word(told, "id", "conversation_id", limit=255) or None,
+        model=fields.word(
+            fields.mapping(fields.mapping(told, "agent"), "llm"), "model"
+        ),
+        member=inside[0].name,
+    )
+    names = frozenset(member.name for member in (*notes, *inside))
+    return Gathered([transcript], names) if transcript else None
+
+
+def _files(
+    notes: list[Member], inside: list[Member], maker: Maker, warnings: list[Warning]
+) -> Iterator[Item]:
+    for note in notes:
+        yield Event("notes", f"{note.name}#bytes:0-{note.size}")
+    yield from _items(_rows(inside, warnings), maker(), warnings)
+
+
+def _rows(inside: list[Member], warnings: list[Warning]) -> Iterator[Row]:
+    for member in inside:
+        with member.open() as file:
+            row = element(file, Span(0, member.size), warnings)
+        yield Row(row.value, row.span, member=member.name)
+
+
+def _score(sample: Sample) -> float:
+    """An SDK's kind of event, an evaluation's instance, or an event of a trajectory."""
+    lists = (fields.items(sample.object, name) for name in LISTS)
+    for row in [*sample.rows, *(one for found in lists for one in found)]:
+        kind = fields.text(row, "kind")
+        keys = fields.mapping(row).keys()
+        if "source" in keys and kind.endswith(("Event", "Condensation", "Observation")):
+            return 0.95
+        if "history" in keys and keys & {"instance_id", "instruction"}:
+            return 0.9
+        if "source" in keys and keys & {"action", "observation"}:
+            return 0.9
+    return 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read, gather=gather)

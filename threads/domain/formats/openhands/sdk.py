@@ -1,0 +1,215 @@
+"""Events of OpenHands' SDK: each of a `kind`, those for the model with its message in them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.io import fields
+from threads.domain.formats.kit.reading import Item, Row
+from threads.domain.formats.openai import messages as openai
+from threads.domain.message import Message, Role
+from threads.domain.part import (
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from threads.domain.transcript import Compaction, Event
+
+
+@dataclass(slots=True)
+class Kinds:
+    """Makes items of events; the calls of one answer, which follow one another, are joined."""
+
+    _held: Message | None = None
+    _between: list[Event] = field(default_factory=list)
+    """Events that came after what is held."""
+    _ids: list[str] = field(default_factory=list)
+    """The events that are in what is held."""
+    _count: int = 0
+    _ordinals: dict[str, int] = field(default_factory=dict)
+    """The message that each event became, by the event's id."""
+
+    def take(self, row: Row) -> Iterator[Item]:
+        """The items that an event makes. Raises Invalid where it is none."""
+        event = fields.require(row.value, dict, "an event", ())
+        moment = fields.moment(event.get("timestamp"))
+        kind = fields.text(event, "kind") or "event"
+        made: Message | None = None
+        if reader := _READERS.get(kind):
+            made = reader(event)
+        if made is not None:
+            made = replace(made, records=(row.record,), created_at=moment)
+            yield from self._join(made, fields.text(event, "id"))
+            return
+        if kind == "Condensation":
+            yield from self.rest()
+            if found := self._condensation(event, row):
+                yield found
+                return
+        other = Event(kind, row.record, moment)
+        if self._held is not None:
+            self._between.append(other)
+        else:
+            yield other
+
+    def counted(self, item: Item) -> Iterator[Item]:
+        """The item itself."""
+        yield item
+
+    def rest(self) -> Iterator[Item]:
+        """What is still held, and the events after it."""
+        if self._held is not None:
+            self._ordinals.update(dict.fromkeys(self._ids, self._count))
+            self._count += 1
+            yield self._held
+        yield from self._between
+        self._held, self._between, self._ids = None, [], []
+
+    def _join(self, made: Message, id_: str) -> Iterator[Item]:
+        """Hold a message until one comes that isn't of the same answer."""
+        held = self._held
+        if held is not None and made.source_id and made.source_id == held.source_id:
+            records = held.records + made.records
+            self._held = replace(held, parts=held.parts + made.parts, records=records)
+            self._ids.append(id_)
+            return
+        yield from self.rest()
+        self._held, self._ids = made, [id_]
+
+    def _condensation(self, event: dict[str, Any], row: Row) -> Compaction | None:
+        """What the condenser forgot, with its summary in place; without one an event."""
+        forgotten = set(map(str, fields.items(event, "forgotten_event_ids")))
+        known = {self._ordinals[id_] for id_ in forgotten & self._ordinals.keys()}
+        summary = fields.text(event, "summary")
+        if not known or not summary:
+            return None
+        message = Message(role=Role.USER, parts=(Text(summary),), records=(row.record,))
+        return Compaction(
+            replaces=tuple(sorted(known)),
+            messages=(message,),
+            record=row.record,
+            created_at=fields.moment(event.get("timestamp")),
+        )
+
+
+def _system(event: dict[str, Any]) -> Message:
+    prompts = (event.get("system_prompt"), event.get("dynamic_context"))
+    found = [fields.text(prompt, "text") for prompt in prompts]
+    return Message(role=Role.SYSTEM, parts=tuple(Text(text) for text in found if text))
+
+
+def _message(event: dict[str, Any]) -> Message:
+    """A message, with what the agent's skills added to it."""
+    given = fields.require(
+        event.get("llm_message"), dict, "a message", ("llm_message",)
+    )
+    role = openai.ROLES.get(fields.text(given, "role"), Role.USER)
+    said = _content([*_list(given, "content"), *_list(event, "extended_content")])
+    calls = (_call(call) for call in fields.items(given, "tool_calls"))
+    return Message(
+        role=role,
+        parts=(*_thinking(given), *said, *calls),
+        source_id=fields.word(event, "llm_response_id") or None,
+    )
+
+
+def _action(event: dict[str, Any]) -> Message:
+    call = event.get("tool_call")
+    if not isinstance(call, dict):
+        call = {"id": event.get("tool_call_id"), "name": event.get("tool_name")}
+        action = fields.mapping(event, "action")
+        arguments = {name: action[name] for name in action if name != "kind"}
+        call = {**call, "arguments": arguments}
+    return Message(
+        role=Role.ASSISTANT,
+        parts=(*_thinking(event), *_content(_list(event, "thought")), _call(call)),
+        source_id=fields.word(event, "llm_response_id") or None,
+    )
+
+
+def _observation(event: dict[str, Any]) -> Message:
+    seen = fields.mapping(event, "observation")
+    given = [*_list(seen, "content"), *_list(event, "extended_content")]
+    content = tuple(
+        part for part in _content(given) if isinstance(part, Text | Image | Opaque)
+    )
+    return _result(event, content, seen.get("is_error") is True)
+
+
+def _error(event: dict[str, Any]) -> Message:
+    return _result(event, (Text(fields.text(event, "error")),), True)
+
+
+def _rejected(event: dict[str, Any]) -> Message:
+    reason = fields.text(event, "rejection_reason")
+    return _result(event, (Text(f"Action rejected: {reason}"),), True)
+
+
+def _summary(event: dict[str, Any]) -> Message | None:
+    words = fields.text(event, "summary")
+    return Message(role=Role.USER, parts=(Text(words),)) if words else None
+
+
+def _result(
+    event: dict[str, Any], content: tuple[Text | Image | Opaque, ...], is_error: bool
+) -> Message:
+    call_id, name = fields.text(event, "tool_call_id"), fields.text(event, "tool_name")
+    part = ToolResult(call_id, content, name or None, is_error)
+    return Message(role=Role.TOOL, parts=(part,))
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    """The member that is a list; a text is a list of one block."""
+    words = fields.text(value, name)
+    return [{"type": "text", "text": words}] if words else fields.items(value, name)
+
+
+def _thinking(value: dict[str, Any]) -> Iterator[Part]:
+    """Reasoning in any of the forms in which providers give it."""
+    signed = fields.items(value, "thinking_blocks")
+    for index, block in enumerate(signed):
+        yield from blocks.read_block(block, ("thinking_blocks", index))
+    words = fields.text(value, "reasoning_content")
+    if words and not signed:
+        yield Thinking(words)
+    item = fields.mapping(value, "responses_reasoning_item")
+    summary = [one for one in fields.items(item, "summary") if isinstance(one, str)]
+    if summary and not words:
+        yield Thinking("\n\n".join(summary))
+    if sealed := fields.text(item, "encrypted_content"):
+        yield Thinking("", data=sealed)
+
+
+def _content(given: list[Any]) -> Iterator[Part]:
+    """Blocks of text and of pictures by their addresses."""
+    for index, block in enumerate(given):
+        urls = fields.items(block, "image_urls")
+        for url in urls:
+            picture = {"type": "image_url", "image_url": {"url": url}}
+            yield from blocks.read_block(picture, ("content", index))
+        if not urls:
+            yield from blocks.read_block(block, ("content", index))
+
+
+def _call(call: Any) -> ToolCall:
+    """A call as the SDK keeps it, or as OpenAI does."""
+    given = fields.mapping(call, "function") or fields.mapping(call)
+    name = fields.require(given.get("name"), str, "a word", ("tool_call", "name"))
+    arguments = openai.read_arguments(given.get("arguments", {}))
+    return ToolCall(fields.text(call, "id"), name, arguments)
+
+
+_READERS: dict[str, Callable[[dict[str, Any]], Message | None]] = {
+    "SystemPromptEvent": _system,
+    "MessageEvent": _message,
+    "ActionEvent": _action,
+    "ObservationEvent": _observation,
+    "AgentErrorEvent": _error,
+    "UserRejectObservation": _rejected,
+    "CondensationSummaryEvent": _summary,
+}

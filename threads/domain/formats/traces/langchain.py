@@ -1,0 +1,231 @@
+"""LangChain's messages, in each of the three ways in which they are written.
+
+`messages_to_dict` writes `{"type": "human", "data": …}`, `dumps` a constructor
+(`{"lc": 1, "id": […, "HumanMessage"], "kwargs": …}`), pydantic the members flat. They come as a
+list, in an object with `messages` (LangGraph's state), one a line, or as a list of lists.
+
+Source: langchain_core `messages/`, `load/dump.py` (0.3 and 1).
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any, BinaryIO
+
+from threads.domain.formats.anthropic import messages as anthropic
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.source import Span
+from threads.domain.formats.kit import pieces
+from threads.domain.formats.kit.conversation import members_of
+from threads.domain.formats.kit.pieces import Item, Items, Opener, value_of
+from threads.domain.formats.openai import messages as openai
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import JSON, Part, Thinking, ToolCall
+from threads.domain.transcript import Event, Transcript, Warning
+
+from .shape_blocks import read_blocks, read_call, read_result
+
+NAME = "langchain"
+LABEL = "a dump of LangChain messages"
+ROLES = {
+    "human": Role.USER,
+    "ai": Role.ASSISTANT,
+    "system": Role.SYSTEM,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+}
+CHAT_ROLES = {role.value: role for role in Role} | ROLES
+OTHERS = frozenset({"remove", "chat"})
+"""What stands among the messages: an order to take one out, one of a role of its own."""
+OPENING = 50
+"""Messages among which a user's first words and the model are looked for."""
+HOLDERS = ("values", "kwargs", "channel_values", "input", "output", "data")
+"""Members of what surrounds a list of messages."""
+
+
+def is_message(value: JSON) -> bool:
+    """Whether an object is a message of LangChain's, in any of the three ways."""
+    type_, data = _opened(value)
+    return type_ in ROLES.keys() | OTHERS and (
+        "content" in data or (type_ == "remove" and "id" in data)
+    )
+
+
+def read_message(value: JSON) -> Message | None:
+    """One message; None of what is none (an order to remove one)."""
+    type_, data = _opened(value)
+    role = ROLES.get(type_) or CHAT_ROLES.get(fields.text(data, "role"))
+    if role is None or not is_message(value):
+        return None
+    meta = fields.mapping(data, "response_metadata")
+    name = fields.text(data, "name")
+    parts: tuple[Part, ...]
+    if role is Role.TOOL:
+        parts = (read_result(data, fields.text(data, "tool_call_id"), name),)
+    else:
+        parts = tuple(_parts(data))
+    developer = fields.mapping(data, "additional_kwargs").get("__openai_role__")
+    return Message(
+        role=Role.DEVELOPER if developer == "developer" else role,
+        parts=parts,
+        name=(name or None) if role is not Role.TOOL else None,
+        model=fields.word(meta, "model_name", "model") or None,
+        source_id=fields.word(data, "id") or None,
+        usage=_usage(data, meta),
+    )
+
+
+def _opened(value: JSON) -> tuple[str, dict[str, Any]]:
+    """The type of a message and its members, out of what surrounds them."""
+    said = fields.mapping(value)
+    type_ = fields.text(said, "type")
+    if said.get("lc") == 1:
+        path = fields.items(said, "id")
+        type_ = path[-1] if path and isinstance(path[-1], str) else ""
+        said = fields.mapping(said, "kwargs")
+    elif isinstance(said.get("data"), dict) and "content" not in said:
+        said = said["data"]
+    type_ = type_.removesuffix("Chunk").removesuffix("Message").lower()
+    return type_, said
+
+
+def _parts(data: dict[str, Any]) -> Iterator[Part]:
+    """Reasoning, content, calls; those that stand in the content too count once."""
+    further = fields.mapping(data, "additional_kwargs")
+    content = read_blocks(data.get("content"))
+    if not any(isinstance(part, Thinking) for part in content):
+        yield from _reasoning(further)
+    yield from content
+    given = {part.id for part in content if isinstance(part, ToolCall)}
+    listed = fields.items(data, "tool_calls") or fields.items(further, "tool_calls")
+    broken = fields.items(data, "invalid_tool_calls")
+    legacy = [] if listed else [fields.mapping(further, "function_call")]
+    for one in (*listed, *broken, *legacy):
+        call = read_call(fields.mapping(one))
+        if call and (not call.id or call.id not in given):
+            given.add(call.id)
+            yield call
+
+
+def _reasoning(further: dict[str, Any]) -> Iterator[Part]:
+    """Reasoning beside the content: DeepSeek's words, OpenAI's summaries."""
+    if words := fields.text(further, "reasoning_content"):
+        yield Thinking(words)
+    elif isinstance(further.get("reasoning"), dict):
+        yield from read_blocks({**further["reasoning"], "type": "reasoning"})
+
+
+def _usage(data: dict[str, Any], meta: dict[str, Any]) -> Usage | None:
+    """LangChain's own count, in which what was cached is input; else the provider's."""
+    counted = data.get("usage_metadata")
+    if isinstance(counted, dict):
+        details = fields.mapping(counted, "input_token_details")
+        return Usage(
+            input_tokens=fields.count(counted, "input_tokens"),
+            output_tokens=fields.count(counted, "output_tokens"),
+            cached_tokens=fields.count(details, "cache_read"),
+        )
+    return openai.read_usage(meta.get("token_usage")) or anthropic.read_usage(
+        meta.get("usage")
+    )
+
+
+# Files
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The conversations of a file: itself, or one a row."""
+    skipped: list[Warning] = []
+    opener = pieces.opened(file)
+    found: list[Transcript | None] = []
+    bare: list[Span] = []
+    for span in pieces.objects(file, "messages", skipped):
+        row = pieces.near(file, span)
+        value = value_of(row, span, skipped)
+        if (held := _held(row, span, value)) is None:
+            bare.append(span)
+        else:
+            found.append(_transcript(file, held, opener, value))
+    if bare:
+        found.append(_transcript(file, bare, opener, None))
+    return pieces.finish((one for one in found if one), skipped, LABEL)
+
+
+def _held(file: BinaryIO, span: Span, value: JSON) -> list[Span] | None:
+    """Where the messages of a row stand; None where it is no row."""
+    if isinstance(value, list):
+        return [child.span for child in members_of(file, span.start, [])]
+    if is_message(value) or not isinstance(value, dict):
+        return None
+    for child in members_of(file, span.start, []):
+        inner = value.get(str(child.key))
+        if child.key == "messages" and isinstance(inner, list):
+            return [one.span for one in members_of(file, child.span.start, [])]
+        if child.key in HOLDERS and isinstance(inner, dict):
+            found = _held(file, child.span, inner)
+            if found is not None:
+                return found
+    return None
+
+
+def _transcript(
+    file: BinaryIO, spans: list[Span], opener: Opener, row: JSON
+) -> Transcript | None:
+    """The conversation of these messages; None where not one can be read."""
+
+    def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
+        for span in spans:
+            value = value_of(file, span, warnings)
+            message = read_message(value)
+            if message is None:
+                kind = _opened(value)[0]
+                yield Event(kind or "record", span.record)
+            else:
+                yield replace(message, records=(span.record,))
+
+    found = (item for item in read(file, []) if isinstance(item, Message))
+    messages = list(islice(found, OPENING))
+    if not messages:
+        return None
+    items = Items(opener, read)
+    words = (m.text.strip() for m in messages if m.role is Role.USER)
+    return Transcript(
+        format=NAME,
+        title=fields.one_line(fields.first(words)) or "LangChain conversation",
+        items=items,
+        external_id=fields.word(row, "thread_id", "session_id", "id", limit=255)
+        or None,
+        model=fields.first(m.model or "" for m in messages),
+        warnings=items.warnings,
+    )
+
+
+def _score(sample: Sample) -> float:
+    """Messages of its own; surer where a constructor or members of LangChain's stand."""
+    rows: list[Any] = [*sample.rows]
+    if isinstance(sample.document, list) and not rows:
+        rows = [one for row in sample.document if isinstance(row, list) for one in row]
+    for row in rows[:1]:
+        rows = [*rows, *_inner(row)]
+    found = [row for row in rows if is_message(row)]
+    if any(_is_its_own(row) for row in found):
+        return 0.95
+    return 0.6 if found else 0
+
+
+def _is_its_own(row: dict[str, Any]) -> bool:
+    """Whether a message is LangChain's by more than a type that others have too."""
+    return _opened(row)[0] in ("human", "ai") or "data" in row or row.get("lc") == 1
+
+
+def _inner(row: JSON) -> list[Any]:
+    """The messages that a row holds, one or two members in."""
+    found = fields.items(row, "messages")
+    for name in HOLDERS:
+        found = found or fields.items(fields.mapping(row, name), "messages")
+    return found
+
+
+FORMAT = Format(NAME, LABEL, _score, read)

@@ -1,0 +1,147 @@
+"""Langfuse's traces: what a program did, as its page and its API give it.
+
+`{"trace": …, "observations": […]}`, or the trace with its observations in it; alone, in a list,
+or in the `data` of a page. The input and the output of an observation are JSON, often in a
+string, in the shape of whatever framework was traced.
+
+Source: langfuse `packages/shared/src/domain/observations.ts`, `utils/chatml`.
+"""
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.source import Span
+from threads.domain.formats.kit import pieces
+from threads.domain.formats.kit.conversation import members_of
+from threads.domain.formats.kit.pieces import value_of
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import ToolResult
+from threads.domain.transcript import Transcript, Warning
+
+from . import shapes, trace_steps, traces
+from .shape_blocks import read_answer
+from .trace_steps import GENERATION, OTHER, TOOL, Said, Step
+
+NAME = "langfuse"
+LABEL = "a Langfuse trace"
+KINDS = {"GENERATION": GENERATION, "TOOL": TOOL}
+CACHED = (
+    *("input_cache_read", "input_cached_tokens", "cache_read_input_tokens"),
+    "prompt_details.cache_read",
+)
+"""What integrations call the tokens that were read from a cache."""
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The conversations of each trace in a file; those of one session are looked at as one."""
+    skipped: list[Warning] = []
+    steps: list[Step] = []
+    titles: dict[str, str] = {}
+    for span in pieces.objects(file, "data", skipped):
+        steps += _trace(file, span, titles, skipped)
+    opener = pieces.opened(file)
+    found = traces.transcripts(NAME, steps, titles, opener, _read_step)
+    return pieces.finish(found, skipped, LABEL)
+
+
+def _trace(
+    file: BinaryIO, span: Span, titles: dict[str, str], skipped: list[Warning]
+) -> Iterator[Step]:
+    """The observations of one trace, as steps; the trace itself where none holds a message."""
+    file = pieces.near(file, span)
+    members = {child.key: child.span for child in members_of(file, span.start, skipped)}
+    own = members.get("trace", span)
+    trace = fields.mapping(value_of(file, own, skipped))
+    group = fields.word(trace, "sessionId", "id", limit=200)
+    titles.setdefault(group, fields.one_line(fields.text(trace, "name")))
+    found = []
+    if (held := members.get("observations")) and pieces.opens_list(file, held):
+        for child in members_of(file, held.start, skipped):
+            value = fields.mapping(value_of(file, child.span, skipped))
+            found.append(_step(value, child.span, group))
+    yield from found
+    if not any(one.marks for one in found):
+        whole = {name: trace.get(name) for name in ("id", "name", "input", "output")}
+        yield _step(whole | {"startTime": trace.get("timestamp")}, own, group)
+
+
+def _step(value: dict[str, Any], span: Span, group: str) -> Step:
+    kind = KINDS.get(fields.text(value, "type"), OTHER)
+    return trace_steps.step(
+        read_said(value),
+        record=span.record,
+        kind=kind,
+        name=fields.text(value, "name"),
+        id=fields.text(value, "id"),
+        parent=fields.text(value, "parentObservationId"),
+        group=group,
+        model=fields.word(value, "model"),
+        usage=_usage(value) if kind == GENERATION else None,
+        start=fields.moment(value.get("startTime")),
+        end=fields.moment(value.get("endTime")),
+    )
+
+
+def read_said(value: dict[str, Any]) -> Said:
+    """What an observation was given and gave. Only a model's words need no role to be some."""
+    given, gave = value.get("input"), value.get("output")
+    kind = fields.text(value, "type")
+    if kind == "TOOL":
+        return Said([], [tool_result(gave, fields.text(value, "name"))])
+    if kind == "GENERATION":
+        inputs = shapes.read_messages(given, Role.USER)
+        return Said(inputs, shapes.read_messages(gave, Role.ASSISTANT))
+    inputs = shapes.read_structured(given, Role.USER)
+    return Said(inputs, shapes.read_structured(gave, Role.ASSISTANT))
+
+
+def tool_result(answer: Any, name: str, call_id: str = "") -> Message:
+    """What a tool gave, as the message that its model is sent."""
+    answer = shapes.unwrapped(answer)
+    if isinstance(answer, dict) and isinstance(answer.get("content"), list):
+        answer = answer["content"]
+    result = ToolResult(call_id, read_answer(answer), name or None)
+    return Message(role=Role.TOOL, parts=(result,))
+
+
+def _read_step(file: BinaryIO, one: Step, warnings: list[Warning]) -> Said:
+    return read_said(fields.mapping(value_of(file, span_of(one), warnings)))
+
+
+def span_of(one: Step) -> Span:
+    """Where a step stands in the file."""
+    start, _, end = one.record.removeprefix("bytes:").partition("-")
+    return Span(int(start), int(end))
+
+
+def _usage(value: dict[str, Any]) -> Usage | None:
+    """Tokens by kind: what has a kind of its own (`input_…`) is not in `input` again."""
+    said = fields.mapping(value, "usageDetails")
+    if not said:
+        return shapes.read_usage(value.get("output"))
+    return Usage(
+        input_tokens=sum(fields.count(said, k) for k in said if k.startswith("input")),
+        output_tokens=sum(
+            fields.count(said, k) for k in said if k.startswith("output")
+        ),
+        cached_tokens=max(fields.count(said, name) for name in CACHED),
+    )
+
+
+def _score(sample: Sample) -> float:
+    """A trace beside its observations, or around them."""
+    rows = [*sample.rows, *map(fields.mapping, fields.items(sample.object, "data"))]
+    for row in rows:
+        if isinstance(row.get("trace"), dict) and "observations" in row:
+            return 0.95
+        if "observations" in row and row.keys() & {"projectId", "sessionId", "latency"}:
+            return 0.95
+    # The trace alone may be longer than the sample.
+    whole = fields.mapping(sample.object, "trace")
+    return 0.9 if {"id", "projectId"} <= whole.keys() else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read)

@@ -1,0 +1,161 @@
+"""Traces of OpenTelemetry: spans of requests to models and of tools at work.
+
+OTLP as JSON (`resourceSpans`; the collector writes one object a line), or spans as rows of a
+list or of JSON Lines, as Phoenix and the SDKs' exporters write them.
+
+Sources: opentelemetry-proto `trace/v1/trace.proto` in JSON, Phoenix `get_spans`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, BinaryIO
+
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.source import Span
+from threads.domain.formats.kit import pieces
+from threads.domain.formats.kit.conversation import members_of
+from threads.domain.formats.kit.pieces import value_of
+from threads.domain.formats.sample import Sample
+from threads.domain.part import JSON
+from threads.domain.transcript import Transcript, Warning
+
+from . import otel_messages, trace_steps, traces
+from .langfuse import span_of, tool_result
+from .otel_attributes import attributes, get, word
+from .trace_steps import TOOL, Said, Step
+
+NAME = "otel"
+LABEL = "a trace of OpenTelemetry"
+NESTED = ("resourceSpans", "scopeSpans", "instrumentationLibrarySpans", "spans")
+"""The lists of OTLP, one in the other."""
+GROUPS = ("gen_ai.conversation.id", "session.id")
+TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name")
+TOOL_IDS = ("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id")
+TOOL_ANSWERS = (
+    *("gen_ai.tool.call.result", "ai.toolCall.result", "output.value"),
+    *("traceloop.entity.output", "tool_response"),
+)
+FAMILIES = ("gen_ai", "llm", "openinference", "traceloop", "ai")
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The conversations of the traces in a file."""
+    skipped: list[Warning] = []
+    steps = [
+        _step(fields.mapping(value_of(row, place, skipped)), place)
+        for span in pieces.objects(file, "data", skipped)
+        for row in [pieces.near(file, span)]
+        for place in _spans(row, span, skipped)
+    ]
+    opener = pieces.opened(file)
+    found = traces.transcripts(NAME, _joined(steps), {}, opener, _read_step)
+    return pieces.finish(found, skipped, LABEL)
+
+
+def _joined(steps: list[tuple[Step, str]]) -> Iterator[Step]:
+    """Steps with their groups: a trace of which one span names its conversation is all of it."""
+    named: dict[str, set[str]] = {}
+    for one, trace in steps:
+        named.setdefault(trace, set()).update({one.group} - {""})
+    for one, trace in steps:
+        whole = next(iter(named[trace])) if len(named[trace]) == 1 else trace
+        yield replace(one, group=one.group or whole)
+
+
+def _spans(file: BinaryIO, row: Span, skipped: list[Warning]) -> Iterator[Span]:
+    """The places of spans: the row itself, or those in OTLP's lists."""
+    members = {child.key: child.span for child in members_of(file, row.start, skipped)}
+    held = [members[name] for name in NESTED if name in members]
+    if not held:
+        yield row
+    for span in held:
+        if pieces.opens_list(file, span):
+            for child in members_of(file, span.start, skipped):
+                yield from _spans(file, child.span, skipped)
+
+
+def _step(value: dict[str, Any], place: Span) -> tuple[Step, str]:
+    """A span as a step, and its trace."""
+    context = fields.mapping(value, "context")
+    tree = attributes(value.get("attributes", _columns(value, "attributes.")))
+    trace = fields.text(value, "traceId", "trace_id", "context.trace_id")
+    trace = trace or fields.text(context, "trace_id")
+    kind = otel_messages.kind(tree)
+    name = word(tree, *TOOL_NAMES) if kind == TOOL else ""
+    step = trace_steps.step(
+        read_said(value),
+        record=place.record,
+        kind=kind,
+        name=name or fields.text(value, "name"),
+        id=fields.text(value, "spanId", "span_id", "context.span_id")
+        or fields.text(context, "span_id"),
+        parent=fields.text(value, "parentSpanId", "parent_id", "parent_span_id"),
+        group=word(tree, *GROUPS, limit=200),
+        model=word(tree, *otel_messages.MODELS),
+        usage=otel_messages.usage(tree),
+        start=_moment(value, "startTimeUnixNano", "start_time"),
+        end=_moment(value, "endTimeUnixNano", "end_time"),
+    )
+    return step, trace
+
+
+def read_said(value: dict[str, Any]) -> Said:
+    """What a span was given and gave."""
+    tree = attributes(value.get("attributes", _columns(value, "attributes.")))
+    kind = otel_messages.kind(tree)
+    if kind == TOOL:
+        name = word(tree, *TOOL_NAMES) or fields.text(value, "name")
+        answer = get(tree, *TOOL_ANSWERS)
+        return Said([], [tool_result(answer, name, word(tree, *TOOL_IDS))])
+    events = [
+        (
+            fields.text(event, "name"),
+            attributes(fields.mapping(event).get("attributes")),
+        )
+        for event in fields.items(value, "events")
+    ]
+    return otel_messages.said(tree, events, kind)
+
+
+def _read_step(file: BinaryIO, one: Step, warnings: list[Warning]) -> Said:
+    return read_said(fields.mapping(value_of(file, span_of(one), warnings)))
+
+
+def _columns(value: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Attributes that stand as columns of a table (`attributes.llm.model_name`)."""
+    return {
+        name.removeprefix(prefix): inner
+        for name, inner in value.items()
+        if name.startswith(prefix) and inner is not None
+    }
+
+
+def _moment(value: dict[str, Any], *names: str) -> Any:
+    """A time, of nanoseconds since 1970 or as text."""
+    for name in names:
+        said: JSON = value.get(name)
+        if isinstance(said, str) and said.isdecimal():
+            said = int(said[:24])
+        if isinstance(said, int) and name.endswith("Nano"):
+            said = said / 1e9
+        if found := fields.moment(said):
+            return found
+    return None
+
+
+def _score(sample: Sample) -> float:
+    """OTLP's list, or rows with attributes of a convention for models."""
+    for row in [
+        *sample.rows,
+        *map(fields.mapping, fields.items(sample.object, "data")),
+    ]:
+        if "resourceSpans" in row:
+            return 0.95
+        tree = attributes(row.get("attributes", _columns(row, "attributes.")))
+        if any(name in tree for name in FAMILIES):
+            return 0.9
+    return 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read)

@@ -1,0 +1,230 @@
+"""What a span of OpenTelemetry says of a request to a model: messages, usage, model.
+
+Four conventions are read, the newest first: OpenTelemetry's own (`gen_ai.input.messages`, before
+it events such as `gen_ai.user.message`), OpenInference's (`llm.input_messages.0.message.role`),
+OpenLLMetry's (`gen_ai.prompt.0.role`) and the AI SDK's (`ai.prompt.messages`); else the whole
+input and output as text.
+
+Sources: opentelemetry.io/docs/specs/semconv/gen-ai, Arize openinference `spec/`, Traceloop
+openllmetry `semconv_ai`, vercel/ai `telemetry`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from threads.domain.formats.io import fields
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import JSON
+
+from . import shapes
+from .otel_attributes import Tree, get, put, word
+from .trace_steps import GENERATION, OTHER, TOOL, Said
+
+REQUESTS = frozenset(
+    {"chat", "text_completion", "generate_content", "completion", "llm"}
+)
+TOOLS = frozenset({"execute_tool", "tool"})
+KIND_NAMES = (
+    *("gen_ai.operation.name", "openinference.span.kind", "llm.request.type"),
+    "traceloop.span.kind",
+)
+INPUTS = (
+    *("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt", "llm.prompts"),
+    *("ai.prompt.messages", "ai.prompt"),
+)
+OUTPUTS = (
+    *("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion"),
+    "llm.completions",
+)
+WHOLE = (
+    ("input.value", "traceloop.entity.input", "langfuse.observation.input"),
+    ("output.value", "traceloop.entity.output", "langfuse.observation.output"),
+)
+LOGGED = ("events", "all_messages_events", "pydantic_ai.all_messages")
+"""Attributes in which pydantic-ai keeps messages (`events`) or a whole run."""
+WRAPPERS = frozenset({"message", "tool_call", "message_content"})
+"""Objects of OpenInference's that hold one member of this name, and nothing else."""
+MODELS = (
+    "gen_ai.response.model",
+    "gen_ai.request.model",
+    "llm.model_name",
+    "ai.model.id",
+)
+USAGE = {
+    "input_tokens": (
+        *("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+        *("llm.token_count.prompt", "ai.usage.promptTokens", "ai.usage.inputTokens"),
+    ),
+    "output_tokens": (
+        *("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+        *("llm.token_count.completion", "ai.usage.completionTokens"),
+        "ai.usage.outputTokens",
+    ),
+    "cached_tokens": (
+        *("gen_ai.usage.cache_read.input_tokens", "ai.usage.cachedInputTokens"),
+        *("gen_ai.usage.cache_read_input_tokens",),
+        "llm.token_count.prompt_details.cache_read",
+    ),
+}
+
+
+def kind(tree: Tree) -> str:
+    """What a span is: a request to a model, a tool at work, or something around them."""
+    said = {str(get(tree, name)).lower() for name in KIND_NAMES}
+    operation = word(tree, "ai.operationId")
+    if said & TOOLS or get(tree, "ai.toolCall.name"):
+        return TOOL
+    if said & REQUESTS or operation.endswith((".doGenerate", ".doStream")):
+        return GENERATION
+    is_named = said != {"none"} or operation
+    return GENERATION if not is_named and get(tree, *INPUTS, *OUTPUTS) else OTHER
+
+
+def usage(tree: Tree) -> Usage | None:
+    """Tokens as the span counts them."""
+    counts = {
+        name: next((n for key in keys if (n := _count(get(tree, key)))), 0)
+        for name, keys in USAGE.items()
+    }
+    return Usage(**counts) if any(counts.values()) else None
+
+
+def said(tree: Tree, events: Sequence[tuple[str, Tree]], of: str) -> Said:
+    """What a span was given and gave; `events` are its own, by name and attributes."""
+    for _, inner in events:
+        if get(inner, "gen_ai.input.messages", "gen_ai.output.messages"):
+            for name, value in inner.items():
+                put(tree, [name], value)
+    inputs = _listed(get(tree, *INPUTS), Role.USER, of)
+    outputs = [*_outputs(tree, of)]
+    system = get(tree, "gen_ai.system_instructions")
+    if system and not any(m.role is Role.SYSTEM for m in inputs):
+        inputs = [*shapes.read_messages(system, Role.SYSTEM), *inputs]
+    if inputs or outputs:
+        return Said(inputs, outputs)
+    return _from_events(tree, events) or _whole(tree, of)
+
+
+def _outputs(tree: Tree, of: str) -> Iterator[Message]:
+    found = _listed(get(tree, *OUTPUTS), Role.ASSISTANT, of)
+    if not found and (answer := get(tree, "ai.response")):
+        message = {
+            "role": "assistant",
+            "content": fields.text(answer, "text", "object"),
+            "reasoning": fields.text(answer, "reasoning"),
+            "tool_calls": shapes.unwrapped(fields.mapping(answer).get("toolCalls")),
+        }
+        found = shapes.read_messages([message], Role.ASSISTANT)
+    yield from found
+
+
+def _listed(value: JSON, role: Role, of: str) -> list[Message]:
+    """Messages in any of the conventions' shapes; words alone are some only of a request."""
+    if isinstance(value, dict) and all(key.isdecimal() for key in value if key):
+        value = [value[key] for key in sorted((k for k in value if k), key=_number)]
+    value = _with_role(_unwrapped(shapes.unwrapped(value)), role)
+    reader = shapes.read_messages if of == GENERATION else shapes.read_structured
+    return reader(value, role)
+
+
+def _with_role(value: JSON, role: Role) -> JSON:
+    """A list of messages, with a role where one says none."""
+    if not isinstance(value, list):
+        return value
+    return [
+        {"role": role, **one}
+        if isinstance(one, dict) and "role" not in one and "content" in one
+        else one
+        for one in value
+    ]
+
+
+def _unwrapped(value: JSON) -> JSON:
+    """OpenInference's messages without the objects around them."""
+    if isinstance(value, list):
+        return [_unwrapped(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) == 1 and value.keys() <= WRAPPERS:
+        return _unwrapped(next(iter(value.values())))
+    if value and all(key.isdecimal() for key in value):
+        return [_unwrapped(value[key]) for key in sorted(value, key=_number)]
+    found = {name: _unwrapped(inner) for name, inner in value.items()}
+    if found.get("contents"):
+        found["content"] = found.pop("contents")
+    picture = fields.mapping(found, "image")
+    if url := fields.text(fields.mapping(picture, "image"), "url") or fields.text(
+        picture, "url"
+    ):
+        return {"type": "image", "url": url}
+    return found
+
+
+def _from_events(tree: Tree, events: Sequence[tuple[str, Tree]]) -> Said | None:
+    """Messages that were logged one by one; what the model said comes as a choice."""
+    given: list[JSON] = []
+    gave: list[JSON] = []
+    for name, message in _logged(tree, events):
+        if name == "gen_ai.choice":
+            answer = fields.mapping(message).get("message", message)
+            gave.append(_with_role([shapes.unwrapped(answer)], Role.ASSISTANT))
+        elif name == "gen_ai.content.completion":
+            whole = shapes.unwrapped(get(message, "gen_ai.completion"))
+            gave.append(_with_role(whole, Role.ASSISTANT))
+        elif name == "gen_ai.content.prompt":
+            whole = shapes.unwrapped(get(message, "gen_ai.prompt"))
+            given.append(_with_role(whole, Role.USER))
+        else:
+            role = name.removeprefix("gen_ai.").removesuffix(".message")
+            given.append({"role": role, **_called(message)})
+    if not given and not gave:
+        return None
+    inputs = shapes.read_messages(given, Role.USER)
+    return Said(inputs, shapes.read_messages(gave, Role.ASSISTANT))
+
+
+def _logged(
+    tree: Tree, events: Sequence[tuple[str, Tree]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Messages by the names of the events that they are, in an attribute or of the span."""
+    held = shapes.unwrapped(get(tree, *LOGGED))
+    for one in held if isinstance(held, list) else []:
+        if isinstance(one, dict):
+            yield fields.text(one, "event.name"), one
+    for name, inner in events:
+        if name.startswith("gen_ai."):
+            body = shapes.unwrapped(get(inner, "event_body", "body"))
+            yield name, fields.mapping(body) or _opened(inner)
+
+
+def _called(message: JSON) -> dict[str, Any]:
+    """A message of an event; a tool's has the id of its call in `id`."""
+    found = {**fields.mapping(message)}
+    if fields.text(found, "id") and "tool_call_id" not in found:
+        found["tool_call_id"] = found["id"]
+    return found
+
+
+def _opened(tree: Tree) -> Tree:
+    """An event's attributes, the JSON in them opened, but for the words."""
+    return {
+        name: value if name == "content" else shapes.unwrapped(value)
+        for name, value in tree.items()
+    }
+
+
+def _whole(tree: Tree, of: str) -> Said:
+    reader = shapes.read_messages if of == GENERATION else shapes.read_structured
+    given, gave = (get(tree, *names) for names in WHOLE)
+    return Said(reader(given, Role.USER), reader(gave, Role.ASSISTANT))
+
+
+def _number(key: str) -> int:
+    return int(key[:18])
+
+
+def _count(value: JSON) -> int:
+    """A count, which some exporters write as text."""
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value[:18])
+    return fields.count({"n": value}, "n")

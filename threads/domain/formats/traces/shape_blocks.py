@@ -1,0 +1,192 @@
+"""Content blocks of agent frameworks, whatever their dialect.
+
+LangChain, the AI SDK, OpenTelemetry's GenAI conventions and others write the providers' blocks,
+and blocks of their own that say the same: a call is `tool_call`, `tool-call`, `tool_use` or
+`function_call`, its arguments `args`, `input` or `arguments`. One table reads them all; what is
+not in it is kept whole. Nothing here raises: traces hold whatever a program wrote.
+
+Sources: LangChain `messages/content.py`, OpenTelemetry `gen-ai-input-messages.json`,
+the AI SDK's `ModelMessage`, and the providers' own (`blocks`).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.blocks import blocks
+from threads.domain.formats.gemini import parts as gemini_parts
+from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.openai import messages as openai
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+Block = dict[str, Any]
+TEXTS = frozenset({"text", "input_text", "output_text", "text-plain"})
+THOUGHTS = frozenset(
+    {"reasoning", "thinking", "redacted_thinking", "reasoning_content"}
+)
+CALLS = frozenset(
+    {"tool_call", "tool-call", "tool_use", "function_call", "server_tool_call"}
+    | {"server_tool_use", "invalid_tool_call", "custom_tool_call"}
+)
+RESULTS = frozenset(
+    {"tool_result", "tool-result", "tool_call_response", "function_call_output"}
+    | {"server_tool_result", "server_tool_call_response", "tool-error"}
+)
+IDS = ("tool_use_id", "tool_call_id", "toolCallId", "call_id", "id")
+"""The id of a call; of an item of OpenAI's Responses `id` is the item's own."""
+NAMES = ("name", "toolName", "tool_name")
+ARGUMENTS = ("args", "input", "arguments")
+ANSWERS = ("content", "response", "result", "output")
+GEMINI = frozenset(
+    {"text", "functionCall", "function_call", "inlineData", "inline_data"}
+) | {*("functionResponse", "function_response", "fileData", "file_data", "thought")}
+"""Members of Gemini's parts, which have no `type`."""
+
+
+def read_blocks(content: JSON) -> tuple[Part, ...]:
+    """The parts of a content: text, a block, or a list of both; empty text is no part."""
+    found = content if isinstance(content, list) else [content]
+    return tuple(part for block in found for part in _read(block))
+
+
+def read_call(call: JSON) -> ToolCall | None:
+    """A call in any of its shapes, OpenAI's `function` among them; None where it is none."""
+    inner = fields.mapping(call, "function") or fields.mapping(call, "custom")
+    name = fields.text(inner, *NAMES) or fields.text(call, *NAMES)
+    if not name and not isinstance(fields.mapping(call).get("function"), str):
+        return None
+    name = name or call["function"]
+    held = [inner.get(n, fields.mapping(call).get(n)) for n in ARGUMENTS]
+    arguments: JSON = next((value for value in held if value is not None), {})
+    return ToolCall(read_id(call, *IDS), name, openai.read_arguments(arguments))
+
+
+def read_id(record: JSON, *names: str) -> str:
+    """The first of these ids; of a list of them (a run's and the call's) the last."""
+    for name in names:
+        value = fields.mapping(record).get(name)
+        if isinstance(value, list) and value:
+            value = value[-1]
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def read_result(block: Block, call_id: str, name: str) -> ToolResult:
+    """What a tool answered: text, blocks, or a value that is written as JSON."""
+    answer = next((block[n] for n in ANSWERS if block.get(n) is not None), None)
+    failed = block.get("is_error") is True or block.get("isError") is True
+    failed = failed or fields.text(block, "status") == "error"
+    is_error = failed or fields.text(block, "type") == "tool-error"
+    if answer is None and is_error:
+        answer = block.get("error")
+    return ToolResult(call_id, read_answer(answer), name or None, is_error)
+
+
+def read_answer(answer: JSON) -> tuple[Text | Image | File | Opaque, ...]:
+    """A tool's answer as the parts that a result holds."""
+    if isinstance(answer, dict) and set(answer) == {"type", "value"}:  # the AI SDK's
+        answer = answer["value"]
+    is_blocks = isinstance(answer, list) and all(
+        isinstance(block, str) or fields.text(block, "type") for block in answer
+    )
+    if is_blocks or (isinstance(answer, dict) and fields.text(answer, "type") in TEXTS):
+        found = read_blocks(answer)
+        return tuple(p for p in found if isinstance(p, Text | Image | File | Opaque))
+    words = spelled(answer)
+    return (Text(words),) if words else ()
+
+
+def spelled(value: JSON) -> str:
+    """A value as text: itself, or its JSON; nothing of null."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json_text.dump(value).decode()
+
+
+def _read(block: JSON) -> Iterator[Part]:
+    if isinstance(block, str):
+        yield from (Text(block),) if block else ()
+    elif isinstance(block, dict):
+        kind = fields.text(block, "type")
+        if not kind and block.keys() & GEMINI:
+            yield from gemini_parts.read_parts(block, (), _NoIds())
+        elif (part := _part(block, kind)) and part != Text(""):
+            yield part
+    elif block is not None:
+        yield Text(spelled(block))
+
+
+class _NoIds(gemini_parts.Calls):
+    """Leaves calls without ids as they are: they are linked with those of other dialects."""
+
+    def begin(self, id_: str, name: str) -> str:
+        return id_
+
+    def answer(self, id_: str, name: str) -> str:
+        return id_
+
+
+def _part(block: Block, kind: str) -> Part | None:
+    if kind in TEXTS:
+        return Text(spelled(block.get("text", block.get("content"))))
+    if kind in THOUGHTS:
+        return _thinking(block)
+    if kind in CALLS and (call := read_call(block)):
+        return call
+    if kind in RESULTS:
+        name = fields.text(block, *NAMES)
+        return read_result(block, read_id(block, *IDS), name)
+    return _media(block) or _provider_s(block) or Opaque(kind or "block", block)
+
+
+def _thinking(block: Block) -> Thinking | None:
+    """Reasoning: its words or its summaries, its seal, what only the provider reads."""
+    extras = fields.mapping(block, "extras")
+    summaries = fields.items(block, "summary")
+    words = fields.text(block, "thinking", "reasoning", "text", "content")
+    words = words or "\n\n".join(
+        filter(None, (fields.text(s, "text") for s in summaries))
+    )
+    seal = fields.text(block, "signature") or fields.text(extras, "signature") or None
+    sealed = fields.text(block, "encrypted_content", "data") or None
+    return Thinking(words, seal, sealed) if words or seal or sealed else None
+
+
+def _media(block: Block) -> Image | File | None:
+    """A picture or a file by bytes or by address, as the frameworks write them."""
+    kind = fields.text(block, "modality") or fields.text(block, "type")
+    type_ = fields.text(block, "mime_type", "mediaType", "mimeType", "media_type")
+    is_image = kind.startswith("image") or type_.startswith("image/")
+    name = fields.text(block, "filename", "file_name", "name") or None
+    url = fields.text(block, "url", "uri", "image")
+    encoded = fields.text(block, "base64", "data", "content", "image")
+    if inline := blocks.split_data_uri(url or encoded):
+        type_, data = inline
+    elif url.startswith(("http://", "https://")):
+        return (
+            Image(type_ or "image/*", url=url)
+            if is_image
+            else File(type_, name, url=url)
+        )
+    elif not type_ or (data := blocks.inline(encoded) or b"") == b"":
+        return None
+    return Image(type_, data=data) if is_image else File(type_, name, data=data)
+
+
+def _provider_s(block: Block) -> Part | None:
+    """A block that a provider's own table knows."""
+    try:
+        return next(iter(blocks.read_block(block, ())), None)
+    except Invalid:
+        return None

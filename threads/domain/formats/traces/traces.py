@@ -1,0 +1,252 @@
+"""Conversations out of traces: the steps of programs that call models and tools.
+
+Each request to a model is a step that repeats the whole conversation so far. Of steps of which
+one holds what the other says, the longest is the conversation; the others tell when an answer
+was made and what it cost. Where requests are logged without their history, one after the other
+is one conversation, with what the tools between them gave. What made no message is an event.
+
+While steps are compared only hashes of their messages are held; the messages are read again
+from the steps that were chosen.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import islice
+from typing import BinaryIO
+
+from threads.domain.formats.io import fields
+from threads.domain.formats.kit.links import Links
+from threads.domain.formats.kit.pieces import Item, Items, Opener, Reading
+from threads.domain.message import Message, Role
+from threads.domain.transcript import Event, Transcript, Warning
+
+from .trace_steps import GENERATION, OTHER, TOOL, Said, Step
+
+NEVER = datetime.max.replace(tzinfo=UTC)
+Read = Callable[[BinaryIO, Step, list[Warning]], Said]
+"""Reads a step's messages again."""
+
+
+@dataclass(slots=True)
+class Thread:
+    """A conversation: the steps whose messages make it, one after the other.
+
+    `told` maps places of answers to the steps that made them. Before them stand the first
+    `lead` messages of the input of a step around them, `front`.
+    """
+
+    steps: list[Step]
+    marks: list[int]
+    told: dict[int, Step] = field(default_factory=dict)
+    front: Step | None = None
+    lead: int = 0
+
+    def places_of(self, other: Sequence[int]) -> list[int]:
+        """Where the messages of another stand in this one, in their order; empty if not all do.
+
+        Not always side by side: calls made at once are logged with their results between.
+        """
+        places: list[int] = []
+        at = 0
+        for known in other:
+            while at < len(self.marks) and self.marks[at] != known:
+                at += 1
+            places.append(at)
+            at += 1
+        return places if at <= len(self.marks) else []
+
+    @property
+    def records(self) -> set[str]:
+        """The places of all steps that messages of it are read from or told by."""
+        steps = [
+            *self.steps,
+            *self.told.values(),
+            *([self.front] if self.front else []),
+        ]
+        return {one.record for one in steps}
+
+
+def threads(steps: Iterable[Step]) -> list[Thread]:
+    """The conversations in steps of one trace (or of one conversation over several)."""
+    ordered = sorted(steps, key=_start)
+    requests = _chains(ordered)
+    around = [
+        Thread([one], list(one.marks))
+        for one in ordered
+        if one.kind == OTHER and len(one.marks) > one.given
+    ]
+    by_first: dict[int, list[Thread]] = {}
+    for thread in requests:
+        by_first.setdefault(thread.marks[0], []).append(thread)
+    kept: list[Thread] = []
+    holding: dict[int, list[Thread]] = {}  # those kept that hold a mark
+    for thread in sorted([*requests, *around], key=lambda one: -len(one.marks)):
+        if _is_held(thread, holding.get(thread.marks[-1], ())):
+            continue
+        if thread.steps[0].kind == OTHER and requests and not _holds(thread, by_first):
+            continue
+        kept.append(thread)
+        for known in set(thread.marks):
+            holding.setdefault(known, []).append(thread)
+    for thread in kept:
+        _lead(thread, ordered)
+        _answer(thread, ordered)
+    return sorted(kept, key=lambda one: _start(one.steps[0]))
+
+
+def _start(one: Step) -> datetime:
+    return one.start or NEVER
+
+
+def _is_held(thread: Thread, holders: Iterable[Thread]) -> bool:
+    """Whether a conversation is part of a longer one, which then knows what this one told."""
+    for holder in holders:
+        if places := holder.places_of(thread.marks):
+            holder.told |= {places[at]: by for at, by in thread.told.items()}
+            return True
+    return False
+
+
+def _holds(thread: Thread, by_first: Mapping[int, list[Thread]]) -> bool:
+    """Whether what a program gave and got is a conversation with a model."""
+    return any(
+        bool(thread.places_of(request.marks))
+        for known in set(thread.marks)
+        for request in by_first.get(known, ())
+    )
+
+
+def _chains(ordered: Sequence[Step]) -> list[Thread]:
+    """Each request as a conversation; one without a history follows the one before it.
+
+    What tools gave in between belongs to it only then: else the next request repeats it.
+    Answers to no request (the pieces of a stream) count only where there is nothing else.
+    """
+    has_requests = any(one.kind == GENERATION and one.given for one in ordered)
+    found: list[Thread] = []
+    last: dict[tuple[str, str], Thread] = {}
+    for one in ordered:
+        thread = last.get((one.group, one.parent))
+        if one.kind == TOOL and thread is not None and one.marks:
+            thread.steps.append(one)
+        elif one.kind == GENERATION and one.marks:
+            if thread is None and has_requests and not one.given:
+                continue
+            if thread is None or one.given or len(one.marks) > 1:
+                thread = last[one.group, one.parent] = Thread([], [])
+                found.append(thread)
+            thread.steps.append(one)
+    for thread in found:
+        requests = [one for one in thread.steps if one.kind == GENERATION]
+        thread.steps = requests if len(requests) == 1 else thread.steps
+        for one in thread.steps:
+            thread.marks += one.marks
+            if one.kind == GENERATION and len(one.marks) > one.given:
+                thread.told[len(thread.marks) - 1] = one
+    return found
+
+
+def _lead(thread: Thread, ordered: Sequence[Step]) -> None:
+    """What the program around a request was given, and the log of the request leaves out."""
+    by_id = {one.id: one for one in ordered if one.id}
+    above = by_id.pop(thread.steps[0].parent, None)
+    while above is not None:
+        given = list(above.marks[: above.given])
+        for lead in range(1, len(given)):
+            if given[lead:] == thread.marks[: len(given) - lead]:
+                thread.front, thread.lead = above, lead
+                return
+        above = by_id.pop(above.parent, None)
+
+
+def _answer(thread: Thread, ordered: Sequence[Step]) -> None:
+    """What tools gave to a conversation's last calls, where no further request repeats it."""
+    last = thread.steps[-1]
+    calls = list(last.calls)
+    for one in ordered if calls else ():
+        if one.kind == TOOL and one.name in calls and _start(one) >= _start(last):
+            calls.remove(one.name)
+            thread.steps.append(one)
+            thread.marks += one.marks
+
+
+def reading(thread: Thread, events: Iterable[Step], read: Read) -> Reading:
+    """How a conversation's items are read; `events` are the steps that made none of it."""
+
+    def items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
+        waiting = deque(sorted(events, key=_start))
+        links = Links()
+        for place, message in _messages(thread, file, read, warnings):
+            told = thread.told.get(place)
+            if told is not None:
+                while waiting and _start(waiting[0]) <= _start(told):
+                    yield _event(waiting.popleft())
+                message = _told(message, told)
+            yield links.given(message)
+        yield from map(_event, waiting)
+
+    return items
+
+
+def _messages(
+    thread: Thread, file: BinaryIO, read: Read, warnings: list[Warning]
+) -> Iterator[tuple[int, Message]]:
+    """The messages of a conversation by their places, which are negative in front of it."""
+    if thread.front is not None:
+        given = read(file, thread.front, warnings).inputs[: thread.lead]
+        for message in given:
+            yield -1, replace(message, records=(thread.front.record,))
+    place = 0
+    for one in thread.steps:
+        for message in read(file, one, warnings).all:
+            yield place, replace(message, records=(one.record,))
+            place += 1
+
+
+def _told(message: Message, by: Step) -> Message:
+    is_known = by.record in message.records
+    return replace(
+        message,
+        records=message.records if is_known else (*message.records, by.record),
+        model=message.model or by.model or None,
+        usage=message.usage or by.usage,
+        created_at=message.created_at or by.end or by.start,
+    )
+
+
+def _event(one: Step) -> Event:
+    return Event("/".join(filter(None, (one.kind, one.name))), one.record, one.start)
+
+
+def transcripts(
+    format: str,
+    steps: Iterable[Step],
+    titles: Mapping[str, str],
+    opener: Opener,
+    read: Read,
+) -> Iterator[Transcript]:
+    """The conversations of each group of steps; what made no message is with the first one."""
+    groups: dict[str, list[Step]] = {}
+    for one in steps:
+        groups.setdefault(one.group, []).append(one)
+    for group, of in groups.items():
+        found = threads(of)
+        used = {record for thread in found for record in thread.records}
+        rest = [one for one in of if one.record not in used]
+        for number, thread in enumerate(found):
+            items = Items(opener, reading(thread, () if number else rest, read))
+            said = (item for item in items if isinstance(item, Message))
+            users = (m.text.strip() for m in islice(said, 50) if m.role is Role.USER)
+            title = fields.one_line(fields.first(users)) or titles.get(group, "")
+            models = [by.model for _, by in sorted(thread.told.items()) if by.model]
+            suffix = f"/{thread.steps[0].id}" if number else ""
+            yield Transcript(
+                format=format,
+                title=title or "Trace",
+                items=items,
+                external_id=(group + suffix)[:255] if group else None,
+                model=models[-1] if models else thread.steps[0].model,
+                warnings=items.warnings,
+            )

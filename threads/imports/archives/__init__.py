@@ -1,0 +1,309 @@
+"""Unpacking what files come packed in: gzip, zstandard, zip; within bounds, as a stream.
+
+Names in an archive are labels and nothing more: what is unpacked lies under the hash of its
+bytes. Bytes are counted as they come out, never believed from a header, so that no bomb
+(nested, overlapping, a file that packs itself) costs more than the bounds say.
+"""
+
+import gzip
+import io
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, NamedTuple
+
+import zstandard
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.store import blobs
+
+MOST_MEMBERS = 50_000
+"""Files in one archive; also of those in archives inside it."""
+MOST_BYTES = 16 << 30
+"""Bytes that one archive may come to."""
+MOST_RATIO = 250
+"""How many times its own size an archive may come to, once that is more than `FREE_BYTES`."""
+FREE_BYTES = 64 << 20
+MOST_DIRECTORY = 16 << 20
+"""Bytes in which a zip archive lists its files; `zipfile` holds them as objects."""
+MOST_DEPTH = 2
+"""Archives in archives: what lies one level down is unpacked, what lies deeper is named."""
+
+_CHUNK = 1 << 18
+_GZIP, _ZSTANDARD, _ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
+_STORED, _DEFLATED, _ZSTANDARD_METHOD = 0, 8, 93
+_WINDOW = 1 << 27
+"""The most memory that a zstandard stream may ask for, in bytes: what `zstd` itself allows."""
+_JUNK = ("__MACOSX/", ".DS_Store")
+_SUFFIXES = {"gzip": (".gz", ".gzip", ".tgz"), "zstandard": (".zst", ".zstd")}
+
+Damage = (OSError, EOFError, ValueError, zlib.error, struct.error, zstandard.ZstdError)
+"""What the readers raise on bytes that are not what they should be."""
+
+
+class Kept(NamedTuple):
+    """A file as it came: its name, and where its bytes are."""
+
+    name: str
+    sha256: str
+    size: int
+
+
+class Problem(NamedTuple):
+    """A file that could not be taken out, and the sentence that says why."""
+
+    name: str
+    code: str
+    sentence: str
+
+
+class TooMuch(Exception):
+    """An archive comes to more than it may."""
+
+
+@dataclass(slots=True)
+class Unpacked:
+    """What an archive held."""
+
+    members: list[Kept] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Bounds:
+    """How much may still be unpacked: shared by an archive and the archives inside it."""
+
+    packed: int
+    """Bytes of the archive itself."""
+    most: int = MOST_BYTES
+    tick: Callable[[int], object] = lambda _: None
+    """Told how many bytes have come out so far; raises to stop."""
+    members: int = MOST_MEMBERS
+    bytes: int = 0
+
+    def count(self, size: int) -> None:
+        """Bytes have come out. Raises TooMuch."""
+        self.bytes += size
+        self.tick(self.bytes)
+        if self.bytes > self.most:
+            raise TooMuch(f"It holds more than {self.most:,} bytes.")
+        if self.bytes > FREE_BYTES and self.bytes > MOST_RATIO * self.packed:
+            raise TooMuch(f"It unpacks to more than {MOST_RATIO} times its size.")
+
+    def expect_members(self, count: int) -> None:
+        """So many files are to come out. Raises TooMuch before the first of them did."""
+        if count > self.members:
+            raise TooMuch(f"It holds more than {MOST_MEMBERS:,} files.")
+
+    def count_member(self) -> None:
+        """One more file has come out. Raises TooMuch."""
+        self.members -= 1
+        if self.members < 0:
+            raise TooMuch(f"It holds more than {MOST_MEMBERS:,} files.")
+
+
+def kind_of(head: bytes) -> str | None:
+    """`gzip`, `zstandard` or `zip` by the first bytes of a file; None where it is none."""
+    marks = {_GZIP: "gzip", _ZSTANDARD: "zstandard", _ZIP: "zip", b"PK\x05\x06": "zip"}
+    return next((kind for mark, kind in marks.items() if head.startswith(mark)), None)
+
+
+def unpacked_name(name: str, kind: str) -> str:
+    """The name of what a compressed file holds: without the suffix of its compression."""
+    for suffix in _SUFFIXES[kind]:
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return name
+
+
+def unpack_one(
+    stream: BinaryIO, name: str, kind: str, bounds: Bounds
+) -> tuple[Kept, Problem | None]:
+    """A gzip or zstandard file as the file it is.
+
+    What came out before a fault is kept, with the fault beside it. Raises TooMuch.
+    """
+    fault: list[Problem] = []
+
+    def pieces() -> Iterator[bytes]:
+        try:
+            yield from _counted(_reader(stream, kind), bounds)
+        except Damage:
+            sentence = (
+                "It is damaged, or ends too early; what could be unpacked is read."
+            )
+            fault.append(Problem(name, "damaged", sentence))
+
+    bounds.count_member()
+    sha256, size = blobs.store_pieces(pieces())
+    kept = Kept(unpacked_name(name, kind), sha256, size)
+    return kept, fault[0] if fault else None
+
+
+def unpack_zip(stream: BinaryIO, bounds: Bounds) -> Unpacked:
+    """The files of a zip archive, each kept; those that can't be taken out are named.
+
+    Raises Invalid where it can't be read as an archive at all, TooMuch past the bounds.
+    """
+    unpacked = Unpacked()
+    taken: set[str] = set()
+    listed = list(_listed(stream, bounds))
+    bounds.expect_members(sum(not info.is_dir() for info in listed))
+    for info in listed:
+        name = distinct(clean_name(info.filename), taken)
+        if info.is_dir() or name.startswith(_JUNK[0]) or name.endswith(_JUNK[1]):
+            continue
+        taken.add(name)
+        bounds.count_member()
+        if (problem := _refused(info, name)) is not None:
+            unpacked.problems.append(problem)
+            continue
+        try:
+            sha256, size = blobs.store_pieces(
+                _checked(_counted(_member(stream, info), bounds), info)
+            )
+        except Damage:
+            unpacked.problems.append(Problem(name, "damaged", "It is damaged."))
+        else:
+            unpacked.members.append(Kept(name, sha256, size))
+    return unpacked
+
+
+def clean_name(name: str) -> str:
+    """A path as a label: with `/`, relative, without steps up, drives or what can't be seen."""
+    shown = "".join(
+        char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name
+    )
+    steps = shown.replace("\\", "/").split("/")
+    kept = [step for step in steps if step.strip() not in ("", ".", "..")]
+    if len(kept) > 1 and kept[0].endswith(":"):
+        kept = kept[1:]
+    return "/".join(kept).encode("utf-8", "replace").decode()[-1000:] or "file"
+
+
+def distinct(name: str, taken: Container[str]) -> str:
+    """The name, or with a number behind it where another file has it."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    return free
+
+
+def _listed(stream: BinaryIO, bounds: Bounds) -> list[zipfile.ZipInfo]:
+    """What a zip archive says it holds."""
+    size = _directory_size(stream)
+    if size > MOST_DIRECTORY:
+        raise TooMuch(f"It holds more than {bounds.members:,} files.")
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            return archive.infolist()
+    except (zipfile.BadZipFile, NotImplementedError, *Damage) as error:
+        raise Invalid(
+            "This is a zip archive, but it is damaged or ends too early.",
+            code="archive_damaged",
+        ) from error
+
+
+def _directory_size(stream: BinaryIO) -> int:
+    """Bytes of the list of files, by the record at the end of the archive; 0 if it has none."""
+    end = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, end - (1 << 16) - 22 - 76))
+    tail = stream.read()
+    place = tail.rfind(b"PK\x05\x06")
+    if place < 0 or len(tail) - place < 22:
+        return 0
+    (size,) = struct.unpack_from("<L", tail, place + 12)
+    large = tail.rfind(b"PK\x06\x06", 0, place)
+    if size == 0xFFFFFFFF and large >= 0 and len(tail) - large >= 48:
+        (size,) = struct.unpack_from("<Q", tail, large + 40)
+    return int(size)
+
+
+def _refused(info: zipfile.ZipInfo, name: str) -> Problem | None:
+    """Why a file of an archive isn't taken out, if it isn't."""
+    if info.flag_bits & 1:
+        return Problem(name, "encrypted", "It is encrypted.")
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return Problem(name, "link", "It is a link to another file.")
+    if info.compress_type not in (_STORED, _DEFLATED, _ZSTANDARD_METHOD):
+        sentence = f"Its compression (method {info.compress_type}) can't be read."
+        return Problem(name, "compression", sentence)
+    return None
+
+
+def _member(stream: BinaryIO, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """The bytes of a file of a zip archive. `zipfile` itself doesn't read zstandard."""
+    stream.seek(info.header_offset)
+    header = stream.read(30)
+    if header[:4] != _ZIP:
+        raise ValueError("no header")
+    name_size, extra_size = struct.unpack_from("<HH", header, 26)
+    start = info.header_offset + 30 + name_size + extra_size
+    packed = _Part(stream, start, info.compress_size)
+    if info.compress_type == _ZSTANDARD_METHOD:
+        return _read_on(_zstandard(packed))
+    if info.compress_type == _DEFLATED:
+        return _inflate(packed)
+    return _read_on(packed)
+
+
+def _inflate(packed: "_Part") -> Iterator[bytes]:
+    """Deflated bytes, never more than a chunk at a time."""
+    inflater = zlib.decompressobj(-15)
+    while not inflater.eof:
+        data = inflater.unconsumed_tail or packed.read(_CHUNK)
+        if not data:
+            raise EOFError
+        yield inflater.decompress(data, _CHUNK)
+
+
+def _checked(pieces: Iterator[bytes], info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """The same pieces. Raises ValueError at their end where they are not what was packed."""
+    found = 0
+    for piece in pieces:
+        found = zlib.crc32(piece, found)
+        yield piece
+    if found != info.CRC:
+        raise ValueError("wrong checksum")
+
+
+def _counted(pieces: Iterator[bytes], bounds: Bounds) -> Iterator[bytes]:
+    for piece in pieces:
+        bounds.count(len(piece))
+        yield piece
+
+
+def _reader(stream: BinaryIO, kind: str) -> Iterator[bytes]:
+    stream.seek(0)
+    if kind == "gzip":
+        return _read_on(gzip.GzipFile(fileobj=stream))
+    return _read_on(_zstandard(stream))
+
+
+def _zstandard(stream: Any) -> Any:
+    decompressor = zstandard.ZstdDecompressor(max_window_size=_WINDOW)
+    return decompressor.stream_reader(stream, read_across_frames=True, closefd=False)
+
+
+def _read_on(source: Any) -> Iterator[bytes]:
+    while piece := source.read(_CHUNK):
+        yield piece
+
+
+class _Part:
+    """A stretch of a stream, to be read on."""
+
+    def __init__(self, stream: BinaryIO, start: int, size: int) -> None:
+        self._stream, self._place, self._left = stream, start, size
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes."""
+        self._stream.seek(self._place)
+        data = self._stream.read(min(self._left, size) if size >= 0 else self._left)
+        self._place += len(data)
+        self._left -= len(data)
+        return data

@@ -1,0 +1,81 @@
+"""The jobs that import a large file and that catch the index of words up."""
+
+import uuid
+from dataclasses import asdict
+from typing import Any
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.jobs import Cancelled, JobContext, enqueue
+from contextstudio.accounts.models import Job
+from threads import imports
+from threads.models import Import
+from threads.search import index as indexing
+
+from .presentation import present_import
+
+KIND = "import"
+INDEX = "index"
+_SYSTEM = Caller(actor="system", name="ContextStudio")
+
+
+def arguments_of(upload: imports.Upload) -> dict[str, Any]:
+    """An upload as the arguments of its job."""
+    session = upload.session_id
+    return {**asdict(upload), "session_id": str(session) if session else None}
+
+
+def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
+    """Import a kept upload; the result is the body that a quick import answers with 201."""
+    session = arguments.pop("session_id")
+    upload = imports.Upload(
+        **arguments, session_id=uuid.UUID(session) if session else None
+    )
+    try:
+        imported = imports.import_staged(
+            context.caller,
+            context.project,
+            upload,
+            job_id=context.job_id,
+            progress=lambda done, total, unit: context.progress(
+                done, total=total, unit=unit
+            ),
+        )
+    except (Cancelled, DomainError):
+        imports.unstage(context.job_id)
+        raise
+    count = imported.recorded
+    context.progress(count, total=count, unit="messages")
+    context.on_finish(lambda: imports.publish(context.project, context.job_id))
+    return present_import(imported)
+
+
+def run_index(context: JobContext) -> dict[str, Any]:
+    """Put in the index what came since; the result is how many bodies."""
+    done = 0
+    for some in indexing.catch_up():
+        done += some
+        context.progress(done, unit="bodies")
+    return {"indexed": done}
+
+
+def follow_import(_: Caller, __: Import) -> None:
+    """Catch the index up behind a large import, in the caller's transaction."""
+    index_if_worth()
+
+
+def index_if_worth() -> None:
+    """Have the index caught up, once, where so much came since that it pays."""
+    if indexing.is_worth_a_job():
+        _enqueue_once()
+
+
+def index_now_and_then() -> None:
+    """Have the index caught up, once, where anything came since."""
+    if indexing.is_behind():
+        _enqueue_once()
+
+
+def _enqueue_once() -> None:
+    if not Job.objects.filter(kind=INDEX, status=Job.Status.QUEUED).exists():
+        enqueue(None, INDEX, {}, _SYSTEM)

@@ -1,0 +1,85 @@
+"""Files that grow while they are read: a watched folder's.
+
+Of each only the newest version is kept, for its beginning is what the messages point at.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.db import transaction
+
+from threads.domain.message import Message as GivenMessage
+from threads.domain.message import Role
+from threads.models import Blob, Event, Import, Message, Source
+from threads.store import blobs
+
+from .ingest import begins_with
+
+HELD = "held"
+"""In the report of a file: its last answer was left for later, so it is not known whole."""
+
+
+class HeldBack:
+    """The items of a transcript without its last answer, which may still be written."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self._items = items
+        self.holds = False
+        """Whether something was left out, once all was read."""
+
+    def __iter__(self) -> Iterator[Any]:
+        held: list[Any] = []
+        for item in self._items:
+            if isinstance(item, GivenMessage):
+                yield from held
+                held = []
+            if held or _is_answer(item):
+                held.append(item)
+            else:
+                yield item
+        self.holds = bool(held)
+
+
+def is_held(items: Iterable[Any]) -> bool:
+    """Whether the last answer of a transcript was left out."""
+    return isinstance(items, HeldBack) and items.holds
+
+
+def merge(source: Source) -> bool:
+    """Let the row of a file's shorter version stand for the longer one too.
+
+    False where there is none, or where the file was rewritten: then the new row stands.
+    """
+    rows = Source.objects.filter(
+        brought_by=source.brought_by_id, name=source.name, session=source.session_id
+    )
+    old = rows.exclude(pk=source.pk).exclude(outcome="").order_by("-pk").first()
+    if old is None or not begins_with(source.sha256, old):
+        return False
+    added = old.report.get("added", 0) + source.report.get("added", 0)
+    replaced = old.sha256
+    old.sha256, old.size = source.sha256, source.size
+    old.report = {**source.report, "added": added}
+    old.save()
+    if source.pk is not None:
+        Message.objects.filter(source=source).update(source=old)
+        Event.objects.filter(source=source).update(source=old)
+        source.delete()
+    if replaced != old.sha256:
+        transaction.on_commit(lambda: _forget(replaced), robust=True)
+    return True
+
+
+def _is_answer(item: Any) -> bool:
+    return isinstance(item, GivenMessage) and item.role == Role.ASSISTANT
+
+
+def _forget(sha256: str) -> None:
+    """Remove the bytes of an older version, if nothing else names them."""
+    named = (
+        Source.objects.filter(sha256=sha256).exists()
+        or Blob.objects.filter(sha256=sha256).exists()
+        or Import.objects.filter(sha256=sha256).exists()
+    )
+    if not named:
+        blobs.discard(sha256)

@@ -1,0 +1,280 @@
+"""One import under way: every file of it in its turn, and the report at the end."""
+
+import logging
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from django.db import DatabaseError, transaction
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError, Invalid
+from contextstudio.accounts.jobs.context import Interrupted
+from contextstudio.accounts.models import Project
+from threads import reading
+from threads.domain import formats
+from threads.domain.formats.io.folder import Folder
+from threads.domain.tally import storable
+from threads.domain.transcript import Transcript, Warning
+from threads.imports.archives import Kept
+from threads.imports.upload import Brought, Upload, bring
+from threads.models import Import, Session
+from threads.store import blobs
+
+from . import growth
+from .ingest import unreadable
+from .outcome import Imported, Outcome, Progress, begin_row, write_report
+from .session_matcher import Placing
+
+logger = logging.getLogger(__name__)
+
+
+SIDECARS = frozenset({"no_messages", "sidecar", "empty"})
+"""Codes of refusals that say what a file is, where it holds no message."""
+AT_ONCE = 2_000_000
+"""Bytes of files that are taken in one transaction, also by a job."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Running:
+    """One import: within the caller's transaction, or staged by a job in many of its own."""
+
+    caller: Caller
+    project: Project
+    upload: Upload
+    job_id: uuid.UUID | None = None
+    into: Import | None = None
+    """An import that goes on: a watched folder's."""
+    progress: Progress = field(default_factory=lambda: Progress(lambda *_: None))
+    imported: Imported = field(init=False)
+    row: Import = field(init=False)
+    placing: Placing = field(init=False)
+    files: dict[str, Kept] = field(default_factory=dict)
+
+    def run(self) -> Imported:
+        """Import every file. Raises Invalid where none of them holds a message."""
+        brought = bring(self.upload, tick=self.progress.unpacked)
+        self.files = {one.name: one for one in brought.members}
+        done = self._begin()
+        self.imported = Imported(row=self.row)
+        self.placing = Placing(
+            caller=self.caller,
+            project=self.project,
+            upload=self.upload,
+            row=self.row,
+            job_id=self.job_id,
+            step=self.progress.messages,
+        )
+        if brought.is_folder:
+            self._take_folder(brought, done)
+        elif not done:
+            for one in brought.members:
+                self._take_alone(one)
+        self._finish(brought)
+        return self.imported
+
+    def _begin(self) -> set[str]:
+        """Make the row of the import, or take it up; the files that are done by then."""
+        if self.into is not None:
+            self.row = self.into
+            return set()
+        if self.job_id is not None:
+            known = Import.objects.filter(staged_by=self.job_id).first()
+            if known is not None:
+                self.row = known
+                return self._done_before()
+        upload = self.upload
+        self.row = begin_row(
+            self.caller,
+            self.project,
+            upload.name,
+            sha256="" if upload.is_folder else upload.sha256,
+            size=upload.size,
+            staged_by=self.job_id,
+        )
+        return set()
+
+    def _done_before(self) -> set[str]:
+        """The files that an earlier attempt has finished; what it left unfinished is removed."""
+        begun = self.row.sources.filter(outcome="")
+        Session.objects.filter(staged_by=self.job_id, sources__in=begun).delete()
+        # What was added to sessions that stand is theirs; its files are read once more.
+        begun.update(outcome=Outcome.APPENDED, report={"unfinished": True})
+        rows = list(self.row.sources.values_list("name", "report"))
+        unfinished = {name for name, report in rows if "unfinished" in report}
+        return {name for name, _ in rows} - unfinished
+
+    def _take_folder(self, brought: Brought, done: set[str]) -> None:
+        """What several files make together, then each of the others alone."""
+        total = len(brought.members)
+        taken = done & self.files.keys()
+        for gathered in self._gather(brought.folder):
+            names = gathered.members & self.files.keys()
+            if names <= taken:
+                continue
+            self.progress.files(len(taken), total)
+            files = [self.files[name] for name in sorted(names)]
+            self._unit(files, partial(self._together, gathered.transcripts, files))
+            taken |= names
+        for one in brought.folder.members.values():
+            if one.name in taken:
+                continue
+            self.progress.files(len(taken), total)
+            kept = self.files[one.name]
+            self._unit([kept], partial(self._take_alone, kept))
+            taken.add(one.name)
+        self.progress.files(total, total)
+
+    def _gather(self, folder: Folder) -> Iterator[Any]:
+        """What the formats find that several files make together; each file once."""
+        taken: set[str] = set()
+        for known in formats.KNOWN:
+            if known.gather is None or self.upload.format not in ("auto", known.name):
+                continue
+            rest = {n: one for n, one in folder.members.items() if n not in taken}
+            try:
+                found = known.gather(Folder(rest))
+            except (Interrupted, DatabaseError, MemoryError):
+                raise
+            except Exception as fault:  # noqa: BLE001  # then each file is read alone
+                unreadable(fault)
+                continue
+            for gathered in found:
+                if not gathered.members & taken:
+                    taken |= gathered.members
+                    yield gathered
+
+    def _unit(self, files: Sequence[Kept], take: Callable[[], None]) -> None:
+        """Take files that belong together: all that they hold, or only the reason why not."""
+        self.placing.sources = []
+        is_small = sum(one.size for one in files) <= AT_ONCE
+        whole = self.job_id is None or is_small
+        try:
+            with transaction.atomic() if whole else nullcontext():
+                take()
+                if whole:
+                    self._settle()
+        except DomainError as refusal:
+            self._drop_staged()
+            for one in files:
+                self._name(one, refusal)
+        else:
+            self._settle()
+
+    def _drop_staged(self) -> None:
+        """Remove what a refused file has left of sessions."""
+        begun = self.row.sources.filter(outcome="")
+        if self.job_id is not None:
+            Session.objects.filter(staged_by=self.job_id, sources__in=begun).delete()
+        begun.delete()
+
+    def _settle(self) -> None:
+        """Write what the files at hand came to: from now on they are done."""
+        if not self.placing.sources:
+            return
+        with transaction.atomic():
+            for source in self.placing.sources:
+                if self.into is None or not growth.merge(source):
+                    source.save()
+        self.placing.sources = []
+
+    def _name(self, one: Kept, refusal: DomainError) -> None:
+        """Say of a file why nothing of it was taken; one that grows may still come to more."""
+        if self.into is not None:
+            return
+        is_sidecar = refusal.code in SIDECARS
+        is_other = refusal.code == "format_unknown"
+        outcome = Outcome.FAILED
+        if is_sidecar or is_other:
+            outcome = Outcome.SIDECAR if is_sidecar else Outcome.OTHER
+        self.placing.source(
+            one, outcome=outcome, report={"reason": storable(refusal.message)}
+        ).save()
+
+    def _take_alone(self, one: Kept) -> None:
+        """The conversations of one file."""
+        if self.placing.is_known([one]):
+            return
+        with self._read(one) as transcripts:
+            self._take_all(transcripts, one)
+
+    @contextmanager
+    def _read(self, one: Kept) -> Iterator[list[Transcript]]:
+        """The conversations of a file for as long as it is open: a large one is read apart."""
+        with ExitStack() as stack:
+            try:
+                if reading.pays(one.size) and self.into is None:
+                    path = blobs.path_of(one.sha256)
+                    given = reading.opened(path, self.upload.format, one.name)
+                    transcripts = stack.enter_context(given)
+                else:
+                    stream = stack.enter_context(blobs.open_many(one.sha256))
+                    transcripts = formats.read(stream, self.upload.format, one.name)
+            except (DomainError, DatabaseError, MemoryError):
+                raise
+            except Exception as fault:  # as in `guarded`
+                raise unreadable(fault) from fault
+            yield transcripts
+
+    def _together(
+        self, transcripts: Iterable[Transcript], files: Sequence[Kept]
+    ) -> None:
+        """The conversations that several files make; the others of them are joined to these."""
+        if self.placing.is_known(files):
+            return
+        self._take_all(transcripts, files[0])
+        named = {source.name for source in self.placing.sources}
+        first = self.placing.sources[0].session if self.placing.sources else None
+        for one in files:
+            if one.name not in named:
+                self.placing.sources.append(
+                    self.placing.source(one, session=first, outcome=Outcome.JOINED)
+                )
+
+    def _take_all(self, transcripts: Iterable[Transcript], one: Kept) -> None:
+        for transcript in transcripts:
+            self.placing.take(transcript, self.files.get(transcript.member, one))
+        if not any(source.session_id for source in self.placing.sources):
+            raise Invalid(
+                "There is no message in this file.", at=["file"], code="empty"
+            )
+
+    def _finish(self, brought: Brought) -> None:
+        """Write the report: the sum of what each file came to."""
+        self._settle()
+        self.imported.created = self.placing.created
+        self.imported.recorded = self.placing.recorded
+        if self.into is not None:
+            return
+        for problem in brought.problems:
+            self.placing.source(
+                Kept(problem.name, "", 0),
+                outcome=Outcome.FAILED,
+                report={"reason": problem.sentence},
+            ).save()
+        ids = self.row.sources.exclude(session=None).values("session")
+        found = Session.objects.filter(pk__in=ids).order_by("created_at", "pk")
+        self.imported.sessions = list(found)
+        if not self.imported.sessions:
+            raise self._nothing()
+        write_report(self.row)
+        self.imported.warnings = [
+            Warning(one["code"], one["detail"], one["line"])
+            for one in self.row.report["warnings"]
+        ]
+
+    def _nothing(self) -> Invalid:
+        """The refusal of an import without a message: by its first file."""
+        first = self.row.sources.order_by("pk").first()
+        count = self.row.sources.count()
+        reason = first.report.get("reason", "") if first else ""
+        if count <= 1:
+            sentence = reason or "There is no message in this file."
+        else:
+            sentence = f"There is no message in these {count:,} files."
+            if first is not None and reason:
+                sentence += f" {first.name}: {reason}"
+        return Invalid(sentence, at=["file"], code="empty")

@@ -1,0 +1,288 @@
+"""Taking one transcript into one session: its messages, its events, its compactions.
+
+Items come as a stream and go to the database in batches, so that what is held does not grow
+with the file.
+"""
+
+import hashlib
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeVar
+
+from django.db import DatabaseError, transaction
+from django.db.models import Count
+
+from contextstudio.accounts.domain.errors import DomainError, Invalid
+from contextstudio.accounts.jobs.context import Interrupted
+from threads.domain.batch import COMPACTION, Batch, Filling, batches
+from threads.domain.message import Message as GivenMessage
+from threads.domain.tally import Tally
+from threads.domain.transcript import Compaction, Transcript, Warning
+from threads.domain.transcript import Event as GivenEvent
+from threads.models import Event, Session, Source
+from threads.reading import Apart, Fault
+from threads.sessions.services import clean_title
+from threads.store import blobs, rows
+from threads.store.alignment import Alignment
+from threads.store.recording import record_batch
+
+from . import compactions
+from .compactions import Compacted
+
+logger = logging.getLogger(__name__)
+
+TOGETHER = 8
+"""Batches that are committed together, at most."""
+Item = GivenMessage | GivenEvent | Compaction
+_Read = TypeVar("_Read")
+Step = Callable[[int], None]
+"""Told how many messages were recorded; raises to stop the import."""
+
+
+@dataclass(slots=True)
+class Past:
+    """Which events of a transcript a session has from a shorter version of it.
+
+    Where the new file begins with the very bytes of the old one, they are those that lie in
+    these bytes; else the first of each type, as many as there are.
+    """
+
+    prefix: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, session: Session, sha256: str) -> "Past":
+        """What a session has already, beside a file that is read again."""
+        old = session.sources.exclude(outcome="").order_by("-id").first()
+        prefix = old.size if old and begins_with(sha256, old) else 0
+        events = Event.objects.filter(session=session)
+        if prefix:
+            events = events.filter(record__contains="#")
+        counted = events.values_list("type").annotate(Count("pk")).order_by()
+        return cls(prefix, Counter(dict(counted)))
+
+    def has(self, type_: str, record: str) -> bool:
+        """Whether the session has this event."""
+        if self.prefix and record.startswith("bytes:"):
+            return int(record.rpartition("-")[2]) <= self.prefix
+        if self.counts[type_] <= 0:
+            return False
+        self.counts[type_] -= 1
+        return True
+
+
+@dataclass(slots=True, kw_only=True)
+class Taking:
+    """A transcript on its way into a session.
+
+    `open_session` is asked once there is something to record; where the session is known
+    already, `alignment` lays the transcript beside it.
+    """
+
+    transcript: Transcript
+    source: Source
+    """Not yet saved, and without a session."""
+    open_session: Callable[[], Session]
+    alignment: Alignment | None = None
+    past: Past = field(default_factory=Past)
+    step: Step = lambda _: None
+    tally: Tally = field(default_factory=Tally)
+    session: Session | None = None
+    recorded: int = 0
+    """Messages that were added."""
+    added: int = 0
+    """Events that were added."""
+    _ordinal: int = 0
+    _filling: Filling = field(default_factory=Filling)
+    """What an alignment found to be new, and that waits to be recorded."""
+    _group: int | None = None
+    """The group of the last message that was recorded."""
+    _compactions: list[Compaction] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Read to the end. Raises Diverged where an alignment finds another course."""
+        items = self.transcript.items
+        if self.alignment is None:
+            apart = items if isinstance(items, Apart) else None
+            read = guarded(apart.batches() if apart else batches(items))
+            self._record_all(read, apart.has_more if apart else lambda: False)
+            self._finish()
+            return
+        rest = guarded(items)
+        self._compare(rest, self.alignment)
+        if not self._waits:
+            self._finish()
+            return
+        with transaction.atomic():
+            self._read(rest, self.alignment)
+            self._finish()
+
+    def adds_nothing(self, alignment: Alignment) -> bool:
+        """Whether the session holds every message of the transcript. Raises Diverged."""
+        for item in guarded(self.transcript.items):
+            if isinstance(item, GivenMessage) and self._place(item, alignment):
+                return False
+        return True
+
+    @property
+    def _waits(self) -> bool:
+        return bool(self._filling.given or self._filling.events)
+
+    def _compare(self, items: Iterator[Item], alignment: Alignment) -> None:
+        """Pass over what the session has, up to what it has not: without a transaction."""
+        for item in items:
+            self._take(item, alignment)
+            if self._waits and (alignment.is_beyond or self._filling.is_full):
+                return
+
+    def _read(self, items: Iterator[Item], alignment: Alignment) -> None:
+        for item in items:
+            self._take(item, alignment)
+            if self._filling.is_full:
+                self._flush()
+
+    def _take(self, item: Item, alignment: Alignment) -> None:
+        match item:
+            case GivenMessage():
+                new = self._place(item, alignment)
+                if new is not None:
+                    self._filling.add(new)
+            case GivenEvent():
+                self.tally.count_events([item.type])
+                self._take_event(item, alignment)
+            case Compaction():
+                self.tally.records[COMPACTION] += 1
+                event = GivenEvent(COMPACTION, item.record, item.created_at)
+                if self._take_event(event, alignment):
+                    self._filling.compactions.append(item)
+
+    def _place(
+        self, message: GivenMessage, alignment: Alignment
+    ) -> GivenMessage | None:
+        """The message as it is recorded; None where the session has it."""
+        self._ordinal += 1
+        self.tally.count([message])
+        return alignment.place(message)
+
+    def _take_event(self, event: GivenEvent, alignment: Alignment) -> bool:
+        """Keep an event, if the session doesn't have it; whether it was new."""
+        if self.past.has(_type(event.type), event.record):
+            return False
+        before = alignment.first_index(self._ordinal)
+        self._filling.note(before, event.type, event.record, event.created_at)
+        return True
+
+    def _flush(self) -> None:
+        """Record what waits of what an alignment found; it was counted as it was read."""
+        self._record(self._filling.done()._replace(tally=Tally()))
+        self._filling = Filling()
+        self.step(self.recorded)
+
+    def _record_all(self, read: Iterator[Batch], has_more: Callable[[], bool]) -> None:
+        """Record batches, in transactions of their own where none is open.
+
+        One takes a batch, and as many as are there already when that is written: every commit
+        writes the same pages of indexes again, and while none is there is the time for it.
+        """
+        while (batch := next(read, None)) is not None:
+            with transaction.atomic(savepoint=False):
+                self._record(batch)
+                for _ in range(TOGETHER - 1):
+                    if not has_more() or (batch := next(read, None)) is None:
+                        break
+                    self._record(batch)
+            self.step(self.recorded)
+
+    def _record(self, batch: Batch) -> None:
+        """Record a batch, in the caller's transaction."""
+        events, session = batch.events, self._session()
+        if batch.digests:
+            self._group = record_batch(
+                session, batch, source=self.source, group=self._group
+            )
+        types = list(map(_type, events.types))
+        rows.insert_events(session, self.source.pk, events._replace(types=types))
+        self.tally.join(batch.tally)
+        self._compactions += batch.compactions
+        self.recorded += len(batch.digests)
+        self.added += len(events.types)
+
+    def _session(self) -> Session:
+        """The session, made or locked once there is something to record."""
+        if self.session is None:
+            self.session = self.open_session()
+            self.source.session = self.session
+            self.source.save()
+        return self.session
+
+    def _finish(self) -> None:
+        if self._waits:
+            self._flush()
+        self._compact()
+        self.tally.warn(self.transcript.warnings)
+
+    def _compact(self) -> None:
+        """Hand the compactions to the log."""
+        if not self._compactions or self.session is None:
+            return
+        given = [self._compacted(one) for one in self._compactions]
+        with transaction.atomic():
+            locked = Session.objects.select_for_update().get(pk=self.session.pk)
+            outcomes = compactions.record(locked, given)
+        for outcome in outcomes:
+            self.tally.compactions[outcome.word] += 1
+            if outcome.sentence:
+                self.tally.warn([Warning("compaction", outcome.sentence)])
+
+    def _compacted(self, given: Compaction) -> Compacted:
+        return Compacted(
+            indexes=tuple(
+                index for ordinal in given.replaces for index in self._places(ordinal)
+            ),
+            messages=given.messages,
+        )
+
+    def _places(self, ordinal: int) -> range:
+        if self.alignment is None:
+            return range(ordinal, ordinal + 1)
+        return self.alignment.indexes(ordinal)
+
+
+def guarded(read: Iterable[_Read]) -> Iterator[_Read]:
+    """What a parser gives. What it stumbles over is a refusal, never a crash."""
+    try:
+        yield from read
+    except (DomainError, Interrupted, DatabaseError, MemoryError):
+        raise
+    except Exception as fault:  # a file must not be able to stop the others
+        raise unreadable(fault) from fault
+
+
+def unreadable(fault: Exception) -> Invalid:
+    """The refusal of a file that its parser could not cope with."""
+    logger.error("A transcript could not be read.", exc_info=fault)
+    kind = fault.kind if isinstance(fault, Fault) else type(fault).__name__
+    return Invalid(
+        f"It could not be read: an unexpected {kind}; "
+        "the server's log has the details.",
+        code="unreadable",
+    )
+
+
+@lru_cache(maxsize=256)
+def _type(word: str) -> str:
+    """An event's type as its column takes it."""
+    return clean_title(word)[:64]
+
+
+def begins_with(sha256: str, old: Source) -> bool:
+    """Whether a file begins with the very bytes of an earlier one."""
+    digest, left = hashlib.sha256(), old.size
+    with blobs.open_blob(sha256) as stream:
+        while left and (chunk := stream.read(min(left, 1 << 20))):
+            digest.update(chunk)
+            left -= len(chunk)
+    return not left and digest.hexdigest() == old.sha256

@@ -1,0 +1,117 @@
+"""What an import came to, how far it is, and the report that sums it up."""
+
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from django.utils import timezone
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.models import Project
+from threads.domain.tally import Tally
+from threads.domain.transcript import Warning
+from threads.models import Import, Session
+from threads.sessions.services import clean_title
+
+
+class Outcome(StrEnum):
+    """What became of a file, or of one conversation in it."""
+
+    CREATED = "created"
+    APPENDED = "appended"
+    BRANCHED = "branched"
+    KNOWN = "known"
+    """It adds nothing to what is here."""
+    JOINED = "joined"
+    """It belongs to another file's conversation."""
+    SIDECAR = "sidecar"
+    """A known file that holds no conversation of its own."""
+    OTHER = "other"
+    """No transcript."""
+    FAILED = "failed"
+
+
+class Progress:
+    """Says how far an import is. `report(done, total, unit)` raises to stop it."""
+
+    def __init__(self, report: Callable[[int, int | None, str], object]) -> None:
+        self._report = report
+        self._files: tuple[int, int] | None = None
+        self._before = 0
+        self._messages = 0
+
+    def unpacked(self, size: int) -> None:
+        """So many bytes have come out of an archive."""
+        self._report(size // 1_000_000, None, "MB unpacked")
+
+    def files(self, done: int, total: int) -> None:
+        """So many files are done."""
+        self._files = (done, total)
+        self._before += self._messages
+        self._messages = 0
+        self.messages(0)
+
+    def messages(self, recorded: int) -> None:
+        """So many messages of the file at hand are recorded."""
+        self._messages = recorded
+        if self._files is not None and self._files[1] > 1:
+            self._report(*self._files, "files")
+        else:
+            self._report(self._before + recorded, None, "messages")
+
+
+@dataclass(slots=True, kw_only=True)
+class Imported:
+    """What an import came to. `created` is false where it added nothing or only appended."""
+
+    sessions: list[Session] = field(default_factory=list)
+    warnings: list[Warning] = field(default_factory=list)
+    created: bool = False
+    recorded: int = 0
+    """How many messages were added."""
+    row: Import
+    """Where its report is kept."""
+
+
+def begin_row(caller: Caller, project: Project, name: str, **facts: Any) -> Import:
+    """The row of an import that begins."""
+    return Import.objects.create(
+        project=project,
+        name=clean_title(name)[:255],
+        created_by=caller.actor,
+        # By the clock of Python: SQLite's has another form, in which lists are not paged.
+        created_at=timezone.now(),
+        **facts,
+    )
+
+
+def write_report(row: Import) -> None:
+    """Sum up what the files of an import came to."""
+    tally, outcomes = Tally(), Counter[str]()
+    formats_: Counter[str] = Counter()
+    names: set[str] = set()
+    sessions: set[uuid.UUID | None] = {None}
+    added = 0
+    rows = row.sources.order_by("pk").values_list(
+        "name", "outcome", "format", "session", "report"
+    )
+    for name, outcome, format_, session, report in rows.iterator(chunk_size=500):
+        names.add(name)
+        sessions.add(session)
+        outcomes[outcome] += 1
+        added += report.get("added", 0)
+        if format_:
+            formats_[format_] += 1
+        tally.add(report, name="" if row.sha256 and len(names) == 1 else name)
+    row.report = {
+        "files": len(names),
+        "sessions": len(sessions) - 1,
+        "outcomes": dict(outcomes.most_common()),
+        "formats": dict(formats_.most_common()),
+        "added": added,
+        **tally.report(),
+    }
+    row.save(update_fields=["report"])

@@ -1,0 +1,280 @@
+"""Where a transcript goes: into the session it continues, beside it as a branch, or a new one."""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project
+from threads.domain.tally import storable
+from threads.domain.transcript import Parent, Relation, Transcript, Warning
+from threads.imports.archives import Kept
+from threads.imports.upload import Upload
+from threads.models import Import, Session, Source
+from threads.sessions.services import (
+    UNTITLED,
+    NewSession,
+    clean_title,
+    forget_overview,
+    open_session,
+)
+from threads.store import events
+from threads.store.alignment import Alignment, Diverged
+from threads.store.selectors import get_session
+
+from . import growth
+from . import parent_links as families
+from .ingest import Past, Step, Taking
+from .outcome import Outcome
+
+_TRIES = 3
+
+
+@dataclass(slots=True, kw_only=True)
+class Placing:
+    """Puts the transcripts of one import in their places."""
+
+    caller: Caller
+    project: Project
+    upload: Upload
+    row: Import
+    job_id: uuid.UUID | None
+    step: Step
+    sources: list[Source] = field(default_factory=list)
+    """What the files at hand have come to so far."""
+    created: bool = False
+    recorded: int = 0
+    """Messages that were added."""
+
+    def is_known(self, files: Sequence[Kept]) -> bool:
+        """Whether exactly these files are here already; then it is noted of each."""
+        known = [(one, self._held(one)) for one in files]
+        asked = self.upload.session_id
+        if not all(held and asked in (None, *held) for _, held in known):
+            return False
+        for one, held in known:
+            for session_id, format_ in held.items():
+                self.sources.append(
+                    self.source(
+                        one,
+                        session_id=session_id,
+                        format=format_,
+                        outcome=Outcome.KNOWN,
+                    )
+                )
+        return True
+
+    def _held(self, one: Kept) -> dict[uuid.UUID, str]:
+        """The sessions that were read from these very bytes, and the format they were read as."""
+        rows = Source.objects.filter(project=self.project, sha256=one.sha256)
+        if not rows.exists():  # most files are new, and this is soon asked
+            return {}
+        rows = rows.filter(session__in=self._sessions()).exclude(outcome="")
+        rows = rows.exclude(report__has_key=growth.HELD)
+        return dict(rows.order_by("id").values_list("session_id", "format"))
+
+    def _sessions(self) -> QuerySet[Session]:
+        """The sessions that a transcript may continue: those that stand, and this import's own."""
+        here = Session.objects.filter(project=self.project, deleted_at=None)
+        if self.job_id is None:
+            return here.filter(staged_by=None)
+        return here.filter(Q(staged_by=None) | Q(staged_by=self.job_id))
+
+    def take(self, transcript: Transcript, one: Kept) -> None:
+        """Add a transcript to the session it continues, or make one of it."""
+        transcript = _named(transcript)
+        if self.upload.hold_back:
+            held = growth.HeldBack(transcript.items)
+            transcript = replace(transcript, items=held)
+        diverged: tuple[Session, int] | None = None
+        for session in self._candidates(transcript):
+            try:
+                self._append(session, transcript, one)
+            except Diverged as divergence:
+                if diverged is None or divergence.index > diverged[1]:
+                    diverged = (session, divergence.index)
+            else:
+                return
+        if any(self._holds(twin, transcript, one) for twin in self._twins(transcript)):
+            return
+        self._create(transcript, one, diverged)
+
+    def _candidates(self, transcript: Transcript) -> Iterator[Session]:
+        if self.upload.session_id is not None:
+            yield get_session(self.caller, self.upload.session_id, Right.EDIT)
+            return
+        yield from families.courses(self._sessions(), transcript)
+
+    def _twins(self, transcript: Transcript) -> Iterator[Session]:
+        if self.upload.session_id is None:
+            yield from families.twins(self._sessions(), transcript)
+
+    def _holds(self, session: Session, transcript: Transcript, one: Kept) -> bool:
+        """Whether a session has all of a branch; then it is noted, and nothing is added."""
+        alignment = Alignment.of(session)
+        taking = Taking(
+            transcript=transcript,
+            source=self.source(one, session=session, format=transcript.format),
+            open_session=lambda: session,
+            alignment=alignment,
+        )
+        try:
+            if not taking.adds_nothing(alignment):
+                return False
+        except Diverged:
+            return False
+        self._note(taking, Outcome.KNOWN)
+        return True
+
+    def _create(
+        self,
+        transcript: Transcript,
+        one: Kept,
+        diverged: tuple[Session, int] | None,
+    ) -> None:
+        parent, external_id = transcript.parent, transcript.external_id
+        if diverged is not None:
+            parent = Parent(
+                external_id=external_id or "",
+                relation=Relation.BRANCH,
+                at=diverged[1],
+            )
+            external_id = None
+        new = NewSession(
+            title=transcript.title,
+            external_id=external_id[:255] if external_id else None,
+            parsing_strategy=transcript.strategy,
+            model=transcript.model,
+            format=transcript.format,
+            parent=parent,
+        )
+        taking = Taking(
+            transcript=transcript,
+            source=self.source(one, format=transcript.format),
+            open_session=partial(self._open, new),
+            step=self.step,
+        )
+        taking.run()
+        session = taking.session
+        if session is None or not session.message_count:
+            if session is not None:
+                session.delete()
+            return
+        if diverged is not None:
+            session.parent = diverged[0]
+            session.save(update_fields=["parent"])
+            taking.tally.warn([_divergence(*diverged)])
+        self._entitle(session, transcript)
+        self.created = True
+        self._note(taking, Outcome.BRANCHED if diverged else Outcome.CREATED)
+
+    def _open(self, new: NewSession) -> Session:
+        """A new session. What else has its id is staged, else it would have been continued."""
+        try:
+            return open_session(self.caller, self.project, new, staged_by=self.job_id)
+        except Conflict as taken:
+            raise Conflict(
+                "Another import is still bringing this conversation in; "
+                "import it again once that is done.",
+                at=["file"],
+            ) from taken
+
+    def _append(self, session: Session, transcript: Transcript, one: Kept) -> None:
+        """Add what is new. Raises Diverged, with nothing added."""
+        for _try in range(_TRIES):
+            alignment = Alignment.of(session)
+            taking = Taking(
+                transcript=transcript,
+                source=self.source(one, session=session, format=transcript.format),
+                open_session=partial(self._lock, session, alignment),
+                alignment=alignment,
+                past=Past.of(session, one.sha256),
+                step=self.step,
+            )
+            try:
+                taking.run()
+            except _Moved:
+                session.refresh_from_db()
+                continue
+            break
+        else:
+            raise Conflict(
+                "Others write to this session all the time; import it again later."
+            )
+        if taking.session is not None:
+            self._entitle(taking.session, transcript)
+            forget_overview(taking.session)
+            events.announce(taking.session)
+        adds = taking.recorded or taking.added
+        self._note(taking, Outcome.APPENDED if adds else Outcome.KNOWN)
+
+    def _lock(self, session: Session, alignment: Alignment) -> Session:
+        """The session's row, if it is still what the transcript was laid beside."""
+        if session.staged_by is not None:
+            return session
+        locked = get_session(self.caller, session.pk, Right.EDIT, lock=True)
+        if locked.message_count != len(alignment.known):
+            raise _Moved
+        return locked
+
+    def _entitle(self, session: Session, transcript: Transcript) -> None:
+        if session.title == UNTITLED and transcript.title:
+            session.title = clean_title(transcript.title)
+            session.save(update_fields=["title"])
+
+    def _note(self, taking: Taking, outcome: Outcome) -> None:
+        """What a conversation came to."""
+        source = taking.source
+        source.outcome = outcome
+        source.report = {"added": taking.recorded, **taking.tally.report()}
+        if growth.is_held(taking.transcript.items):
+            source.report[growth.HELD] = True
+        self.recorded += taking.recorded
+        self.sources.append(source)
+
+    def source(self, one: Kept, **facts: Any) -> Source:
+        """The row of a file, or of one conversation in it: not yet saved."""
+        return Source(
+            project=self.project,
+            brought_by=self.row,
+            sha256=one.sha256,
+            size=one.size,
+            name=one.name[-1024:],
+            **facts,
+        )
+
+
+def _named(transcript: Transcript) -> Transcript:
+    """The transcript with its ids and names as columns take them."""
+    parent = transcript.parent
+    if parent is not None:
+        parent = replace(
+            parent,
+            external_id=storable(parent.external_id)[:255],
+            call_id=storable(parent.call_id or "")[:128] or None,
+        )
+    return replace(
+        transcript,
+        external_id=storable(transcript.external_id or "")[:255] or None,
+        model=storable(transcript.model)[:128],
+        parent=parent,
+    )
+
+
+class _Moved(Exception):
+    """The session grew while a transcript was laid beside it."""
+
+
+def _divergence(session: Session, index: int) -> Warning:
+    return Warning(
+        "diverged",
+        f"From message {index} on this is another course of “{session.title}”; "
+        "it became a session of its own.",
+        None,
+    )

@@ -1,0 +1,70 @@
+"""Reading what was imported: `get_import` is the gate to a report."""
+
+import uuid
+
+from django.db.models import Q, QuerySet
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid, NotFound
+from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
+from contextstudio.accounts.domain.rights import Right
+from threads.models import Import, Source
+from threads.store.selectors import newest_first
+
+
+def get_import(caller: Caller, import_id: uuid.UUID) -> Import:
+    """An import, for one who may read in its project. Raises NotFound."""
+    found = _visible_imports(caller).filter(pk=import_id).first()
+    if found is None:
+        raise NotFound("There is no such import.", at=["import_id"])
+    return found
+
+
+def list_imports(
+    caller: Caller,
+    *,
+    project: str | None = None,
+    cursor: str | None = None,
+    limit: int | None = None,
+) -> Page[Import]:
+    """Imports, newest first."""
+    rows = _visible_imports(caller)
+    if project is not None:
+        rows = rows.filter(project__slug=project)
+    return newest_first(rows, "created_at", cursor, limit)
+
+
+def list_files(
+    row: Import,
+    *,
+    query: str = "",
+    outcome: str = "",
+    cursor: str | None = None,
+    limit: int | None = None,
+) -> Page[Source]:
+    """The files of an import in the order in which they were read.
+
+    `query` is a part of the name or of the session's title, ignoring case.
+    """
+    files = row.sources.select_related("session").order_by("id")
+    if query:
+        part = query.replace("\x00", "")
+        files = files.filter(
+            Q(name__icontains=part) | Q(session__title__icontains=part)
+        )
+    if outcome:
+        files = files.filter(outcome=outcome)
+    if cursor is not None:
+        (last,) = decode_cursor(cursor, 1)
+        if not isinstance(last, int):
+            raise Invalid("This cursor is not one of this list.", at=["cursor"])
+        files = files.filter(id__gt=last)
+    count = clamp(limit)
+    return page(list(files[: count + 1]), count, lambda source: [source.pk])
+
+
+def _visible_imports(caller: Caller) -> QuerySet[Import]:
+    projects = [key for key in caller.rights if caller.may(Right.READ, key)]
+    return Import.objects.select_related("project").filter(
+        project__in=projects, staged_by=None
+    )

@@ -1,0 +1,212 @@
+"""Pages of imports: bringing files, what became of them, their jobs."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST, require_safe
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.jobs import enqueue, request_cancel
+from contextstudio.accounts.models import Job, Project
+from contextstudio.accounts.responses import go_to
+from contextstudio.accounts.selectors import get_job, visible_projects
+from threads import imports
+from threads.domain.transcript import Warning
+from threads.rendering.hidden import visible
+
+from . import jobs
+from .forms import ImportForm
+from .reports import shown_file, shown_import, shown_report
+from .selectors import get_import, list_files, list_imports
+
+SHOWN_JOBS = 20
+SHOWN_IMPORTS = 50
+SHOWN_FILES = 100
+SHOWN_WARNINGS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownJob:
+    """An import in the list: see `templates/threads/imports/jobs.html`."""
+
+    id: uuid.UUID
+    name: str
+    status: str
+    done: int
+    total: int | None
+    unit: str
+    error: str
+
+    @property
+    def sentence(self) -> str:
+        """`412 of 1,930 messages`, or why it failed."""
+        if self.error:
+            return self.error
+        of = f" of {self.total:,}" if self.total else ""
+        return f"{self.done:,}{of} {self.unit}".strip() if self.done else ""
+
+
+@require_POST
+def import_transcripts(request: HttpRequest) -> HttpResponse:
+    """Take in files or pasted text: to the one session they hold, or to the list."""
+    caller = caller_of(request)
+    form = ImportForm(request.POST, request.FILES)
+    if not form.is_valid():
+        raise Invalid("Choose a file, or paste a transcript.", at=["file"])
+    project = _project(caller, request.POST.get("project"))
+    upload = form.upload()
+    if not imports.is_quick(upload):
+        enqueue(project, jobs.KIND, jobs.arguments_of(upload), caller)
+        if request.headers.get("HX-Request"):
+            return _job_rows(request, caller, status=202)
+        return go_to(request, reverse("operations:sessions"))
+    imported = imports.import_upload(caller, project, upload)
+    sessions, row = imported.sessions, imported.row
+    if len(sessions) == 1 and not imports.left_out(imported):
+        _tell(request, imported.warnings)
+        return go_to(request, reverse("operations:thread", args=[sessions[0].pk]))
+    return go_to(request, reverse("threads:report", args=[row.pk]))
+
+
+@require_safe
+def imports_made(request: HttpRequest) -> HttpResponse:
+    """The list of imports, newest first."""
+    caller = caller_of(request)
+    cursor = request.GET.get("cursor") or None
+    found = list_imports(caller, cursor=cursor, limit=SHOWN_IMPORTS)
+    address = reverse("threads:imports")
+    context = {
+        "imports": [shown_import(row) for row in found.items],
+        "jobs": import_jobs(caller),
+        "older_href": f"{address}?{urlencode({'cursor': found.next_cursor})}"
+        if found.next_cursor
+        else "",
+        "newest_href": address if cursor else "",
+        "may_edit": may_edit_somewhere(caller),
+    }
+    return render(request, "threads/imports/imports.html", context)
+
+
+@require_safe
+def report(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
+    """What an import came to: in numbers, and file by file."""
+    caller = caller_of(request)
+    row = get_import(caller, import_id)
+    asked = {name: request.GET.get(name, "") for name in ("q", "outcome", "cursor")}
+    files = list_files(
+        row,
+        query=asked["q"],
+        outcome=asked["outcome"],
+        cursor=asked["cursor"] or None,
+        limit=SHOWN_FILES,
+    )
+    address = reverse("threads:report", args=[row.pk])
+    filters = {name: asked[name] for name in ("q", "outcome") if asked[name]}
+    older = urlencode({**filters, "cursor": files.next_cursor or ""})
+    context = {
+        "row": row,
+        "report": shown_report(row),
+        "files": [shown_file(source) for source in files.items],
+        "query": asked["q"],
+        "outcome": asked["outcome"],
+        "older_href": f"{address}?{older}#files" if files.next_cursor else "",
+        "first_href": f"{address}?{urlencode(filters)}#files"
+        if asked["cursor"]
+        else "",
+    }
+    return render(request, "threads/imports/report.html", context)
+
+
+@require_safe
+def job_rows(request: HttpRequest) -> HttpResponse:
+    """The imports that run or failed."""
+    return _job_rows(request, caller_of(request))
+
+
+@require_POST
+def cancel_job(request: HttpRequest, job_id: uuid.UUID) -> HttpResponse:
+    """Stop an import."""
+    caller = caller_of(request)
+    request_cancel(get_job(caller, job_id, Right.EDIT))
+    return _job_rows(request, caller)
+
+
+@require_POST
+def forget_job(request: HttpRequest, job_id: uuid.UUID) -> HttpResponse:
+    """Take an import that failed off the list."""
+    caller = caller_of(request)
+    job = get_job(caller, job_id, Right.EDIT)
+    if job.status in (Job.Status.FAILED, Job.Status.CANCELLED):
+        job.delete()
+    return _job_rows(request, caller)
+
+
+def import_jobs(caller: Caller) -> list[ShownJob]:
+    """The caller's imports that wait, run, or ended otherwise than done within a day."""
+    recent = timezone.now() - timedelta(days=1)
+    found = Job.objects.filter(
+        project__in=visible_projects(caller), actor=caller.actor, kind=jobs.KIND
+    ).exclude(status=Job.Status.DONE)
+    found = found.filter(created_at__gt=recent).order_by("-created_at", "-pk")
+    return [_shown(job) for job in found[:SHOWN_JOBS]]
+
+
+def may_edit_somewhere(caller: Caller) -> bool:
+    """Whether there is a project that the caller may import into."""
+    return any(
+        caller.may(Right.EDIT, project.pk) for project in visible_projects(caller)
+    )
+
+
+def _shown(job: Job) -> ShownJob:
+    return ShownJob(
+        id=job.pk,
+        name=str(job.arguments.get("name") or "pasted text"),
+        status=job.status,
+        done=job.done,
+        total=job.total,
+        unit=job.unit,
+        error=job.error,
+    )
+
+
+def _job_rows(
+    request: HttpRequest, caller: Caller, *, status: int = 200
+) -> HttpResponse:
+    context = {"jobs": import_jobs(caller)}
+    return render(request, "threads/imports/jobs.html", context, status=status)
+
+
+def _project(caller: Caller, slug: str | None) -> Project:
+    """The project that is named, or the first in which the caller may edit."""
+    projects = [
+        project
+        for project in visible_projects(caller)
+        if slug in (None, "", project.slug) and caller.may(Right.EDIT, project.pk)
+    ]
+    if not projects:
+        raise Invalid(
+            "There is no project here that you may import into.", at=["project"]
+        )
+    return projects[0]
+
+
+def _tell(request: HttpRequest, warnings: Sequence[Warning]) -> None:
+    """Say on the next page what could not be read of a file, and what became of it."""
+    if not warnings:
+        return
+    words = " ".join(warning.message for warning in warnings[:SHOWN_WARNINGS])
+    more = len(warnings) - SHOWN_WARNINGS
+    words += f" And {more:,} more like these." if more > 0 else ""
+    messages.warning(request, visible(words))

@@ -1,0 +1,167 @@
+"""Following a folder of transcripts live: what is appended to its files comes in as it comes.
+
+Made for the folders that coding agents write (`~/.claude/projects`, `~/.codex/sessions`): a
+conversation is a `.jsonl` file that only grows, with what belongs to it (sub-agents, their
+notes) in a folder of the file's name beside it. All that one folder brings is one import, whose
+report grows with it; of a growing file only the newest version is kept.
+"""
+
+import io
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from django.db import transaction
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.models import Project
+from threads import imports
+from threads.models import Import
+from threads.store import blobs
+
+logger = logging.getLogger(__name__)
+
+SUFFIX = ".jsonl"
+SETTLED = 2.0
+"""Seconds without a change after which an answer is taken for whole: a tool writes it block by
+block, and each block that came alone would become a message of its own."""
+_CHUNK = 1 << 16
+
+
+@dataclass(slots=True)
+class Watcher:
+    """A folder that is followed. `changed` and `settle` are called by whoever hears of changes."""
+
+    caller: Caller
+    project: Project
+    folder: Path
+    tell: Callable[[str], object] = lambda _: None
+    """Told one line for each file of which something was imported."""
+    clock: Callable[[], float] = time.monotonic
+    row: Import | None = None
+    _waiting: dict[Path, float] = field(default_factory=dict)
+    """Conversations whose last answer may go on, and when they changed last."""
+    _sizes: dict[Path, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What its import is called; the next run of the same folder goes on with it."""
+        return f"{self.folder} (watched)"
+
+    def begin(self) -> None:
+        """Import what is there."""
+        known = Import.objects.filter(project=self.project, name=self.name[:255])
+        self.row = known.order_by("-created_at").first()
+        for path in sorted(self.folder.rglob(f"*{SUFFIX}")):
+            if self._main_of(path) != path:
+                continue
+            if time.time() - path.stat().st_mtime < SETTLED:
+                self.changed([path])
+            else:
+                self._import(path)
+        self._write_report()
+
+    def changed(self, paths: Iterable[Path]) -> None:
+        """Import what has come; the last answer waits until it is whole."""
+        mains = {self._main_of(path): None for path in sorted(paths)}
+        for main in mains:
+            if main is not None and main.is_file():
+                self._waiting[main] = self.clock()
+                self._import(main, hold_back=True)
+
+    def settle(self) -> None:
+        """Import the last answers of files that have not changed for a while."""
+        now = self.clock()
+        quiet = [path for path, at in self._waiting.items() if now - at >= SETTLED]
+        for path in quiet:
+            del self._waiting[path]
+            self._import(path)
+        if quiet:
+            self._write_report()
+
+    def end(self) -> None:
+        """Import the last answers of all files as they stand."""
+        for path in list(self._waiting):
+            self._import(path)
+        self._waiting.clear()
+        self._write_report()
+
+    def _main_of(self, path: Path) -> Path | None:
+        """The conversation that a file belongs to: itself, or that of its folder's name."""
+        for parent in path.parents:
+            if parent == self.folder:
+                break
+            beside = parent.with_name(parent.name + SUFFIX)
+            if beside.is_file():
+                return beside
+        return path if path.suffix == SUFFIX else None
+
+    def _import(self, main: Path, *, hold_back: bool = False) -> None:
+        """Import a conversation with what belongs to it, as far as it is written."""
+        try:
+            sizes = {path: _written(path) for path in self._family(main)}
+        except OSError as error:
+            logger.warning("%s can't be read: %s.", main, error.strerror)
+            return
+        if not hold_back and sizes.items() <= self._sizes.items():
+            return
+        try:
+            with transaction.atomic():
+                recorded = self._take(sizes, hold_back=hold_back)
+        except DomainError:
+            return
+        if not hold_back:
+            self._sizes.update(sizes)
+        if recorded:
+            self.tell(f"{main.relative_to(self.folder)}: {recorded:,} messages")
+
+    def _take(self, sizes: dict[Path, int], *, hold_back: bool) -> int:
+        """Import files, as far as they go, into the watch's own row; how many messages came."""
+        kept = [
+            (
+                path.relative_to(self.folder).as_posix(),
+                partial(blobs.store_beginning, path, size),
+            )
+            for path, size in sizes.items()
+            if size
+        ]
+        if not kept:
+            return 0
+        if self.row is None:
+            self.row = imports.begin_row(self.caller, self.project, self.name)
+        upload = imports.keep_folder(kept, name=self.name, hold_back=hold_back)
+        return imports.import_grown(self.caller, self.project, upload, self.row)
+
+    def _family(self, main: Path) -> Iterator[Path]:
+        yield main
+        beside = main.with_suffix("")
+        if beside.is_dir():
+            yield from sorted(
+                path
+                for path in beside.rglob("*")
+                if path.is_file() and not path.is_symlink()
+            )
+
+    def _write_report(self) -> None:
+        if self.row is not None:
+            imports.write_report(self.row)
+
+
+def _written(path: Path) -> int:
+    """How many bytes of a file are whole: of lines, those up to the last end of one."""
+    with path.open("rb") as file:
+        end = file.seek(0, io.SEEK_END)
+        if path.suffix != SUFFIX:
+            return end
+        while end:
+            start = max(0, end - _CHUNK)
+            file.seek(start)
+            place = file.read(end - start).rfind(b"\n")
+            if place >= 0:
+                return start + place + 1
+            end = start
+    return 0

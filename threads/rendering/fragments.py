@@ -1,0 +1,151 @@
+"""HTML that is made once: of bodies in the database, of finished rows in the process.
+
+    parts → body (`Rendering`, by project, content and renderer version) → row (`Fragments`)
+
+A body depends on nothing but its role, its parts and their token counts. A row's key holds
+everything that the row depends on, so that nothing ever has to be thrown out of `rows`;
+both may be emptied at any time.
+"""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from sys import getsizeof
+from threading import Lock
+from typing import Generic, TypeVar
+
+from django.utils.safestring import SafeString
+
+from threads.domain.message import Role
+from threads.domain.part import Part, Thinking
+from threads.models import Rendering
+
+from . import VERSION
+from .message import render
+
+MOST_BYTES = 96 * 1024 * 1024
+"""How much a process keeps of finished rows: some 20,000 of them."""
+_KEY_BYTES = 600
+_AT_ONCE = 500
+
+
+Text = TypeVar("Text", bound=str | bytes)
+
+
+class Fragments(Generic[Text]):
+    """Finished text by key, least recently used first out, bounded by its bytes."""
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._most = most
+        self._kept: OrderedDict[Hashable, Text] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    def get(self, keys: Iterable[Hashable]) -> list[Text | None]:
+        """What is kept under each key, in their order."""
+        kept = self._kept
+        found: list[Text | None] = []
+        with self._lock:
+            for key in keys:
+                html = kept.get(key)
+                if html is not None:
+                    kept.move_to_end(key)
+                found.append(html)
+        return found
+
+    def keep(self, key: Hashable, html: Text) -> None:
+        """Keep a fragment; what was used longest ago makes room for it."""
+        with self._lock:
+            old = self._kept.pop(key, None)
+            self._bytes -= _weight(old) if old is not None else 0
+            self._kept[key] = html
+            self._bytes += _weight(html)
+            while self._bytes > self._most and len(self._kept) > 1:
+                _, dropped = self._kept.popitem(last=False)
+                self._bytes -= _weight(dropped)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._kept.clear()
+            self._bytes = 0
+
+    @property
+    def size(self) -> int:
+        """The bytes that are kept."""
+        return self._bytes
+
+
+rows = Fragments[SafeString]()
+"""The finished rows of this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What a message says where it stands: `digest` is that of these very parts.
+
+    `counts` are the tokens of each part, where they are known; `is_original` says that a body
+    row holds these parts, so that its HTML is worth a row of its own.
+    """
+
+    digest: bytes
+    role: Role
+    parts: tuple[Part, ...]
+    counts: tuple[int, ...] = ()
+
+
+def load_bodies(project_id: int, bodies: Iterable[Body]) -> dict[bytes, SafeString]:
+    """The HTML of each body by its digest: read in one query, made and kept where it is not."""
+    wanted = {_key(body): body for body in bodies}
+    found = _read(project_id, list(wanted))
+    made = {
+        key: str(render(body.role, body.parts, counts=body.counts))
+        for key, body in wanted.items()
+        if key not in found
+    }
+    if made:
+        Rendering.objects.bulk_create(
+            [
+                Rendering(
+                    project_id=project_id,
+                    digest=key,
+                    version=VERSION,
+                    html=html,
+                )
+                for key, html in made.items()
+            ],
+            ignore_conflicts=True,
+            batch_size=_AT_ONCE,
+        )
+    html_of: Mapping[bytes, str] = {**found, **made}
+    return {body.digest: SafeString(html_of[key]) for key, body in wanted.items()}
+
+
+def _read(project_id: int, keys: Sequence[bytes]) -> dict[bytes, str]:
+    found: dict[bytes, str] = {}
+    for first in range(0, len(keys), _AT_ONCE):
+        stored = Rendering.objects.filter(
+            project_id=project_id,
+            version=VERSION,
+            digest__in=keys[first : first + _AT_ONCE],
+        )
+        found.update(
+            (bytes(key), html) for key, html in stored.values_list("digest", "html")
+        )
+    return found
+
+
+def _key(body: Body) -> bytes:
+    """The digest under which a body's HTML is kept.
+
+    Folded thinking names its tokens, which depend on the session's encoding: then they count
+    as content.
+    """
+    if not any(isinstance(part, Thinking) for part in body.parts):
+        return body.digest
+    return hashlib.sha256(body.digest + repr(body.counts).encode()).digest()
+
+
+def _weight(html: str | bytes) -> int:
+    return getsizeof(html) + _KEY_BYTES

@@ -1,0 +1,280 @@
+"""Terminal output: colours as classes, everything else that a terminal would obey taken out.
+
+A small terminal of one line: SGR sets the style (ECMA-48 8.3.117), carriage return, backspace,
+"cursor forward", "cursor column" and "erase in line" move in the line; OSC, DCS, and every other
+sequence are dropped. What a person at the terminal would not have seen, because it was
+overwritten or stood in a dropped sequence, is counted and told: a model has read it.
+
+Colours are the 16 and the 256 of xterm; 24-bit colours are mapped to the nearest of these. Where
+a background is set the foreground is not, so that no pair of colours can hide text.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from threads.rendering.cut import (
+    OUTPUT,
+    Limit,
+    count_lines,
+    cut,
+    fold,
+    left_out,
+    readable,
+    shorten,
+)
+from threads.rendering.safe import escape
+
+_SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)(?P<parameters>[0-?]{0,64})[ -/]*(?P<final>[@-~])"
+    r"|(?:\x1b\]|\x9d)(?P<command>[^\x07\x1b\n\x90\x98\x9b-\x9f]*(?:\x07|\x1b\\|\x9c))"
+    r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])(?P<string>[^\x1b\n\x90\x98\x9b-\x9f]*(?:\x1b\\|\x9c))"
+    r"|\x1b[ -/]*[0-OQ-WYZ`-~]"
+    r"|(?P<motion>[\r\b])"
+)
+_TERMINAL = re.compile(r"[\x1b\x08\x90\x98\x9b\x9d-\x9f]|\r(?!\n)")
+_MOTION = re.compile(r"[\r\b]|(?:\x1b\[|\x9b)[0-9;]*[CGK]")
+_SWITCHES = {
+    1: ("bold", True),
+    2: ("dim", True),
+    3: ("italic", True),
+    4: ("underline", True),
+    7: ("inverse", True),
+    9: ("strike", True),
+    21: ("underline", True),
+    23: ("italic", False),
+    24: ("underline", False),
+    27: ("inverse", False),
+    29: ("strike", False),
+}
+WIDEST = 256
+"""Columns that a cursor can be sent to, and blanks it can leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How the next characters look; colours are places in xterm's palette."""
+
+    foreground: int | None = None
+    background: int | None = None
+    bold: bool = False
+    dim: bool = False
+    italic: bool = False
+    underline: bool = False
+    inverse: bool = False
+    strike: bool = False
+
+    @property
+    def classes(self) -> str:
+        """The classes of `static/css/base/body.css`, empty where nothing is set."""
+        front, back = self.foreground, self.background
+        if self.inverse:
+            front, back = back, front if front is not None else 7
+        names = [
+            f"a-{name}"
+            for name in ("bold", "dim", "italic", "underline", "strike")
+            if getattr(self, name)
+        ]
+        if back is not None:
+            names.append(f"a-g{back}")
+        elif front is not None:
+            names.append(f"a-f{front}")
+        return " ".join(names)
+
+
+PLAIN = Style()
+
+
+def is_terminal(text: str) -> bool:
+    """Whether `text` holds what only a terminal reads: escapes, backspaces, overwritten lines."""
+    return _TERMINAL.search(text) is not None
+
+
+def strip(text: str) -> str:
+    """`text` without terminal sequences; nothing is overwritten."""
+    return _SEQUENCE.sub(lambda match: " " if match["motion"] == "\r" else "", text)
+
+
+def render(text: str, *, limit: Limit = OUTPUT) -> str:
+    """Terminal output as HTML, folded after `limit`, with a note of what it would have hidden."""
+    start, omitted, end = shorten(text.replace("\r\n", "\n").rstrip("\n"))
+    terminal = Terminal()
+    shown, rest = cut(start, limit)
+    html = fold(
+        _block(terminal.write(shown)),
+        _block(terminal.write(rest)) if rest else "",
+        lines=count_lines(rest),
+        size=len(rest),
+    )
+    if omitted:
+        html += left_out(f"{readable(omitted)} of output") + _block(terminal.write(end))
+    return html + _concealed(terminal.concealed)
+
+
+def _concealed(count: int) -> str:
+    if not count:
+        return ""
+    what = "1 character doesn’t" if count == 1 else f"{count:,} characters don’t"
+    return (
+        f'<p class="note">{what} show on a terminal: overwritten, or part of a control'
+        " sequence.</p>"
+    )
+
+
+class Terminal:
+    """The style in force, and how many characters were written that nobody would see."""
+
+    def __init__(self) -> None:
+        self.style = PLAIN
+        self.concealed = 0
+
+    def write(self, text: str) -> str:
+        """The HTML of `text`; the style is carried on."""
+        return "\n".join(
+            self._line(line) for line in text.removesuffix("\n").split("\n")
+        )
+
+    def _line(self, line: str) -> str:
+        if _MOTION.search(line):
+            cells = self._cells(line)
+            runs = groupby(cells, key=lambda cell: cell[1])
+            return "".join(
+                _run("".join(c for c, _ in run), style) for style, run in runs
+            )
+        return "".join(
+            _run(piece, self.style)
+            for piece in self._pieces(line)
+            if isinstance(piece, str)
+        )
+
+    def _pieces(self, line: str) -> Iterator[str | re.Match[str]]:
+        """Text, and sequences that move; SGR has been obeyed, all others are gone."""
+        position = 0
+        for match in _SEQUENCE.finditer(line):
+            if match.start() > position:
+                yield line[position : match.start()]
+            position = match.end()
+            if match["final"] == "m":
+                self.style = _styled(self.style, match["parameters"])
+            elif match["motion"] or match["final"] in ("C", "G", "K"):
+                yield match
+            else:
+                self.concealed += len(match["command"] or match["string"] or "")
+        if position < len(line):
+            yield line[position:]
+
+    def _cells(self, line: str) -> list[tuple[str, Style]]:
+        cells: list[tuple[str, Style]] = []
+        column = 0
+        for piece in self._pieces(line):
+            if isinstance(piece, str):
+                column = min(column, len(cells) + WIDEST)
+                cells += [(" ", PLAIN)] * (column - len(cells))
+                end = column + len(piece)
+                self._conceal(cells[column:end], piece)
+                cells[column:end] = [(character, self.style) for character in piece]
+                column = end
+            elif piece["final"] == "K":
+                erased = 0 if piece["parameters"] == "2" else column
+                if piece["parameters"] != "1":
+                    self._conceal(cells[erased:], "")
+                    del cells[erased:]
+            else:
+                column = _column(piece, column)
+        return cells
+
+    def _conceal(self, cells: list[tuple[str, Style]], piece: str) -> None:
+        self.concealed += sum(
+            1
+            for place, (character, _) in enumerate(cells)
+            if not character.isspace() and character != piece[place : place + 1]
+        )
+
+
+def _column(match: re.Match[str], column: int) -> int:
+    if match["motion"]:
+        return 0 if match["motion"] == "\r" else max(column - 1, 0)
+    count = int(match["parameters"]) if match["parameters"].isdecimal() else 1
+    moved = column + count if match["final"] == "C" else count - 1
+    return max(moved, 0) if moved <= max(WIDEST, column) else column
+
+
+def _styled(style: Style, parameters: str) -> Style:
+    numbers = [
+        int(word) if word.isdecimal() and len(word) < 4 else 0
+        for word in re.split("[;:]", parameters.replace("::", ":"))
+    ]
+    while numbers:
+        number = numbers.pop(0)
+        if number == 0:
+            style = PLAIN
+        elif number == 22:
+            style = replace(style, bold=False, dim=False)
+        elif number in _SWITCHES:
+            name, on = _SWITCHES[number]
+            style = replace(style, **{name: on})
+        elif number in (38, 48):
+            colour = _extended(numbers)
+            style = _coloured(style, colour, background=number == 48)
+        else:
+            style = _basic(style, number)
+    return style
+
+
+def _extended(numbers: list[int]) -> int | None:
+    """The colour after 38 or 48, whose numbers are taken from the list."""
+    kind = numbers.pop(0) if numbers else None
+    if kind == 5 and numbers:
+        return min(numbers.pop(0), 255)
+    if kind == 2 and len(numbers) >= 3:
+        red, green, blue = numbers[:3]
+        del numbers[:3]
+        return nearest(red, green, blue)
+    numbers.clear()  # what is left belongs to a colour that isn't whole
+    return None
+
+
+def _basic(style: Style, number: int) -> Style:
+    for first, shift in ((30, 0), (90, 8)):
+        if first <= number < first + 8:
+            return _coloured(style, number - first + shift, background=False)
+        if first + 10 <= number < first + 18:
+            return _coloured(style, number - first - 10 + shift, background=True)
+    if number in (39, 49):
+        return _coloured(style, None, background=number == 49)
+    return style
+
+
+def _coloured(style: Style, colour: int | None, *, background: bool) -> Style:
+    if background:
+        return replace(style, background=colour)
+    return replace(style, foreground=colour)
+
+
+def nearest(red: int, green: int, blue: int) -> int:
+    """The place in xterm's palette (16 … 255) for a colour of three bytes."""
+    if max(red, green, blue) - min(red, green, blue) < 10:
+        level = (red + green + blue) // 3
+        return (
+            16
+            if level < 4
+            else 231
+            if level > 246
+            else 232 + min((level - 3) // 10, 23)
+        )
+    steps = [
+        0 if value < 48 else 1 if value < 115 else min((value - 35) // 40, 5)
+        for value in (red, green, blue)
+    ]
+    return 16 + 36 * steps[0] + 6 * steps[1] + steps[2]
+
+
+def _run(text: str, style: Style) -> str:
+    shown = escape(text)
+    classes = style.classes
+    return f'<span class="{classes}">{shown}</span>' if classes and text else shown
+
+
+def _block(html: str) -> str:
+    return f'<pre class="output ansi" dir="ltr"><code>{html}</code></pre>'

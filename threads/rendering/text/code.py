@@ -1,0 +1,187 @@
+"""Source code with the classes of Pygments.
+
+The language is what a fence or a file name says, never guessed: guessing is slow and wrong.
+Only languages that transcripts hold are coloured, whose lexers bear hostile input, and only
+texts of ordinary size and line length, piece by piece: the cost of many a lexer grows with the
+square or the cube of what it is given (decision 0021).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+
+from threads.rendering.cut import (
+    HTML_LIMIT,
+    OUTPUT,
+    Limit,
+    count_lines,
+    cut,
+    fold,
+    left_out,
+    readable,
+    shorten,
+)
+from threads.rendering.hidden import visible
+from threads.rendering.safe import CODE_PREFIX, escape
+
+COLOURED_SIZE = 64 * 1024
+"""Characters of a text, and of each of its lines, above which it stays plain."""
+COLOURED_LINE = 500
+PIECE_LINES = 100
+PIECE_SIZE = 2_000
+
+_LANGUAGES = {
+    "bash": "sh shell zsh console",
+    "c": "h",
+    "clojure": "clj edn",
+    "cmake": "",
+    "cpp": "c++ cc cxx hpp hh",
+    "csharp": "cs c#",
+    "css": "",
+    "dart": "",
+    "diff": "patch",
+    "docker": "dockerfile containerfile",
+    "elixir": "ex exs",
+    "erlang": "erl",
+    "fsharp": "fs",
+    "go": "golang",
+    "graphql": "gql",
+    "groovy": "gradle",
+    "haskell": "hs",
+    "hcl": "tf terraform",
+    "html": "htm django jinja",
+    "ini": "cfg conf properties editorconfig",
+    "java": "",
+    "javascript": "js mjs cjs jsx",
+    "json": "jsonc json5 jsonl ipynb",
+    "julia": "jl",
+    "kotlin": "kt kts",
+    "lua": "",
+    "make": "makefile mk",
+    "markdown": "md mdx",
+    "nix": "",
+    "objective-c": "objc mm",
+    "ocaml": "ml mli",
+    "php": "",
+    "powershell": "ps1 psm1 pwsh",
+    "protobuf": "proto",
+    "python": "py pyi python3 py3",
+    "r": "",
+    "ruby": "rb gemspec rakefile gemfile",
+    "rust": "rs",
+    "scala": "sc",
+    "scss": "sass less",
+    "sql": "sqlite postgresql psql mysql",
+    "swift": "",
+    "toml": "lock",
+    "typescript": "ts mts cts tsx",
+    "xml": "svg xsd plist",
+    "yaml": "yml",
+    "zig": "",
+}
+_BY_NAME = {
+    name: language
+    for language, others in _LANGUAGES.items()
+    for name in (language, *others.split())
+}
+_STAND_INS = {"java": "groovy"}
+"""Lexers used for another language's: that of Java takes seconds for lines of mere words."""
+_FORMATTER = HtmlFormatter(nowrap=True, classprefix=CODE_PREFIX)
+
+
+def language_of(name: str) -> str | None:
+    """The language of a fence's first word or a file's path, or None: `src/a.py` → `python`."""
+    last = re.split(r"[/\\]", name.strip().lower()[-300:])[-1]
+    return _BY_NAME.get(PurePosixPath(last).suffix.lstrip(".")) or _BY_NAME.get(last)
+
+
+def render(text: str, language: str | None = None, *, limit: Limit = OUTPUT) -> str:
+    """A block of code, coloured where `language` is known, folded after `limit`."""
+    start, omitted, end = shorten(text)
+    if omitted:
+        return (
+            render(start, language, limit=limit)
+            + left_out(f"{readable(omitted)} of code")
+            + render(end, language, limit=limit)
+        )
+    shown, rest = cut(visible(text).rstrip("\n"), limit)
+    lines = coloured(shown + rest, language)
+    first = count_lines(shown) if rest else len(lines)
+    if rest and not shown.endswith("\n"):
+        return fold(
+            block(escape(shown), language),
+            block(escape(rest), language),
+            lines=count_lines(rest),
+            size=len(rest),
+        )
+    return fold(
+        block("\n".join(lines[:first]), language),
+        block("\n".join(lines[first:]), language) if rest else "",
+        lines=len(lines) - first,
+        size=len(rest),
+    )
+
+
+def coloured(text: str, language: str | None) -> list[str]:
+    """The lines of `text` as HTML; plain where the language is None or the text is too large.
+
+    No element reaches over the end of a line.
+    """
+    text = text.rstrip("\n")
+    lines = text.split("\n")
+    if (
+        language is None
+        or len(text) > COLOURED_SIZE
+        or max(map(len, lines)) > COLOURED_LINE
+    ):
+        return [escape(line) for line in lines]
+    html = [line for piece in _pieces(lines) for line in _highlighted(piece, language)]
+    return (
+        html if sum(map(len, html)) <= HTML_LIMIT else [escape(line) for line in lines]
+    )
+
+
+def _pieces(lines: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Runs of lines of at most `PIECE_LINES` and about `PIECE_SIZE`, ended by a blank line if
+    one is near. A lexer sees one at a time, so that what it costs is linear in the whole.
+    """
+    start = 0
+    while start < len(lines):
+        end, size, blank = start, 0, start
+        while end < len(lines) and end - start < PIECE_LINES and size < PIECE_SIZE:
+            size += len(lines[end]) + 1
+            end += 1
+            if not lines[end - 1]:
+                blank = end
+        if end < len(lines) and blank - start > (end - start) // 2:
+            end = blank
+        yield lines[start:end]
+        start = end
+
+
+def _highlighted(lines: Sequence[str], language: str) -> list[str]:
+    html = highlight("\n".join(lines), _lexer(language), _FORMATTER).split("\n")
+    del html[len(lines) :]
+    return html if len(html) == len(lines) else [escape(line) for line in lines]
+
+
+def block(html: str, language: str | None = None) -> str:
+    """The block that holds lines of code; it scrolls sideways, so the keyboard can reach it."""
+    label = f"Code, {language}" if language else "Code"
+    return (
+        f'<pre class="code" dir="ltr" tabindex="0" role="group" aria-label="{escape(label)}">'
+        f"<code>{html}</code></pre>"
+    )
+
+
+@lru_cache(maxsize=64)
+def _lexer(language: str) -> Lexer:
+    options = {"startinline": True} if language == "php" else {}
+    name = _STAND_INS.get(language, language)
+    return get_lexer_by_name(name, stripnl=False, stripall=False, **options)

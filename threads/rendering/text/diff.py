@@ -1,0 +1,240 @@
+"""Differences as rows: unified diffs, Codex patches, edits by tools, revisions by people.
+
+The sign of a row stands in it as text, so that nothing is told by colour alone and a copied
+diff is still one.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from django.utils.safestring import SafeString
+
+from threads.rendering.cut import OUTPUT, Limit, fold, left_out, readable, shorten
+from threads.rendering.hidden import visible
+from threads.rendering.safe import escape, finish
+
+from .difference import align, merged, sides
+
+SIZE_LIMIT = 64 * 1024
+LINE_LIMIT = 2_000
+"""Characters of the longer text and lines of both above which words are not compared."""
+MOST_ROWS = 5_000
+"""Lines of a run of rows that are shown."""
+PAIRED_LINES = 500
+"""Lines of a diff above which changed words are not sought."""
+CONTEXT = 3
+"""Unchanged lines shown beside a change of a revision."""
+
+_SIGNS = {"add": "+", "remove": "−", "change": "±", "context": " "}
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_UNIFIED = re.compile(
+    r"^(?:diff --git [^\n]+\n|--- [^\n]+\n\+\+\+ [^\n]+\n)(?:[^\n@]*\n){0,8}?@@ -\d"
+    r"|\A@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@",
+    re.MULTILINE,
+)
+_FILES = re.compile(
+    r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)([^\t\n]+)", re.MULTILINE
+)
+
+
+class Row(NamedTuple):
+    """A line of a diff: its kind (`add remove change context hunk file`), its text, its HTML."""
+
+    kind: str
+    text: str
+    html: str | None = None
+
+
+def is_unified(text: str) -> bool:
+    """Whether `text` holds a unified diff, by its headers alone."""
+    return _UNIFIED.search(text) is not None
+
+
+def render_unified(text: str, *, limit: Limit = OUTPUT) -> str:
+    """A unified diff, with what stands before and between its hunks, as rows."""
+    start, omitted, end = shorten(text.rstrip("\n"))
+    html = _folded(_with_words(list(_unified(visible(start).split("\n")))), limit)
+    if omitted:
+        html += left_out(f"{readable(omitted)} of a diff")
+        html += _folded(
+            [Row("context", line) for line in visible(end).split("\n")], limit
+        )
+    return html
+
+
+def is_patch(text: str) -> bool:
+    """Whether `text` is a patch as Codex writes it."""
+    return text.lstrip().startswith("*** Begin Patch")
+
+
+def patched_files(text: str) -> list[str]:
+    """The files that a patch or a unified diff names, in order, each once."""
+    return list(
+        dict.fromkeys(name for name in _FILES.findall(text) if name != "/dev/null")
+    )
+
+
+def render_patch(text: str, *, limit: Limit = OUTPUT) -> str:
+    """A patch as Codex writes it (`*** Begin Patch` …), as rows."""
+    kinds = {"+": "add", "-": "remove", " ": "context", "*": "file", "@": "hunk"}
+    start, omitted, _ = shorten(text.strip("\n"))
+    rows = [
+        Row(kind, line[1:] if kind in _SIGNS and line[:1] in "+- " else line)
+        for line in visible(start).split("\n")
+        for kind in [kinds.get(line[:1], "context")]
+    ]
+    note = left_out(f"{readable(omitted)} of a patch") if omitted else ""
+    return _folded(_with_words(rows), limit) + note
+
+
+def render_edit(old: str, new: str, *, limit: Limit = OUTPUT) -> str:
+    """What a tool replaced by what: removed and added lines, changed words marked in them."""
+    rows: list[Row] = []
+    before, after = _lines(old), _lines(new)
+    for block in align(before, after):
+        if block.same:
+            rows += [Row("context", line) for line in before[slice(*block.old)]]
+        else:
+            rows += [Row("remove", line) for line in before[slice(*block.old)]]
+            rows += [Row("add", line) for line in after[slice(*block.new)]]
+    return _folded(_with_words(rows), limit)
+
+
+def render_difference(old: str, new: str) -> SafeString:
+    """Two versions of one text as rows of safe HTML.
+
+    Lines that changed a little are shown once, with `<del>` and `<ins>` round words. Unchanged
+    lines far from a change are folded. Over `SIZE_LIMIT` or `LINE_LIMIT` lines are compared whole.
+    """
+    before, after = _lines(old), _lines(new)
+    by_word = (
+        max(len(old), len(new)) <= SIZE_LIMIT and len(before) + len(after) <= LINE_LIMIT
+    )
+    html: list[str] = []
+    blocks = align(before, after)
+    for place, block in enumerate(blocks):
+        then, now = before[slice(*block.old)], after[slice(*block.new)]
+        if block.same:
+            html.append(
+                _unchanged(then, first=place == 0, last=place == len(blocks) - 1)
+            )
+        else:
+            html.append(_rows(_replaced(then, now, by_word=by_word)))
+    return finish(f'<div class="diff prose" dir="auto">{"".join(html)}</div>')
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text, shortened where it is far too long; none of an empty one."""
+    start, omitted, end = shorten(text)
+    note = f"\n… {readable(omitted)} left out here …\n" if omitted else ""
+    whole = visible(start + note + end)
+    return whole.removesuffix("\n").split("\n") if whole else []
+
+
+def _replaced(then: Sequence[str], now: Sequence[str], *, by_word: bool) -> list[Row]:
+    if by_word and then and now:
+        html = merged("\n".join(then), "\n".join(now))
+        if html is not None:
+            return [Row("change", "", html)]
+    return [Row("remove", line) for line in then] + [Row("add", line) for line in now]
+
+
+def _unchanged(lines: Sequence[str], *, first: bool, last: bool) -> str:
+    """Unchanged lines, all but those next to a change folded."""
+    head, tail = 0 if first else CONTEXT, 0 if last else CONTEXT
+    middle = lines[head : len(lines) - tail]
+    if len(middle) <= 2 * CONTEXT or (first and last):
+        return _rows([Row("context", line) for line in lines])
+    return fold(
+        _rows([Row("context", line) for line in lines[:head]]),
+        _rows([Row("context", line) for line in middle]),
+        lines=len(middle),
+        size=sum(map(len, middle)),
+        what="unchanged",
+    ) + _rows([Row("context", line) for line in lines[len(lines) - tail :]])
+
+
+def _unified(lines: Sequence[str]) -> Iterator[Row]:
+    """Rows of a unified diff; a sign counts only inside a hunk, as long as its header says."""
+    old = new = 0
+    for line in lines:
+        if header := _HUNK.match(line):
+            old, new = int(header[1] or 1), int(header[2] or 1)
+            yield Row("hunk", line)
+        elif new > 0 and line.startswith("+"):
+            new -= 1
+            yield Row("add", line[1:])
+        elif old > 0 and line.startswith("-"):
+            old -= 1
+            yield Row("remove", line[1:])
+        elif (old > 0 or new > 0) and (line[:1] in ("", " ", "\\")):
+            old, new = old - (line[:1] != "\\"), new - (line[:1] != "\\")
+            yield Row("context", line[1:] if line[:1] == " " else line)
+        else:
+            old = new = 0
+            is_header = line.startswith(("diff --git ", "index ", "--- ", "+++ "))
+            yield Row("file" if is_header else "context", line)
+
+
+def _with_words(rows: list[Row]) -> list[Row]:
+    """Rows in which the changed words of lines replaced one by one are marked."""
+    if len(rows) > PAIRED_LINES:
+        return rows
+    marked = list(rows)
+    place = 0
+    while place < len(rows):
+        removed = _run(rows, place, "remove")
+        added = _run(rows, place + removed, "add")
+        if removed == added:
+            for at in range(place, place + removed):
+                old, new = rows[at], rows[at + removed]
+                if pair := sides(old.text, new.text):
+                    marked[at] = old._replace(html=pair[0])
+                    marked[at + removed] = new._replace(html=pair[1])
+        place += max(removed + added, 1)
+    return marked
+
+
+def _run(rows: Sequence[Row], start: int, kind: str) -> int:
+    end = start
+    while end < len(rows) and rows[end].kind == kind:
+        end += 1
+    return end - start
+
+
+def _folded(rows: Sequence[Row], limit: Limit) -> str:
+    size = shown = 0
+    for row in rows[: limit.lines]:
+        size += len(row.text)
+        if size > limit.size and shown:
+            break
+        shown += 1
+    if len(rows) - shown < 4 and size <= limit.size:
+        shown = len(rows)
+    rest = rows[shown:]
+    return fold(
+        _block(rows[:shown]),
+        _block(rest) if rest else "",
+        lines=len(rest),
+        size=sum(len(row.text) for row in rest),
+    )
+
+
+def _block(rows: Sequence[Row]) -> str:
+    return f'<div class="diff">{_rows(rows)}</div>'
+
+
+def _rows(rows: Sequence[Row]) -> str:
+    html = "".join(map(_row, rows[:MOST_ROWS]))
+    over = len(rows) - MOST_ROWS
+    return html + left_out(f"{over:,} lines") if over > 0 else html
+
+
+def _row(row: Row) -> str:
+    html = escape(row.text) if row.html is None else row.html
+    return f'<div class="line {row.kind}">{_sign(row.kind)}{html}</div>'
+
+
+def _sign(kind: str) -> str:
+    return f'<span class="sign">{_SIGNS[kind]}</span>' if kind in _SIGNS else ""

@@ -1,0 +1,111 @@
+"""What changed between two texts: which lines, and which words in them.
+
+The standard library's `difflib` aligns best what people read, but its cost grows with the square
+of what differs, so only so much is given to it: after equal beginnings and ends are set aside,
+more than `MOST_CHANGED` items on either side count as replaced in one.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from threads.rendering.hidden import visible
+from threads.rendering.safe import escape
+
+MOST_CHANGED = 2_000
+LIKENESS = 0.3
+"""Share of unchanged characters below which two texts are shown one after the other."""
+
+_WORDS = re.compile(r"\w+|[^\S\n]+|\n|[^\w\s]")
+
+
+class Block(NamedTuple):
+    """A run of an alignment: half-open ranges of both sequences, the `same` or replaced."""
+
+    same: bool
+    old: tuple[int, int]
+    new: tuple[int, int]
+
+
+def align(old: Sequence[str], new: Sequence[str]) -> list[Block]:
+    """The blocks that turn `old` into `new`, in order, no two of a kind side by side."""
+    blocks: list[Block] = []
+    for block in _pieces(old, new):
+        if blocks and blocks[-1].same == block.same:
+            last = blocks.pop()
+            block = Block(
+                block.same, (last.old[0], block.old[1]), (last.new[0], block.new[1])
+            )
+        blocks.append(block)
+    return blocks
+
+
+def _pieces(old: Sequence[str], new: Sequence[str]) -> Iterator[Block]:
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    left, right = old[start : len(old) - end], new[start : len(new) - end]
+    if start:
+        yield Block(True, (0, start), (0, start))
+    if max(len(left), len(right)) > MOST_CHANGED:
+        yield Block(False, (start, start + len(left)), (start, start + len(right)))
+    else:
+        for tag, i, i_end, j, j_end in SequenceMatcher(None, left, right).get_opcodes():
+            yield Block(
+                tag == "equal", (start + i, start + i_end), (start + j, start + j_end)
+            )
+    if end:
+        yield Block(True, (len(old) - end, len(old)), (len(new) - end, len(new)))
+
+
+def _common(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many items both begin with."""
+    pairs = zip(old, new, strict=False)
+    return next(
+        (place for place, (left, right) in enumerate(pairs) if left != right),
+        min(len(old), len(new)),
+    )
+
+
+def merged(old: str, new: str) -> str | None:
+    """One text with `<del>` and `<ins>` round changed words, or None where too little is alike."""
+    words = _changed_words(old, new)
+    if words is None:
+        return None
+    return "".join(
+        escape(then) if same else _marked("del", then) + _marked("ins", now)
+        for same, then, now in words
+    )
+
+
+def sides(old: str, new: str) -> tuple[str, str] | None:
+    """`old` with `<del>`, `new` with `<ins>` round changed words, or None as in `merged`."""
+    words = _changed_words(old, new)
+    if words is None:
+        return None
+    return (
+        "".join(
+            escape(then) if same else _marked("del", then) for same, then, _ in words
+        ),
+        "".join(escape(now) if same else _marked("ins", now) for same, _, now in words),
+    )
+
+
+def _marked(tag: str, text: str) -> str:
+    return f"<{tag}>{escape(text)}</{tag}>" if text else ""
+
+
+def _changed_words(old: str, new: str) -> list[tuple[bool, str, str]] | None:
+    """Runs (same?, old text, new text); blanks between two changes count as changed."""
+    left, right = _WORDS.findall(visible(old)), _WORDS.findall(visible(new))
+    runs: list[tuple[bool, str, str]] = []
+    blocks = align(left, right)
+    for place, block in enumerate(blocks):
+        then, now = "".join(left[slice(*block.old)]), "".join(right[slice(*block.new)])
+        same = block.same and not (then.isspace() and 0 < place < len(blocks) - 1)
+        if runs and not same and not runs[-1][0]:
+            _, earlier_then, earlier_now = runs.pop()
+            then, now = earlier_then + then, earlier_now + now
+        runs.append((same, then, now))
+    alike = sum(len(then.strip()) for same, then, _ in runs if same)
+    return runs if alike >= LIKENESS * min(len(old.strip()), len(new.strip())) else None

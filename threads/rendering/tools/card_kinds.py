@@ -1,0 +1,226 @@
+"""The cards of the kinds of tools that many agents have, each from the arguments it knows."""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from threads.rendering.cut import LINE, OUTPUT, count_lines, left_out, one_line
+from threads.rendering.safe import escape
+from threads.rendering.text import code, diff, markdown, output
+
+from .arguments import Arguments
+
+PATCH_HEAD = 20_000
+"""Characters of a patch in which its files are looked for."""
+MOST_ITEMS = 200
+"""Items of a list of things to do."""
+
+_PATHS = (
+    "file_path",
+    "filePath",
+    "path",
+    "filename",
+    "file_name",
+    "file",
+    "target_file",
+    "uri",
+)
+_OLD = ("old_string", "oldString", "old_str", "oldText", "old_text", "search")
+_NEW = ("new_string", "newString", "new_str", "newText", "new_text", "replace")
+_STATES = {
+    "completed": "is-done",
+    "complete": "is-done",
+    "done": "is-done",
+    "in_progress": "is-doing",
+    "in-progress": "is-doing",
+}
+
+
+Body = Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A call as shown: its one line and a note beside it, both plain text, and what is below.
+
+    `bodies` answer HTML; they are called only where the card is shown whole. A line that they
+    repeat is given shortened, all others whole.
+    """
+
+    line: str = ""
+    note: str = ""
+    bodies: tuple[Body, ...] = ()
+    open: bool = False
+
+
+def patched(text: str) -> Card:
+    """The card of a patch: the files it names, and the rows."""
+    files = ", ".join(diff.patched_files(text[:PATCH_HEAD]))
+    render = diff.render_patch if diff.is_patch(text) else output.render
+    return Card(one_line(files), bodies=(partial(render, text),), open=True)
+
+
+def _command(given: Arguments) -> Card | None:
+    text = given.take("command", "cmd", "script", "commandLine") or _argv(given)
+    if text is None:
+        return None
+    note = given.take("description", "explanation") or ""
+    whole = text.strip()
+    fits = "\n" not in whole and len(whole) <= LINE
+    return Card(
+        one_line(whole), note, () if fits else (partial(code.render, whole, "bash"),)
+    )
+
+
+def _argv(given: Arguments) -> str | None:
+    """A command given as its words, or several commands."""
+    if several := given.take_list("commands", of=str):
+        return "\n".join(several)
+    words = given.take_list("command", "cmd", "args", of=str)
+    if words and len(words) == 3 and words[1] in ("-c", "-lc"):
+        return words[2]
+    return shlex.join(words) if words else None
+
+
+def _program(given: Arguments) -> Card | None:
+    text = given.take("code", "script", "text", "command")
+    return (
+        None
+        if text is None
+        else Card(one_line(text), bodies=(partial(code.render, text, "python"),))
+    )
+
+
+def _read(given: Arguments) -> Card | None:
+    path = given.take(*_PATHS)
+    return None if path is None else Card(path, _range(given))
+
+
+def _range(given: Arguments) -> str:
+    """Which lines are read, in words; empty where the whole file is."""
+    first = given.take_number("offset", "start_line", "startLine")
+    last = given.take_number("end_line", "endLine")
+    count = given.take_number("limit")
+    if view := given.take_list("view_range", "line_range", of=int):
+        first, last = view[0], view[-1]
+    if last is not None:
+        return f"lines {first or 1}–{last}"
+    start = f"from line {first}" if first is not None else ""
+    return f"{start}, {count} lines".lstrip(", ") if count is not None else start
+
+
+def _write(given: Arguments) -> Card | None:
+    path = given.take(*_PATHS)
+    text = given.take("content", "contents", "file_text", "fileText", "code", "text")
+    if path is None or text is None:
+        return None if path is None else Card(path)
+    lines = count_lines(text)
+    note = f"{lines:,} line{'s' if lines != 1 else ''}"
+    return Card(path, note, (partial(code.render, text, code.language_of(path)),))
+
+
+def _edit(given: Arguments) -> Card | None:
+    path = given.take(*_PATHS) or ""
+    what = given.take("command") or ""
+    if what == "create":
+        return _write(given) or Card(path, what)
+    several = given.take_list("edits", "changes", of=dict) or []
+    edits = [given, *map(Arguments, several)]
+    pairs = [(edit.take(*_OLD) or "", edit.take(*_NEW) or "") for edit in edits]
+    bodies = tuple(
+        partial(diff.render_edit, old, new) for old, new in pairs if old or new
+    )
+    if not bodies and (several or not path):
+        return None
+    return Card(path, what, bodies, open=bool(bodies))
+
+
+def _patch(given: Arguments) -> Card | None:
+    text = given.take("patch", "input", "diff", "patchText")
+    if text is None:
+        return None
+    path = given.take(*_PATHS)
+    return replace(patched(text), line=path) if path else patched(text)
+
+
+def _search(given: Arguments) -> Card | None:
+    pattern = given.take(
+        "pattern", "query", "regex", "q", "search_term", "glob", "text"
+    )
+    where = given.take(
+        "path", "dir_path", "directory", "dir", "relative_workspace_path"
+    )
+    if pattern is None:
+        return None if where is None else Card(where)
+    return Card(pattern, f"in {where}" if where else "")
+
+
+def _todo(given: Arguments) -> Card | None:
+    items = given.take_list("todos", "plan", "task_list", "items", "todoList", of=dict)
+    if items is None:
+        return None
+    done = sum(_STATES.get(str(item.get("status"))) == "is-done" for item in items)
+    body = partial(_todo_list, items)
+    return Card("", f"{done} of {len(items)} done", (body,), open=True)
+
+
+def _todo_list(items: list[dict[str, Any]]) -> str:
+    over = len(items) - MOST_ITEMS
+    more = left_out(f"{over:,} more items") if over > 0 else ""
+    return (
+        f'<ul class="todos">{"".join(map(_todo_item, items[:MOST_ITEMS]))}</ul>{more}'
+    )
+
+
+def _todo_item(item: dict[str, Any]) -> str:
+    given = Arguments(item)
+    text = (
+        given.take("content", "step", "title", "subject", "task", "description") or ""
+    )
+    state = given.take("status", "state") or "pending"
+    named = f' class="{_STATES[state]}"' if state in _STATES else ""
+    word = escape(state[:40].replace("_", " "))
+    return (
+        f'<li{named}><span class="todo-state">{word}</span> {escape(text[:2000])}</li>'
+    )
+
+
+def _web(given: Arguments) -> Card | None:
+    what = given.take("url", "query", "search_query", "uri")
+    return None if what is None else Card(what)
+
+
+def _agent(given: Arguments) -> Card | None:
+    task = given.take("prompt", "instructions", "task", "message")
+    title = given.take("description", "title", "name") or ""
+    kind = given.take("subagent_type", "agent_type", "agent", "mode") or ""
+    if task is None and not title:
+        return None
+    bodies = (partial(markdown.render, task, limit=OUTPUT),) if task else ()
+    return Card(title or one_line(task or ""), kind, bodies)
+
+
+def _words(given: Arguments) -> Card | None:
+    text = given.take(
+        "thought", "message", "result", "plan", "summary", "final_thought"
+    )
+    if text is None:
+        return None
+    return Card(bodies=(partial(markdown.render, text, limit=OUTPUT),), open=True)
+
+
+CARDS: dict[str, Callable[[Arguments], Card | None]] = {
+    "command": _command,
+    "program": _program,
+    "read": _read,
+    "write": _write,
+    "edit": _edit,
+    "patch": _patch,
+    "search": _search,
+    "todo": _todo,
+    "web": _web,
+    "agent": _agent,
+    "words": _words,
+}

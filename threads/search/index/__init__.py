@@ -1,0 +1,187 @@
+"""The index of words: which bodies may hold a text, asked from the newest on.
+
+It is never written while messages are recorded. `catch_up` puts in what came since; up to
+`SearchMark.through` every body is in, and what came later (the tail) is read by whoever
+searches. So answers are complete at any time, and appending costs the same with and without
+an index. Texts are folded by `str.casefold` in Python on both databases, with U+FFFD for what
+neither can hold (NUL, lone surrogates); what the index finds is made sure of by who asks, so
+that it may find a little too much.
+"""
+
+from collections.abc import Iterable, Iterator
+from heapq import merge
+from types import ModuleType
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from threads.domain.matching import fold
+from threads.domain.message import decode_parts
+from threads.domain.text import whole_text
+from threads.models import Body, Message, SearchMark, Session
+
+from . import postgresql, reading, sqlite
+
+AT_ONCE = 500
+"""Bodies that are put in at once."""
+_BYTES_AT_ONCE = 2 << 20
+WORTH_A_JOB = 1000
+"""Bodies in the tail from which catching up is worth a job."""
+MOST_OF_ALL = 5000
+"""Bodies with a query beyond which a session is searched by reading it."""
+_END = "\n\n"
+"""Behind every text, so that its last characters begin a trigram too."""
+_ABOVE = 1 << 62
+
+
+def stored(folded: str) -> str:
+    """A folded text as the index holds it; the same for texts and for what is searched."""
+    if folded.isascii() and "\0" not in folded:
+        return folded
+    clean = folded.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return clean.replace("\0", "\ufffd")
+
+
+def candidates(folded_query: str, before: int | None = None) -> Iterator[int]:
+    """Ids of bodies that may hold a folded query, below `before`, the highest first.
+
+    Those of the tail are all named, for nobody has looked into them.
+    """
+    top = _ABOVE if before is None else before
+    found: Iterator[int] = iter(())
+    if _database().is_there():
+        found = _database().newest(stored(folded_query), top)
+    last = 0
+    # The tail is asked first: what leaves it meanwhile is in the index by then.
+    for id_ in merge(reading.tail(top), found, reverse=True):
+        if id_ != last:
+            yield id_
+        last = id_
+
+
+def in_session(session: Session, folded_query: str) -> list[int] | None:
+    """Indexes of the messages that may hold a folded query; None where all may."""
+    if not _database().is_there():
+        return None
+    through = reading.through()
+    messages = Message.objects.filter(session=session, body__gt=through)
+    tail = set(messages.values_list("index", flat=True))
+    found = _database().in_session(session.pk, stored(folded_query), MOST_OF_ALL)
+    return None if found is None else sorted(tail.union(found))
+
+
+def is_worth_a_job() -> bool:
+    """Whether so much has come since the index was caught up that it should be again."""
+    return _database().is_there() and _last() - reading.through() >= WORTH_A_JOB
+
+
+def is_behind() -> bool:
+    """Whether there is anything to put in, or to clear."""
+    if not _database().is_there():
+        return False
+    mark = SearchMark.objects.first() or SearchMark()
+    return mark.through < _last() or mark.forgotten > 0
+
+
+def catch_up() -> Iterator[int]:
+    """Put in what came since, in small transactions; gives how many bodies after each.
+
+    Ids are drawn before they are committed: the mark moves once every transaction that may
+    have drawn one below it has ended, and what these wrote is in.
+    """
+    database = _database()
+    if not database.is_there():
+        return
+    last, writer = _last(), database.next_writer()
+    yield from _put_in(last)
+    if database.all_ended_before(writer):
+        yield from _put_in(last)
+        with transaction.atomic():
+            mark = _mark()
+            mark.through = max(mark.through, last)
+            mark.save(update_fields=["through"])
+    database.settle()
+    yield from _clear()
+
+
+def forget(ids: Iterable[int]) -> None:
+    """Take bodies out that are erased, in the caller's transaction."""
+    if gone := list(ids):
+        if not _database().is_there():
+            return
+        mark = _mark()
+        _database().forget(gone)
+        mark.forgotten += len(gone)
+        mark.save(update_fields=["forgotten"])
+
+
+def _put_in(last: int) -> Iterator[int]:
+    """Put in all up to an id that are not."""
+    at = reading.through()
+    while at < last:
+        with transaction.atomic():
+            _mark()  # one at a time
+            ids = list(_rows(at, last).values_list("pk", flat=True)[:AT_ONCE])
+            if not ids:
+                return
+            held = _database().held(at, ids[-1])
+            at, put = _put([id_ for id_ in ids if id_ not in held], ids[-1])
+        yield put
+
+
+def _put(ids: list[int], end: int) -> tuple[int, int]:
+    """Put in bodies, up to so many bytes; up to which id it is done, and how many these are."""
+    texts: list[tuple[int, str]] = []
+    size = 0
+    rows = Body.objects.filter(pk__in=ids).order_by("pk").values_list("pk", "content")
+    for id_, content in rows.iterator(chunk_size=50):
+        texts.append((id_, _text(bytes(content))))
+        size += len(content)
+        if size >= _BYTES_AT_ONCE:
+            end = id_
+            break
+    _database().add(texts)
+    return end, len(texts)
+
+
+def _rows(above: int, last: int) -> QuerySet[Body]:
+    return Body.objects.filter(pk__gt=above, pk__lte=last).order_by("pk")
+
+
+def _clear() -> Iterator[int]:
+    """Have what was taken out leave the file, in small transactions."""
+    mark = SearchMark.objects.first()
+    if mark is None or not mark.forgotten:
+        return
+    with transaction.atomic():
+        _mark()
+        _database().begin_to_clear()
+    more = True
+    while more:
+        with transaction.atomic():
+            locked = _mark()
+            more = _database().clear()
+            if not more:
+                locked.forgotten = max(0, locked.forgotten - mark.forgotten)
+                locked.save(update_fields=["forgotten"])
+        yield 0
+
+
+def _text(content: bytes) -> str:
+    return stored(fold(whole_text(decode_parts(content)))) + _END
+
+
+def _last() -> int:
+    return Body.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+
+
+def _mark() -> SearchMark:
+    """The mark, locked until the transaction ends; without one the index begins anew."""
+    _, is_new = SearchMark.objects.get_or_create(pk=1)
+    if is_new:
+        _database().empty()
+    return SearchMark.objects.select_for_update().get(pk=1)
+
+
+def _database() -> ModuleType:
+    return postgresql if connection.vendor == "postgresql" else sqlite

@@ -1,0 +1,254 @@
+"""Finding words in originals and titles: ignoring case, as they may be read.
+
+What is searched of a message is `threads.domain.text.whole_text`; a query is taken as it
+stands. `threads.search.index` names candidates, the newest text first, and every one is made sure
+of in what the message reads: text that a redaction masks is found nowhere, and what the mask
+reads is found. Only sessions that the caller may see are looked into.
+"""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from itertools import islice
+from typing import NamedTuple
+
+from django.db.models import QuerySet
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.paging import clamp, decode_cursor, encode_cursor
+from threads.domain.matching import Excerpt, excerpt, finds, fold
+from threads.domain.message import decode_parts
+from threads.domain.text import whole_text
+from threads.models import Body, Message, Session
+from threads.store.masking import touched
+from threads.store.selectors import (
+    Original,
+    get_session,
+    load_messages_at,
+    visible_sessions,
+)
+
+from . import index as indexing
+
+LONGEST_QUERY = 1000
+MOST_TITLES = 20
+MOST_EXAMINED = 5000
+"""Texts that one page looks into; the next one goes on from there."""
+_AT_ONCE = 200
+
+
+class Match(NamedTuple):
+    """An original that holds the query."""
+
+    session: Session
+    original: Original
+    excerpt: Excerpt
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page of matches; `titles` on the first page only.
+
+    Pages go from the newest texts to the oldest, those that were recorded at once in no order;
+    within a page the matches of a session stand together, in the order of its messages.
+
+    A page may hold fewer than asked for, or none, and have a next one all the same: it ends
+    where it has looked into many texts.
+    """
+
+    matches: Sequence[Match]
+    titles: Sequence[Session]
+    next_cursor: str | None
+
+
+class _Place(NamedTuple):
+    """A message by its body and its session's id in hex: what matches are ordered by."""
+
+    body: int
+    session: str
+    index: int  # type: ignore[assignment]  # nobody asks where in a tuple a value is
+
+    @property
+    def session_id(self) -> uuid.UUID:
+        return uuid.UUID(self.session)
+
+
+_BEHIND_ALL = "~"
+"""Stands behind every id in hex: a page that ends here has looked into all of a body."""
+
+
+def search(
+    caller: Caller,
+    query: str,
+    *,
+    project: str | None = None,
+    session_id: uuid.UUID | None = None,
+    cursor: str | None = None,
+    limit: int | None = None,
+) -> Found:
+    """Messages that hold the query, in the sessions that the caller may see.
+
+    Raises Invalid for a query that is empty or too long, NotFound for a session that the
+    caller may not see.
+    """
+    if not query or len(query) > LONGEST_QUERY:
+        raise Invalid(f"Search for 1 to {LONGEST_QUERY:,} characters.", at=["q"])
+    sessions = visible_sessions(caller)
+    if project is not None:
+        sessions = sessions.filter(project__slug=project)
+    if session_id is not None:
+        sessions = sessions.filter(pk=get_session(caller, session_id).pk)
+    wanted, count = fold(query), clamp(limit)
+    at = None if cursor is None else _position(cursor)
+    matches, last = _look(sessions, wanted, at, count)
+    titles = _titles(sessions, wanted) if at is None and session_id is None else []
+    matches = _by_session(matches)
+    return Found(matches, titles, None if last is None else encode_cursor(list(last)))
+
+
+def _by_session(matches: Iterable[Match]) -> list[Match]:
+    """The matches of a page with those of one session together, in the order of its messages."""
+    found: dict[uuid.UUID, list[Match]] = defaultdict(list)
+    for match in matches:
+        found[match.session.pk].append(match)
+    return [
+        match
+        for of_one in found.values()
+        for match in sorted(of_one, key=lambda one: one.original.row.index)
+    ]
+
+
+def find_in_session(session: Session, query: str) -> list[tuple[int, Original]]:
+    """The originals of a session that hold the query, ignoring case, in their order."""
+    wanted = fold(query)
+    indexes: Iterable[int] | None = indexing.in_session(session, wanted)
+    if indexes is None:
+        indexes = range(session.message_count)
+    else:
+        this = Session.objects.filter(pk=session.pk)
+        indexes = sorted({*indexes, *(index for _, index in touched(this))})
+    return [
+        (index, original)
+        for some in _chunks(indexes)
+        for index, original in load_messages_at(session, some).items()
+        if finds(wanted, whole_text(original.parts))
+    ]
+
+
+def _look(
+    sessions: QuerySet[Session], wanted: str, after: _Place | None, count: int
+) -> tuple[list[Match], _Place | None]:
+    """The next matches, and where the next page goes on; None where all was looked into."""
+    masked = _bodies_at(touched(sessions))
+    before = None if after is None else after.body + 1
+    below = sorted(id_ for id_ in masked if before is None or id_ < before)
+    ids = merge(indexing.candidates(wanted, before), reversed(below), reverse=True)
+    matches: list[Match] = []
+    examined = 0
+    for some in _chunks(_unlike(ids), min(_AT_ONCE, max(20, count))):
+        bodies = masked.intersection(some) | _holding(some, wanted)
+        for place, match in _made_sure(sessions, bodies, after, wanted):
+            matches.append(match)
+            if len(matches) == count:
+                return matches, place
+        examined += len(some)
+        if examined >= MOST_EXAMINED:
+            return matches, _Place(some[-1], _BEHIND_ALL, 0)
+    return matches, None
+
+
+def _made_sure(
+    sessions: QuerySet[Session], bodies: set[int], after: _Place | None, wanted: str
+) -> Iterator[tuple[_Place, Match]]:
+    """The messages with these bodies that read the query, in order."""
+    rows = Message.objects.filter(body__in=bodies, session__in=sessions)
+    found = rows.values_list("body_id", "session_id", "index")
+    places = sorted(
+        (_Place(body, session.hex, index) for body, session, index in found),
+        key=_order,
+    )
+    if after is not None:
+        places = [place for place in places if _order(place) > _order(after)]
+    indexes: dict[uuid.UUID, list[int]] = defaultdict(list)
+    for place in places:
+        indexes[place.session_id].append(place.index)
+    named = sessions.select_related("project").in_bulk(list(indexes))
+    originals = {
+        key: load_messages_at(session, indexes[key]) for key, session in named.items()
+    }
+    for place in places:
+        original = originals.get(place.session_id, {}).get(place.index)
+        if original is None:
+            continue
+        text = whole_text(original.parts)
+        if finds(wanted, text):
+            session = named[place.session_id]
+            yield place, Match(session, original, excerpt(wanted, text))
+
+
+def _order(place: _Place) -> tuple[int, str, int]:
+    """The newest body first, then by session and index."""
+    return -place.body, place.session, place.index
+
+
+def _holding(ids: Sequence[int], wanted: str) -> set[int]:
+    """Which of these bodies hold the query in what was recorded."""
+    rows = Body.objects.filter(pk__in=ids).values_list("pk", "content")
+    return {
+        id_
+        for id_, content in rows
+        if finds(wanted, whole_text(decode_parts(bytes(content))))
+    }
+
+
+def _bodies_at(places: Iterable[tuple[uuid.UUID, int]]) -> set[int]:
+    """The bodies of originals."""
+    indexes: dict[uuid.UUID, list[int]] = defaultdict(list)
+    for session_id, index in places:
+        indexes[session_id].append(index)
+    found: set[int] = set()
+    for session_id, some in indexes.items():
+        for chunk in _chunks(some):
+            rows = Message.objects.filter(session=session_id, index__in=chunk)
+            found.update(rows.values_list("body_id", flat=True))
+    return found
+
+
+def _titles(sessions: QuerySet[Session], wanted: str) -> list[Session]:
+    """The sessions with the newest change whose title holds the query."""
+    ordered = sessions.order_by("-updated_at", "-id").values_list("pk", "title")
+    found = (key for key, title in ordered.iterator() if finds(wanted, title))
+    keys = list(islice(found, MOST_TITLES))
+    named = sessions.select_related("project").in_bulk(keys)
+    return [named[key] for key in keys]
+
+
+def _position(cursor: str) -> _Place:
+    """The place that a cursor names. Raises Invalid for one of another list."""
+    body, session, index = decode_cursor(cursor, 3)
+    if (
+        not (isinstance(body, int) and isinstance(session, str))
+        or type(index) is not int
+    ):
+        raise Invalid("This cursor is not one of this list.", at=["cursor"])
+    if not 0 < body < 1 << 62:
+        raise Invalid("This cursor is not one of this list.", at=["cursor"])
+    return _Place(body, session, index)
+
+
+def _unlike(ids: Iterable[int]) -> Iterator[int]:
+    """Ids in their order, each once."""
+    last = None
+    for id_ in ids:
+        if id_ != last:
+            yield id_
+        last = id_
+
+
+def _chunks(items: Iterable[int], size: int = _AT_ONCE) -> Iterator[list[int]]:
+    rest = iter(items)
+    while some := list(islice(rest, size)):
+        yield some

@@ -1,0 +1,155 @@
+"""REST for sessions and their originals. Doors translate: the rules are in services."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router, Status
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.paging import clamp
+from contextstudio.accounts.responses import json_answer
+from contextstudio.accounts.selectors import get_project, project_to_edit
+from threads.domain.formats.openai.messages import read_messages
+from threads.store import blobs
+from threads.store.selectors import get_blob, get_session, list_sessions, load_messages
+
+from . import services
+from .presentation import originals_json, present_session
+from .schemas import (
+    MessageList,
+    MessagesIn,
+    NewSessionIn,
+    SessionOut,
+    SessionPage,
+    SessionPatch,
+)
+
+router = Router(tags=["sessions"])
+
+INLINE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""What a browser may show in place; anything else is only ever downloaded."""
+
+
+@router.post(
+    "/sessions", response={201: SessionOut}, operation_id="threads_api_create_session"
+)
+def create_session(request: HttpRequest, body: NewSessionIn) -> Status[Any]:
+    """Make a session, with its first messages where there are some."""
+    caller = caller_of(request)
+    new = services.NewSession(
+        title=body.title,
+        external_id=body.external_id,
+        parsing_strategy=body.parsing_strategy,
+        model=body.model,
+        system=body.system,
+        messages=read_messages(body.messages),
+    )
+    project = project_to_edit(caller_of(request), body.project)
+    return Status(201, present_session(services.create_session(caller, project, new)))
+
+
+@router.get("/sessions", response=SessionPage, operation_id="threads_api_sessions")
+def sessions(
+    request: HttpRequest,
+    project: str | None = None,
+    q: str = "",
+    cursor: str | None = None,
+    limit: int | None = None,
+) -> dict[str, Any]:
+    """Sessions, newest change first; `q` is a part of the title, ignoring case."""
+    caller = caller_of(request)
+    if project is not None:
+        get_project(caller, project)
+    found = list_sessions(caller, project=project, cursor=cursor, limit=limit, query=q)
+    items = [present_session(session) for session in found.items]
+    return {"items": items, "next_cursor": found.next_cursor}
+
+
+@router.get(
+    "/sessions/{uuid:session_id}",
+    response=SessionOut,
+    operation_id="threads_api_session",
+)
+def session(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
+    """A session without its messages."""
+    return present_session(get_session(caller_of(request), session_id))
+
+
+@router.patch(
+    "/sessions/{uuid:session_id}",
+    response=SessionOut,
+    operation_id="threads_api_update_session",
+)
+def update_session(
+    request: HttpRequest, session_id: uuid.UUID, body: SessionPatch
+) -> dict[str, Any]:
+    """Change a session's title, objective or model."""
+    changes = body.model_dump(exclude_unset=True)
+    return present_session(
+        services.update_session(caller_of(request), session_id, **changes)
+    )
+
+
+@router.delete(
+    "/sessions/{uuid:session_id}",
+    response={204: None},
+    operation_id="threads_api_delete_session",
+)
+def delete_session(
+    request: HttpRequest, session_id: uuid.UUID, purge: bool = False
+) -> Status[Any]:
+    """Hide a session for 30 days; `purge=1` (needs admin) erases it at once."""
+    services.delete_session(caller_of(request), session_id, purge=purge)
+    return Status(204, None)
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/messages",
+    response=MessageList,
+    operation_id="threads_api_messages",
+)
+def messages(
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    start: int = 0,
+    end: int | None = None,
+    inline: bool = False,
+) -> HttpResponse:
+    """Originals `start` to `end` (half-open), at most 500; `inline`: images as their bytes."""
+    found = get_session(caller_of(request), session_id)
+    start = max(start, 0)
+    most = start + clamp(None if end is None else end - start)
+    rows = load_messages(found, start, most if end is None else min(end, most))
+    return json_answer(originals_json(rows, inline=inline))
+
+
+@router.post(
+    "/sessions/{uuid:session_id}/messages",
+    response={201: SessionOut},
+    operation_id="threads_api_append_messages",
+)
+def append_messages(
+    request: HttpRequest, session_id: uuid.UUID, body: MessagesIn
+) -> Status[Any]:
+    """Append messages at the end of a session."""
+    session = services.append_messages(
+        caller_of(request),
+        session_id,
+        read_messages(body.messages),
+        expected_count=body.expected_count,
+    )
+    return Status(201, present_session(session))
+
+
+@router.get("/blobs/{sha256}", response={200: None}, operation_id="threads_api_blob")
+def blob(request: HttpRequest, sha256: str) -> HttpResponse:
+    """The bytes of an image or a file."""
+    found = get_blob(caller_of(request), sha256)
+    inline = found.media_type in INLINE_TYPES
+    media_type = found.media_type if inline else "application/octet-stream"
+    response = HttpResponse(blobs.read(sha256), content_type=media_type)
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response["Content-Disposition"] = "inline" if inline else "attachment"
+    return response

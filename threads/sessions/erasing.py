@@ -1,0 +1,249 @@
+"""Erasing sessions for good, with all that nothing else uses: bodies, images, files.
+
+A session that was deleted stays for `KEPT`, hidden; then, or at once where somebody asks for
+it, it is erased. Bodies are shared by the sessions of a project and files by all projects, so
+what goes with a session is what no other names. Rows go in the caller's transaction and in
+one after it; a file goes once no row names it any more, and not while an import is under way
+that may be about to name it: `clean` comes by every hour and takes what was left.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from time import time
+from uuid import UUID
+
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.utils import timezone
+
+from contextstudio.accounts.models import Job
+from threads.domain.message import encode_parts, tombstone_of
+from threads.models import (
+    Blob,
+    Body,
+    Event,
+    Import,
+    Message,
+    Rendering,
+    Session,
+    Source,
+)
+from threads.search import index as indexing
+from threads.store import blobs
+
+logger = logging.getLogger(__name__)
+
+KEPT = timedelta(days=30)
+"""How long a deleted session can be had back."""
+PURGED = "purged"
+"""The status of a message whose words were destroyed."""
+ORPHANED = timedelta(days=1)
+"""Age at which a file that no row names is taken for left over."""
+STRANDED = timedelta(hours=1)
+"""How long nothing came to what an import has staged before it is taken for killed."""
+_NAME = re.compile(rb'"sha256":"([0-9a-f]{64})"')
+_AT_ONCE = 1000
+_UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.ASKS)
+
+Naming = Callable[[QuerySet[Session]], Iterable[bytes]]
+"""Gives JSON of another app's rows of these sessions that may name images and files."""
+
+_naming: list[Naming] = []
+
+
+def register(naming: Naming) -> None:
+    """Let what another app keeps of sessions be searched for images and files, once."""
+    if naming not in _naming:
+        _naming.append(naming)
+
+
+def erase(session: Session) -> None:
+    """Remove a session whose row the caller has locked, in the caller's transaction.
+
+    What it alone used goes as soon as that is committed.
+    """
+    project_id = session.project_id
+    this = Session.objects.filter(pk=session.pk)
+    images = _named(_told(this))
+    files = set(session.sources.values_list("sha256", flat=True))
+    imports = list(session.sources.values_list("brought_by", flat=True).distinct())
+    Message.objects.filter(session=session).delete()
+    Event.objects.filter(session=session).delete()
+    session.delete()
+    emptied = Import.objects.filter(pk__in=imports, sources=None, staged_by=None)
+    files |= set(emptied.values_list("sha256", flat=True))
+    emptied.delete()
+    transaction.on_commit(partial(_sweep, project_id, images, files))
+
+
+def purge(session: Session, indexes: Iterable[int]) -> None:
+    """Destroy what these originals say, in the caller's transaction; its row is locked.
+
+    Index, key, role and group stay. The files that the session was imported from hold the
+    words too, so they go whole: the other messages keep theirs, but no longer their records.
+    """
+    messages = Message.objects.filter(session=session)
+    told = messages.filter(index__in=list(indexes)).exclude(status=PURGED)
+    rows = list(told.values_list("index", "body__digest", "body__content", "tokens"))
+    tombs = _tombstones(session.project_id, [bytes(row[1]) for row in rows])
+    for index, digest, _, _ in rows:
+        messages.filter(index=index).update(
+            body=tombs[tombstone_of(bytes(digest))],
+            tokens=0,
+            name="",
+            status=PURGED,
+        )
+    session.original_tokens -= sum(row[3] for row in rows)
+    session.save(update_fields=["original_tokens"])
+    images = _named(bytes(content) for _, _, content, _ in rows)
+    files = _forget_sources(session)
+    transaction.on_commit(partial(_sweep, session.project_id, images, files))
+
+
+def _tombstones(project_id: int, digests: Iterable[bytes]) -> dict[bytes, Body]:
+    """Empty bodies in the place of those with these digests, by their own."""
+    wanted = {tombstone_of(digest) for digest in digests}
+    empty = encode_parts(())
+    Body.objects.bulk_create(
+        (Body(project_id=project_id, digest=one, content=empty) for one in wanted),
+        ignore_conflicts=True,
+    )
+    found = Body.objects.filter(project=project_id, digest__in=wanted)
+    return {bytes(body.digest): body for body in found}
+
+
+def _forget_sources(session: Session) -> set[str]:
+    """Let go of the files that a session was imported from; their hashes."""
+    Message.objects.filter(session=session).update(source=None, records=[])
+    sources = Source.objects.filter(session=session)
+    files = set(sources.values_list("sha256", flat=True))
+    brought = Import.objects.filter(sources__in=sources)
+    files |= set(brought.values_list("sha256", flat=True))
+    Import.objects.filter(pk__in=list(brought.values_list("pk", flat=True))).update(
+        sha256=""
+    )
+    sources.delete()
+    return files
+
+
+def clean() -> None:
+    """Erase the sessions whose time is over, and the files that nothing names any more."""
+    _erase_all(Session.objects.filter(deleted_at__lt=timezone.now() - KEPT))
+    stranded = _stranded()
+    _erase_all(Session.objects.filter(staged_by__in=stranded))
+    Import.objects.filter(staged_by__in=stranded).delete()
+    try:
+        _discard_orphans()
+    except OSError:
+        logger.warning("Files that nothing names could not be removed.", exc_info=True)
+
+
+def _erase_all(sessions: QuerySet[Session]) -> None:
+    for key in list(sessions.values_list("pk", flat=True)):
+        with transaction.atomic():
+            session = sessions.filter(pk=key).select_for_update().first()
+            if session is not None:
+                erase(session)
+
+
+def _stranded() -> list[UUID]:
+    """The stages of imports that were killed and that no job is going to complete.
+
+    While one stands, whoever brings the same conversation is told that an import is at it.
+    """
+    newest: dict[UUID, datetime] = {}
+    for model in (Session, Import):
+        staged = model.objects.exclude(staged_by=None).order_by()
+        for stage, at in staged.values_list("staged_by").annotate(Max("created_at")):
+            newest[stage] = max(at, newest.get(stage, at))
+    jobs = Job.objects.filter(pk__in=newest, status__in=_UNFINISHED)
+    alive = set(jobs.values_list("pk", flat=True))
+    before = timezone.now() - STRANDED
+    return [stage for stage, at in newest.items() if at < before and stage not in alive]
+
+
+def _discard_orphans() -> None:
+    """Remove old files that no row names: an import that was refused may have left them."""
+    before = time() - ORPHANED.total_seconds()
+    found = Path(settings.BLOB_DIR).glob("??/*")
+    old = (path.name for path in found if path.stat().st_mtime < before)
+    while names := set(islice(old, _AT_ONCE)):
+        _discard(names)
+
+
+def _sweep(project_id: int, images: set[str], files: set[str]) -> None:
+    """Remove what is left of erased sessions; what can't be removed now is left to `clean`."""
+    try:
+        with transaction.atomic():
+            images |= _erase_bodies(project_id)
+            files |= _erase_blobs(project_id, images)
+        _discard(files)
+    except (DatabaseError, OSError):
+        logger.warning("What an erased session left could not go.", exc_info=True)
+
+
+def _erase_bodies(project_id: int) -> set[str]:
+    """Remove the bodies that no message has, and what is rendered; the images they named."""
+    used = Message.objects.filter(body=OuterRef("pk"))
+    unused = Body.objects.filter(~Exists(used), project=project_id)
+    if connection.features.has_select_for_update_skip_locked:
+        unused = unused.select_for_update(skip_locked=True, of=("self",))
+    keys = list(unused.values_list("pk", flat=True))
+    images: set[str] = set()
+    for first in range(0, len(keys), _AT_ONCE):
+        bodies = Body.objects.filter(pk__in=keys[first : first + _AT_ONCE])
+        images |= _named(_contents(bodies))
+        indexing.forget(keys[first : first + _AT_ONCE])
+        bodies.delete()
+    bodies = Body.objects.filter(project=project_id, digest=OuterRef("digest"))
+    Rendering.objects.filter(~Exists(bodies), project=project_id).delete()
+    return images
+
+
+def _erase_blobs(project_id: int, images: set[str]) -> set[str]:
+    """Remove the rows of those of these images and files that nothing in the project names."""
+    held = Blob.objects.filter(project=project_id, sha256__in=images)
+    if not held.exists():
+        return set()
+    sessions = Session.objects.filter(project=project_id)
+    used = _named(_contents(Body.objects.filter(project=project_id)))
+    gone = held.exclude(sha256__in=used | _named(_told(sessions)))
+    names = set(gone.values_list("sha256", flat=True))
+    gone.delete()
+    return names
+
+
+def _discard(names: set[str]) -> None:
+    """Remove the files of these hashes that no row names, unless one may be about to."""
+    if Job.objects.filter(kind="import", status__in=_UNFINISHED).exists():
+        return
+    for model in (Source, Blob, Import):
+        rows = model.objects.filter(sha256__in=names)
+        names -= set(rows.values_list("sha256", flat=True))
+    for name in filter(None, names):
+        blobs.discard(name)
+
+
+def _named(contents: Iterable[bytes]) -> set[str]:
+    """The hashes that these JSON texts name."""
+    return {
+        match[1].decode() for content in contents for match in _NAME.finditer(content)
+    }
+
+
+def _told(sessions: QuerySet[Session]) -> Iterator[bytes]:
+    """What other apps keep of sessions."""
+    for naming in _naming:
+        yield from naming(sessions)
+
+
+def _contents(bodies: QuerySet[Body]) -> Iterator[bytes]:
+    """The contents of bodies."""
+    found = bodies.order_by().values_list("content", flat=True)
+    return map(bytes, found.iterator(chunk_size=_AT_ONCE))

@@ -1,0 +1,179 @@
+"""Making, naming and deleting sessions, and appending to them."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import AuditEntry, Project
+from contextstudio.accounts.selectors import require
+from threads import tokens
+from threads.domain.message import Message, Role
+from threads.domain.part import Text
+from threads.domain.transcript import Parent
+from threads.models import Session
+from threads.store import events
+from threads.store.recording import record_messages
+from threads.store.selectors import get_session
+
+from . import erasing
+
+UNTITLED = "Untitled session"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSession:
+    """What a session is made of; `system` becomes original 0."""
+
+    title: str = ""
+    external_id: str | None = None
+    parsing_strategy: str = "openai"
+    model: str = ""
+    format: str = "api"
+    system: str | None = None
+    messages: Sequence[Message] = ()
+    parent: Parent | None = None
+    """The conversation that it came from, which need not be here (yet)."""
+
+
+@transaction.atomic
+def create_session(caller: Caller, project: Project, new: NewSession) -> Session:
+    """Make a session in a project. Raises Conflict where its `external_id` is taken."""
+    require(caller, Right.EDIT, project.pk)
+    session = open_session(caller, project, new)
+    opening = (
+        [Message(role=Role.SYSTEM, parts=(Text(new.system),))] if new.system else []
+    )
+    record_messages(session, [*opening, *new.messages])
+    return session
+
+
+def open_session(
+    caller: Caller,
+    project: Project,
+    new: NewSession,
+    *,
+    staged_by: uuid.UUID | None = None,
+) -> Session:
+    """The row of a new session, still without messages."""
+    parent = new.parent
+    try:
+        with transaction.atomic():
+            return Session.objects.create(
+                project=project,
+                title=clean_title(new.title) or _first_words(new.messages) or UNTITLED,
+                external_id=new.external_id,
+                format=new.format,
+                parsing_strategy=new.parsing_strategy,
+                model=new.model[:128],
+                encoding=tokens.encoding_for(new.model),
+                relation=parent.relation if parent else "",
+                parent_external_id=parent.external_id[:255] if parent else "",
+                parent_call_id=(parent.call_id or "")[:128] if parent else "",
+                created_by=caller.actor,
+                staged_by=staged_by,
+            )
+    except IntegrityError as error:
+        raise Conflict(
+            "Another session of this project has this external_id.", at=["external_id"]
+        ) from error
+
+
+@transaction.atomic
+def append_messages(
+    caller: Caller,
+    session_id: uuid.UUID,
+    messages: Iterable[Message],
+    *,
+    expected_count: int | None = None,
+) -> Session:
+    """Add messages at the end of a session.
+
+    `expected_count` is how many the caller knows of; if there are others by now, nothing is
+    added and Conflict says how many there are.
+    """
+    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    if expected_count is not None and expected_count != session.message_count:
+        raise Conflict(
+            f"The session has {session.message_count} messages, not {expected_count}.",
+            at=["expected_count"],
+            code="stale_count",
+            facts={"message_count": session.message_count},
+        )
+    record_messages(session, messages)
+    forget_overview(session)
+    events.announce(session)
+    return session
+
+
+@transaction.atomic
+def update_session(
+    caller: Caller,
+    session_id: uuid.UUID,
+    *,
+    title: str | None = None,
+    objective: str | None = None,
+    model: str | None = None,
+) -> Session:
+    """Change what a session is called, aims at, or runs on; what is None stays."""
+    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    if title is not None:
+        session.title = clean_title(title) or UNTITLED
+    if objective is not None:
+        session.objective = _one_line(objective)[:500]
+    if model is not None:
+        session.model = model[:128]
+    session.updated_at = timezone.now()
+    session.save(update_fields=["title", "objective", "model", "updated_at"])
+    forget_overview(session)
+    events.announce(session)
+    return session
+
+
+@transaction.atomic
+def delete_session(
+    caller: Caller, session_id: uuid.UUID, *, purge: bool = False
+) -> None:
+    """Hide a session for 30 days; with `purge` (needs admin) erase it at once."""
+    right = Right.ADMIN if purge else Right.EDIT
+    session = get_session(caller, session_id, right, lock=True)
+    AuditEntry.objects.create(
+        project_id=session.project_id,
+        actor=caller.actor,
+        action="purge session" if purge else "delete session",
+        object_id=str(session.pk),
+    )
+    if purge:
+        erasing.erase(session)
+        return
+    session.deleted_at = timezone.now()
+    # Its id of origin is free again, so that the transcript can be imported anew.
+    session.external_id = None
+    session.save(update_fields=["deleted_at", "external_id"])
+
+
+def forget_overview(session: Session) -> None:
+    """Empty the list's cache of a session whose thread has changed."""
+    Session.objects.filter(pk=session.pk).update(overview=None)
+
+
+def clean_title(title: str) -> str:
+    """A title on one line, as a column takes it."""
+    return _one_line(title)[:300]
+
+
+def _one_line(text: str) -> str:
+    text = text.replace("\x00", "").encode("utf-8", "replace").decode()
+    return " ".join(text.split())
+
+
+def _first_words(messages: Sequence[Message]) -> str:
+    for message in messages:
+        if message.role == Role.USER and message.text.strip():
+            return clean_title(message.text)[:120]
+    return ""

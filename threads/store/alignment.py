@@ -1,0 +1,119 @@
+"""Laying a transcript that was read again along the session it was first read into."""
+
+import json
+from dataclasses import dataclass, field, replace
+
+from threads.domain.message import Message as GivenMessage
+from threads.domain.message import digest
+from threads.domain.part import Part
+from threads.models import Session
+
+from .recording import named_by_hash
+from .selectors import Original, load_digests, load_recorded_at
+
+_MOST_PIECES = 100
+"""Originals that one message of a transcript may have come in as."""
+
+
+class Diverged(Exception):
+    """At `index` the transcript says something else than the session holds."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__(index)
+        self.index = index
+
+
+@dataclass(slots=True)
+class Alignment:
+    """Tells, message by message, what a transcript has beyond the session it continues.
+
+    A transcript may have been read while a message was still being written: then the session
+    holds it in several pieces, one behind the other, and what is new of it follows as one more.
+    """
+
+    session: Session
+    known: list[bytes]
+    """The digests of the session's originals."""
+    passed: int = 0
+    """Originals that were recognised, or are new."""
+    _given: int = 0
+    _extra: list[tuple[int, int]] = field(default_factory=list)
+    """Which messages of the transcript are more than one original, and how many more."""
+
+    @classmethod
+    def of(cls, session: Session) -> "Alignment":
+        """The beginning of a transcript beside a session as it is now."""
+        return cls(session, load_digests(session)[: session.message_count])
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether all that the session held was recognised: what comes now is new."""
+        return self.passed >= len(self.known)
+
+    def place(self, given: GivenMessage) -> GivenMessage | None:
+        """What the session doesn't hold of the transcript's next message; None if it has it.
+
+        Raises Diverged.
+        """
+        index = self.passed
+        if self.is_beyond:
+            self._pass(1)
+            return given
+        if digest(given.role, named_by_hash(given.parts)) == self.known[index]:
+            self._pass(1)
+            return None
+        return self._rest(given, index)
+
+    def first_index(self, ordinal: int) -> int:
+        """The index of the original that message `ordinal` of the transcript begins with."""
+        return ordinal + sum(more for place, more in self._extra if place < ordinal)
+
+    def indexes(self, ordinal: int) -> range:
+        """The originals that message `ordinal` of the transcript came in as."""
+        first = self.first_index(ordinal)
+        return range(first, first + 1 + dict(self._extra).get(ordinal, 0))
+
+    def _pass(self, originals: int) -> None:
+        if originals > 1:
+            self._extra.append((self._given, originals - 1))
+        self._given += 1
+        self.passed += originals
+
+    def _rest(self, given: GivenMessage, index: int) -> GivenMessage | None:
+        """What is new of a message that the session holds in pieces. Raises Diverged."""
+        pieces = self._pieces(given, index)
+        if not pieces:
+            raise Diverged(index)
+        end = index + len(pieces)
+        parts = given.parts[sum(len(piece.parts) for piece in pieces) :]
+        if not parts:
+            self._pass(len(pieces))
+            return None
+        if end < len(self.known):
+            raise Diverged(end)
+        self._pass(len(pieces) + 1)
+        held = {record for piece in pieces for record in json.loads(piece.row.records)}
+        counted = any(piece.row.weight is not None for piece in pieces)
+        return replace(
+            given,
+            parts=parts,
+            usage=None if counted else given.usage,
+            records=tuple(record for record in given.records if record not in held),
+        )
+
+    def _pieces(self, given: GivenMessage, index: int) -> list[Original]:
+        """The originals from `index` on that are, one after another, parts of a message."""
+        if not given.source_id:
+            return []
+        rest: tuple[Part, ...] = named_by_hash(given.parts)
+        last = min(index + _MOST_PIECES, len(self.known))
+        found: list[Original] = []
+        for original in load_recorded_at(self.session, range(index, last)).values():
+            parts = original.parts
+            same = original.row.external_id == given.source_id[:128]
+            same = same and original.role == given.role
+            if not same or not parts or rest[: len(parts)] != parts:
+                break
+            found.append(original)
+            rest = rest[len(parts) :]
+        return found

@@ -1,0 +1,63 @@
+"""Telling those who look at a session that it has changed: facts, never content."""
+
+import asyncio
+import logging
+import uuid
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.db import transaction
+
+from threads.models import Session
+
+logger = logging.getLogger(__name__)
+
+
+def group_name(session_id: uuid.UUID) -> str:
+    """The channel group of those who look at a session."""
+    return f"session.{session_id.hex}"
+
+
+def announce(session: Session) -> None:
+    """Once the transaction is committed, tell the head and the count of messages.
+
+    Best effort: a page that misses it asks by number.
+    """
+    fact = {
+        "type": "session.changed",
+        "head": session.head,
+        "message_count": session.message_count,
+    }
+    transaction.on_commit(lambda: _send(group_name(session.pk), fact), robust=True)
+
+
+def listen_in(loop: asyncio.AbstractEventLoop) -> None:
+    """Name the event loop in which this process's pages listen.
+
+    The queues of an in-memory layer wake only who waits in the loop that they are used in,
+    and jobs announce from threads that have none.
+    """
+    global _loop
+    _loop = loop
+
+
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def _send(group: str, fact: dict[str, object]) -> None:
+    if _loop is not None and _loop.is_running():
+        asyncio.run_coroutine_threadsafe(_tell(group, fact), _loop)
+    else:
+        async_to_sync(_tell)(group, fact)
+
+
+async def _tell(group: str, fact: dict[str, object]) -> None:
+    layer = get_channel_layer()
+    if layer is None:
+        return
+    try:
+        await layer.group_send(group, fact)
+    except OSError:
+        logger.warning(
+            "The channel layer can't be reached; pages will ask by themselves."
+        )

@@ -1,0 +1,112 @@
+"""Where a session comes from, and what came from it: imports, its parent, its children."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import QuerySet
+
+from threads.domain.transcript import Relation
+from threads.models import Session, Source
+
+MOST_LISTED = 30
+"""Children, and files that it was read from, that are listed of a session."""
+_KIN = {
+    Relation.SUBAGENT: ("Sub-agent", "Sub-agents"),
+    Relation.BRANCH: ("Branch", "Branches"),
+    Relation.CONTINUATION: ("Continuation", "Continued in"),
+}
+
+
+class Kin(NamedTuple):
+    """A session that this one came from, or that came from it."""
+
+    id: uuid.UUID
+    title: str
+    message_count: int
+
+
+class Brought(NamedTuple):
+    """A file that messages of it were read from, and the import that brought it."""
+
+    import_id: uuid.UUID | None
+    name: str
+    when: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """See `templates/operations/editor/rows/origin.html`."""
+
+    word: str
+    """What it is to its parent: `Sub-agent`."""
+    parent: Kin | None
+    children: list[tuple[str, list[Kin]]]
+    """What came from it, by what that is: `Sub-agents`."""
+    more: int
+    brought: list[Brought]
+    events: int
+    """Records of its files that became no message."""
+
+
+def load_origin(session: Session) -> Origin:
+    """Where a session comes from, as far as it may be seen."""
+    children = _standing(session.children.order_by("created_at", "pk"))
+    listed = list(children[:MOST_LISTED])
+    groups = []
+    for relation, (_, plural) in _KIN.items():
+        of_kind = [_kin(child) for child in listed if child.relation == relation]
+        if of_kind:
+            groups.append((plural, of_kind))
+    return Origin(
+        word=word_of(session.relation),
+        parent=_parent(session),
+        children=groups,
+        more=max(0, children.count() - len(listed)) if listed else 0,
+        brought=_brought(session),
+        events=session.events.count(),
+    )
+
+
+def load_parents(sessions: Sequence[Session]) -> dict[uuid.UUID, tuple[str, Kin]]:
+    """Of each session that came from another, what it is to that one, and that one."""
+    wanted = {one.parent_id: one for one in sessions if one.parent_id is not None}
+    parents = {
+        parent.pk: parent for parent in _standing(Session.objects.filter(pk__in=wanted))
+    }
+    return {
+        one.pk: (word_of(one.relation), _kin(parents[one.parent_id]))
+        for one in sessions
+        if one.parent_id in parents
+    }
+
+
+def word_of(relation: str) -> str:
+    """`Sub-agent` and so on; nothing for a session that stands by itself."""
+    return _KIN[Relation(relation)][0] if relation in _KIN else ""
+
+
+def _parent(session: Session) -> Kin | None:
+    if session.parent_id is None:
+        return None
+    found = _standing(Session.objects.filter(pk=session.parent_id)).first()
+    return _kin(found) if found else None
+
+
+def _standing(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    return sessions.filter(deleted_at=None, staged_by=None)
+
+
+def _kin(session: Session) -> Kin:
+    return Kin(session.pk, session.title, session.message_count)
+
+
+def _brought(session: Session) -> list[Brought]:
+    """The files that brought something, the newest first; each file once an import."""
+    rows = Source.objects.filter(session=session).exclude(
+        outcome__in=("known", "joined")
+    )
+    found = rows.order_by("-pk").values_list("brought_by", "name", "imported_at")
+    return [Brought(*row) for row in found[:MOST_LISTED]]

@@ -1,0 +1,255 @@
+"""Writing originals: bodies once per content, tokens once per body, rows in order.
+
+Messages come as a stream and are recorded in batches, bounded in number and in bytes; nothing
+of a batch is held once it is written. Django's models would cost more than all the rest, so
+rows are tuples (`threads.store.rows`).
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from threads import tokens
+from threads.domain.batch import Batch, Found, batches, clean
+from threads.domain.group import group_ids
+from threads.domain.inline import named
+from threads.domain.message import Message as GivenMessage
+from threads.domain.part import File, Image, Part
+from threads.domain.tokens import Words
+from threads.models import Blob, Body, Message, Session, Source
+
+from . import blobs, rows
+
+_MOST_DRAWS = 8
+_VERSION = bytes(0x40 | byte & 0x0F for byte in range(256))
+_VARIANT = bytes(0x80 | byte & 0x3F for byte in range(256))
+Progress = Callable[[int], None]
+"""Told after each batch how many messages are recorded; raises to stop."""
+
+
+def record_messages(
+    session: Session,
+    messages: Iterable[GivenMessage],
+    *,
+    source: Source | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """Append messages to a session whose row the caller has locked; the answer is how many.
+
+    Each batch is written whole or not at all, with the session's counters, which are set on
+    the instance too; where the caller has no transaction each is committed. The messages may
+    be read while they are recorded.
+    """
+    recorded = 0
+    group: int | None = None
+    for batch in batches(messages):
+        group = record_batch(session, batch, source=source, group=group)
+        recorded += len(batch.digests)
+        if progress is not None:
+            progress(recorded)
+    if not recorded:
+        _save_counters(session)
+    return recorded
+
+
+def record_batch(
+    session: Session,
+    batch: Batch,
+    *,
+    source: Source | None = None,
+    group: int | None = None,
+) -> int:
+    """Append a batch, as `record_messages` does; the answer is the group of its last message.
+
+    `group` is that of the message before it, where it is known.
+    """
+    found = _stored(session.project_id, batch.files)
+    with transaction.atomic(savepoint=False):
+        _save_blobs(found)
+        group = _last_group(session) if group is None else group
+        if batch.digests:
+            group = _record_batch(session, batch, source, group)
+        _save_counters(session)
+    return group
+
+
+def keep_bodies(
+    project_id: int, parts: Iterable[tuple[Part, ...]]
+) -> list[tuple[Part, ...]]:
+    """The same parts with every inline image and file stored, named by its hash."""
+    found: dict[str, Found] = {}
+
+    def keep(part: Image | File, data: bytes) -> str:
+        sha256 = hashlib.sha256(data).hexdigest()
+        found[sha256] = Found(part.media_type, data)
+        return sha256
+
+    kept = [named(item, keep) for item in parts]
+    _save_blobs(_stored(project_id, found))
+    return kept
+
+
+def named_by_hash(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts as `keep_bodies` gives them, with nothing stored: fit for a digest."""
+    return named(parts, lambda _, data: hashlib.sha256(data).hexdigest())
+
+
+def _stored(project_id: int, files: dict[str, Found]) -> list[Blob]:
+    """Rows for images and files, of which the bytes are kept now."""
+    return [
+        Blob(
+            project_id=project_id,
+            sha256=blobs.store(found.data),
+            media_type=clean(found.media_type)[:100],
+            size=len(found.data),
+        )
+        for found in files.values()
+    ]
+
+
+def _save_blobs(found: list[Blob]) -> None:
+    if found:
+        Blob.objects.bulk_create(found, ignore_conflicts=True, batch_size=200)
+
+
+def _record_batch(
+    session: Session, batch: Batch, source: Source | None, group: int
+) -> int:
+    """Write a batch; the answer is the group of its last message."""
+    bodies = _bodies(session, batch)
+    ids, counts = zip(*map(bodies.__getitem__, batch.digests), strict=True)
+    groups = list(group_ids(batch.starts, last=group))
+    index, end = session.message_count, session.message_count + len(ids)
+    given = batch.columns
+    columns: list[rows.Column] = [
+        range(index, end),
+        _draw_uuids(len(ids)),
+        ids,
+        counts,
+        groups,
+        given.roles,
+        given.statuses,
+        given.weights,
+        given.usages,
+        given.names,
+        given.models,
+        given.source_ids,
+        rows.moments(given.created, len(ids)),
+        given.records,
+    ]
+    _insert(session, source, columns)
+    session.message_count = end
+    session.original_tokens += sum(counts)
+    return groups[-1]
+
+
+def _insert(
+    session: Session, source: Source | None, columns: list[rows.Column]
+) -> None:
+    """Write rows under short ids that the session doesn't have: drawn again where it has one."""
+    source_id = source.pk if source is not None else None
+    for _ in range(_MOST_DRAWS):
+        short_ids = _draw_short_ids(len(columns[0]))
+        left = rows.insert_messages(session, source_id, [*columns, short_ids])
+        if not left:
+            return
+        columns = [[values[place] for place in left] for values in columns]
+    raise IntegrityError(f"No free short_id was drawn in {_MOST_DRAWS} draws.")
+
+
+def _bodies(session: Session, batch: Batch) -> dict[bytes, tuple[int, int]]:
+    """Id and tokens of the body of every digest, made where the project doesn't have it."""
+    project_id, encoding = session.project_id, session.encoding
+    places = dict(zip(batch.digests, range(len(batch.digests)), strict=True))
+    # In the order of their index, so that it is gone through from left to right.
+    wanted = sorted(places)
+    found = rows.find_bodies(project_id, wanted)
+    bodies, uncounted = _counted(found, encoding)
+    if missing := [digest for digest in wanted if digest not in found]:
+        at = [places[digest] for digest in missing]
+        counts = tokens.count_words([batch.words[i] for i in at], encoding)
+        ids = rows.insert_bodies(
+            project_id,
+            [
+                missing,
+                [batch.contents[i] for i in at],
+                [f'{{"{encoding}": {count}}}' for count in counts],
+            ],
+        )
+        sums = dict(zip(missing, map(sum, counts), strict=True))
+        made = zip(ids.values(), map(sums.__getitem__, ids), strict=True)
+        bodies.update(zip(ids, made, strict=True))
+        if len(ids) < len(missing):  # another transaction has stored some meanwhile
+            late = [digest for digest in missing if digest not in ids]
+            counted, more = _counted(rows.find_bodies(project_id, late), encoding)
+            bodies |= counted
+            uncounted |= more
+    if uncounted:
+        words = [batch.words[places[digest]] for digest in uncounted]
+        bodies |= _count_again(encoding, uncounted, words)
+    return bodies
+
+
+def _counted(
+    found: dict[bytes, rows.Found], encoding: str
+) -> tuple[dict[bytes, tuple[int, int]], dict[bytes, rows.Found]]:
+    """Stored bodies' ids and tokens; and those that nobody counted in this encoding."""
+    counted: dict[bytes, tuple[int, int]] = {}
+    uncounted: dict[bytes, rows.Found] = {}
+    for digest, body in found.items():
+        counts = json.loads(body.token_counts).get(encoding)
+        if counts is None:
+            uncounted[digest] = body
+        else:
+            counted[digest] = body.id, sum(counts)
+    return counted, uncounted
+
+
+def _count_again(
+    encoding: str,
+    uncounted: dict[bytes, rows.Found],
+    words: Iterable[Words],
+) -> dict[bytes, tuple[int, int]]:
+    """Count the bodies that were stored by a session of another encoding."""
+    counts = tokens.count_words(words, encoding)
+    counted: dict[bytes, tuple[int, int]] = {}
+    changed = []
+    for (digest, body), count in zip(uncounted.items(), counts, strict=True):
+        known = json.loads(body.token_counts) | {encoding: count}
+        changed.append(Body(pk=body.id, token_counts=known))
+        counted[digest] = body.id, sum(count)
+    Body.objects.bulk_update(changed, ["token_counts"], batch_size=200)
+    return counted
+
+
+def _save_counters(session: Session) -> None:
+    session.updated_at = timezone.now()
+    rows.update_counters(session)
+
+
+def _last_group(session: Session) -> int:
+    if not session.message_count:
+        return 0
+    last = Message.objects.filter(session=session).order_by("-index")
+    return last.values_list("group_id", flat=True).first() or 0
+
+
+def _draw_uuids(count: int) -> list[str]:
+    """Random UUIDs (version 4) as 32 hex digits, of one draw: `uuid4` takes as long as a row."""
+    drawn = bytearray(os.urandom(16 * count))
+    drawn[6::16] = drawn[6::16].translate(_VERSION)
+    drawn[8::16] = drawn[8::16].translate(_VARIANT)
+    return drawn.hex(",", 16).split(",")
+
+
+def _draw_short_ids(count: int) -> list[str]:
+    """As many ids as asked for, unlike each other, in the order of their index."""
+    drawn: set[str] = set()
+    while len(drawn) < count:
+        digits = os.urandom(4 * (count - len(drawn))).hex(",", 4)
+        drawn.update(f"msg-{digits.replace(',', ',msg-')}".split(","))
+    return sorted(drawn)

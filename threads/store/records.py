@@ -1,0 +1,140 @@
+"""What messages were read from: the very records of the source file."""
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any, NamedTuple
+
+from threads.models import Message, Session, Source
+
+from . import blobs
+
+MOST_PARSED = 64 * 1024 * 1024
+"""Bytes of a JSON document that is parsed to find a record in it."""
+MOST_SHOWN = 2 * 1024 * 1024
+"""Bytes of one record that are shown."""
+MOST_STEPS = 10_000
+"""Thousands of SQLite's own steps that finding a row may take."""
+_SPAN = re.compile(r"(\d{1,18})-(\d{1,18})")
+
+
+class Record(NamedTuple):
+    """A stretch of the source, or a value in it: where it stands, and what stands there."""
+
+    locator: str
+    text: str
+
+
+def load_records(session: Session, index: int) -> list[Record]:
+    """The records of an original, in their order; none where its source is gone.
+
+    A record that lies in another file of the folder names it (`<member>#bytes:…`).
+    """
+    row = Message.objects.select_related("source").filter(session=session, index=index)
+    message = row.first()
+    if message is None or message.source is None:
+        return []
+    return list(_records(message.source, message.records))
+
+
+def load_record(source: Source, locator: str) -> Record | None:
+    """One record of a source, as an event names it; None where it is gone."""
+    return next(_records(source, [locator]), None)
+
+
+def _records(source: Source, locators: list[str]) -> Iterator[Record]:
+    for locator in locators:
+        member, _, place = locator.rpartition("#")
+        sha256 = source.sha256 if not member else _beside(source, member)
+        if sha256 and blobs.path_of(sha256).exists():
+            yield Record(locator, _read(sha256, place))
+
+
+def _beside(source: Source, member: str) -> str | None:
+    """The hash of another file that came with a source."""
+    rows = Source.objects.filter(brought_by=source.brought_by_id, name=member)
+    if source.brought_by_id is None:
+        return None
+    return rows.values_list("sha256", flat=True).first()
+
+
+def _read(sha256: str, locator: str) -> str:
+    kind, _, place = locator.partition(":")
+    if kind == "bytes" and (span := _SPAN.fullmatch(place)):
+        return _stretch(sha256, int(span[1]), int(span[2]))
+    if kind == "row":
+        return _row(sha256, place)
+    if blobs.path_of(sha256).stat().st_size > MOST_PARSED:
+        return "This document is too large to show one value of it; export the session."
+    value = _at(json.loads(blobs.read(sha256)), place)
+    return _shortened(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def _stretch(sha256: str, start: int, end: int) -> str:
+    with blobs.open_blob(sha256) as stream:
+        stream.seek(start)
+        data = stream.read(max(0, min(end - start, MOST_SHOWN + 1)))
+    return _shortened(data.decode("utf-8", "replace"), of=end - start)
+
+
+def _row(sha256: str, place: str) -> str:
+    """A row of a SQLite database, `<table>/<rowid>`, as JSON."""
+    table, _, rowid = place.rpartition("/")
+    address = f"file:{blobs.path_of(sha256)}?mode=ro&immutable=1"
+    with closing(sqlite3.connect(address, uri=True)) as database:
+        database.row_factory = sqlite3.Row
+        steps = iter(range(MOST_STEPS))
+        database.set_progress_handler(lambda: next(steps, None) is None, 1000)
+        database.execute("PRAGMA trusted_schema = OFF")
+        try:
+            known = database.execute(
+                "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", [table]
+            )
+            if known.fetchone() is None or not rowid.lstrip("-").isdecimal():
+                return "This row is not in the database."
+            name = table.replace('"', '""')
+            query = f'SELECT * FROM "{name}" WHERE rowid = ?'  # noqa: S608  # a known table
+            row = database.execute(query, [int(rowid)]).fetchone()
+        except (sqlite3.Error, OverflowError, UnicodeError) as error:
+            return f"This row can't be read: {error}."
+    if row is None:
+        return "This row is not in the database."
+    values = {name: _unfolded(row[name]) for name in row.keys()}  # noqa: SIM118  # a Row is no dict
+    return _shortened(json.dumps(values, ensure_ascii=False, indent=2, default=repr))
+
+
+def _unfolded(value: Any) -> Any:
+    """The value of JSON that a column holds as text."""
+    if not isinstance(value, str) or not value.startswith(("{", "[")):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _shortened(text: str, *, of: int | None = None) -> str:
+    """A text that a page can show."""
+    size = len(text) if of is None else of
+    if size <= MOST_SHOWN:
+        return text
+    return f"{text[:MOST_SHOWN]}\n… ({size:,} bytes in all)"
+
+
+def _at(document: Any, pointer: str) -> Any:
+    """The value that an RFC 6901 pointer names; None where there is none."""
+    for token in pointer.split("/")[1:]:
+        name = token.replace("~1", "/").replace("~0", "~")
+        if (
+            isinstance(document, list)
+            and name.isdecimal()
+            and int(name) < len(document)
+        ):
+            document = document[int(name)]
+        elif isinstance(document, dict):
+            document = document.get(name)
+        else:
+            return None
+    return document

@@ -1,0 +1,260 @@
+"""Writing many rows at once, past Django's models: COPY on PostgreSQL, wide INSERTs on SQLite.
+
+Rows come as columns of equal length, of what the tables take; `threads.store.recording` makes them.
+They are written in the caller's transaction, and what the database refuses is raised as Django
+raises it (IntegrityError, DataError). In SQLite most of the time would go into binding values,
+so that a value that is the same in all rows of a statement is bound once.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Any, NamedTuple
+
+import orjson
+from django.db import DatabaseError, IntegrityError, connection, transaction
+
+from threads.domain.batch import Events, times
+from threads.models import Session
+
+Column = Sequence[Any]
+
+MESSAGE_COLUMNS = (
+    "index",
+    "uuid",
+    "body_id",
+    "tokens",
+    "group_id",
+    "role",
+    "status",
+    "weight",
+    "usage",
+    "name",
+    "model",
+    "external_id",
+    "created_at",
+    "records",
+    "short_id",
+)
+"""What differs from message to message, as `insert_messages` is given it.
+
+`uuid` as 32 hex digits, `usage` and `records` as JSON text, `created_at` as `moments` gives it.
+"""
+EVENT_COLUMNS = ("before_index", "type", "record", "created_at")
+BODY_COLUMNS = ("digest", "content", "token_counts")
+
+_A_STATEMENT = 300
+"""Rows of one INSERT in SQLite, which takes 32,766 values in a statement."""
+_UNLESS_SHORT_ID_IS_TAKEN = (
+    ' WHERE true ON CONFLICT ("session_id", "short_id") DO NOTHING'
+)
+_LOOK_UP = (
+    "WITH RECURSIVE run(at) AS"
+    " (SELECT 1 UNION ALL SELECT at + 2048 FROM run WHERE at + 2048 <= length(?1)),"
+    " step(further) AS"
+    " (SELECT 0 UNION ALL SELECT further + 32 FROM step WHERE further < 2016)"
+    " SELECT body.digest, body.id, body.token_counts FROM run CROSS JOIN step"
+    " CROSS JOIN threads_body AS body"
+    " ON body.project_id = ?2 AND body.digest = substr(?1, run.at + step.further, 32)"
+)
+"""Bodies by digests that lie one behind the other in one value. It is cut in runs of 64, for a
+step of a recursion takes as long as to look one up."""
+_COUNTERS = (
+    "UPDATE threads_session SET message_count = %s, original_tokens = %s, updated_at = %s"
+    " WHERE id = %s"
+)
+_STAGE = (
+    "CREATE TEMPORARY TABLE IF NOT EXISTS staged_body"
+    " (digest bytea, content bytea, token_counts jsonb) ON COMMIT DELETE ROWS"
+)
+_FROM_STAGE = (
+    "INSERT INTO threads_body (project_id, digest, content, token_counts)"
+    " SELECT %s, digest, content, token_counts FROM staged_body"
+    " ON CONFLICT DO NOTHING RETURNING digest, id"
+)
+
+
+class Found(NamedTuple):
+    """A body that is stored: its id, and its token counts as JSON text."""
+
+    id: int
+    token_counts: str
+
+
+def insert_messages(
+    session: Session, source_id: int | None, columns: Sequence[Column]
+) -> Sequence[int]:
+    """Write messages of one session; `columns` are those of `MESSAGE_COLUMNS`.
+
+    The answer is the places of those that are not written, because the session has their short
+    id. PostgreSQL then writes none: COPY passes over nothing.
+    """
+    same = {
+        "session_id": session.pk.hex,
+        "source_id": source_id,
+        "parsing_strategy": session.parsing_strategy,
+    }
+    if connection.vendor != "postgresql":
+        # Without a savepoint, for which every page that is changed would be kept as it was.
+        done = _insert(
+            "threads_message", same, MESSAGE_COLUMNS, columns, _UNLESS_SHORT_ID_IS_TAKEN
+        )
+        if sum(one.rowcount for one in done) == len(columns[0]):
+            return ()
+        return _unwritten(session, columns)
+    try:
+        with transaction.atomic():
+            _copy("threads_message", same, MESSAGE_COLUMNS, columns)
+    except IntegrityError as error:
+        if "short_id" not in str(error):
+            raise
+        return range(len(columns[0]))
+    return ()
+
+
+def insert_events(session: Session, source_id: int, events: Events) -> None:
+    """Write events of one session."""
+    if not events.types:
+        return
+    columns = [*events[:-1], moments(events.created, len(events.types))]
+    same = {"session_id": session.pk.hex, "source_id": source_id}
+    write = _copy if connection.vendor == "postgresql" else _insert
+    write("threads_event", same, EVENT_COLUMNS, columns)
+
+
+def insert_bodies(
+    project_id: int, columns: Sequence[Sequence[Any]]
+) -> dict[bytes, int]:
+    """Store bodies; `columns` are those of `BODY_COLUMNS`. The answer is their ids by digest.
+
+    A body that another transaction has stored in the meantime is not in the answer.
+    """
+    if connection.vendor != "postgresql":
+        done = _insert(
+            "threads_body", {"project_id": project_id}, BODY_COLUMNS, columns
+        )
+        # SQLite counts them up within a statement.
+        ids = chain.from_iterable(
+            range(one.lastrowid - one.rowcount + 1, one.lastrowid + 1) for one in done
+        )
+        return dict(zip(columns[0], ids, strict=True))
+    with connection.cursor() as cursor:
+        cursor.execute(_STAGE)
+        cursor.execute("DELETE FROM staged_body")
+        _copy("staged_body", {}, BODY_COLUMNS, columns)
+        cursor.execute(_FROM_STAGE, [project_id])
+        return {bytes(digest): id_ for digest, id_ in cursor.fetchall()}
+
+
+def find_bodies(project_id: int, digests: Iterable[bytes]) -> dict[bytes, Found]:
+    """The bodies of a project with these digests; they stay until the transaction ends."""
+    wanted = list(digests)
+    if connection.vendor != "postgresql":
+        rows = _execute(_LOOK_UP, (b"".join(wanted), project_id)).fetchall()
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT digest, id, token_counts::text FROM threads_body"
+                " WHERE project_id = %s AND digest = ANY(%s) FOR KEY SHARE",
+                [project_id, wanted],
+            )
+            rows = cursor.fetchall()
+    return {bytes(digest): Found(id_, counts) for digest, id_, counts in rows}
+
+
+def update_counters(session: Session) -> None:
+    """Save how many messages a session has, their tokens and when it was changed."""
+    counters = session.message_count, session.original_tokens
+    [updated_at] = moments(times([session.updated_at]), 1)
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTERS, [*counters, updated_at, session.pk.hex])
+        if not cursor.rowcount:
+            raise DatabaseError("The session is gone.")
+
+
+def moments(listed: bytes | None, count: int) -> list[str | None]:
+    """So many times as a column takes them, of what `batch.times` gave."""
+    if listed is None:
+        return [None] * count
+    if connection.vendor != "postgresql":  # as Django writes them
+        listed = listed.replace(b"T", b" ").replace(b"+00:00", b"")
+    found: list[str | None] = orjson.loads(listed)
+    return found
+
+
+def _copy(
+    table: str,
+    same: Mapping[str, Any],
+    names: Sequence[str],
+    columns: Sequence[Column],
+) -> None:
+    listed = ", ".join(f'"{name}"' for name in (*same, *names))
+    fixed = tuple(same.values())
+    with (
+        connection.cursor() as cursor,
+        connection.wrap_database_errors,
+        cursor.cursor.copy(f"COPY {table} ({listed}) FROM STDIN") as copy,
+    ):
+        for row in zip(*columns, strict=True):
+            copy.write_row(fixed + row)
+
+
+def _unwritten(session: Session, columns: Sequence[Column]) -> list[int]:
+    """The places of messages that are not in the session; their indexes ascend."""
+    indexes, uuids, *_ = columns
+    found = _execute(
+        'SELECT uuid FROM threads_message WHERE session_id = ? AND "index" >= ?',
+        (session.pk.hex, indexes[0]),
+    )
+    written = {uuid for (uuid,) in found}
+    return [place for place, uuid in enumerate(uuids) if uuid not in written]
+
+
+def _insert(
+    table: str,
+    same: Mapping[str, Any],
+    names: Sequence[str],
+    columns: Sequence[Column],
+    unless: str = "",
+) -> list[Any]:
+    """Write rows; the answer is the driver's of each statement: its `lastrowid`, `rowcount`."""
+    fixed, varying = dict(same), {names[0]: columns[0]}
+    for name, values in zip(names[1:], columns[1:], strict=True):
+        if values[0] == values[-1] and values.count(values[0]) == len(values):
+            fixed[name] = values[0]
+        else:
+            varying[name] = values
+    done = []
+    for start in range(0, len(columns[0]), _A_STATEMENT):
+        count = min(_A_STATEMENT, len(columns[0]) - start)
+        bound = [*fixed.values(), *[None] * (count * len(varying))]
+        for place, values in enumerate(varying.values(), len(fixed)):
+            bound[place :: len(varying)] = values[start : start + count]
+        statement = _insertion(table, tuple(fixed), tuple(varying), count, unless)
+        done.append(_execute(statement, bound))
+    return done
+
+
+@lru_cache(maxsize=64)
+def _insertion(
+    table: str,
+    fixed: tuple[str, ...],
+    varying: tuple[str, ...],
+    count: int,
+    unless: str,
+) -> str:
+    """An INSERT whose fixed columns are bound once; all names are this module's own."""
+    names = ", ".join(f'"{column}"' for column in (*fixed, *varying))
+    row = f"({', '.join('?' * len(varying))})"
+    given = [*"?" * len(fixed), *(f"column{n + 1}" for n in range(len(varying)))]
+    return (
+        f"INSERT INTO {table} ({names}) SELECT {', '.join(given)}"  # noqa: S608
+        f" FROM (VALUES {', '.join([row] * count)}){unless}"
+    )
+
+
+def _execute(statement: str, values: Column) -> Any:
+    """Run a statement by the driver: Django's cursor would search it for placeholders."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        return connection.connection.execute(statement, values)

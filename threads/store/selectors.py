@@ -1,0 +1,312 @@
+"""Reading originals; `get_session` is the one gate to a session."""
+
+import json
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import F, Func, IntegerField, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast
+from django.db.models.sql.compiler import SQLCompiler
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid, NotFound
+from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.selectors import require
+from threads.domain.message import Role, Usage, decode_parts, digest
+from threads.domain.part import Part
+from threads.models import Blob, Import, Message, Session
+
+from .masking import masked
+
+_SHA256 = re.compile("[0-9a-f]{64}")
+Row = TypeVar("Row", Session, Import)
+
+
+def visible_sessions(caller: Caller) -> QuerySet[Session]:
+    """The sessions that the caller may know of."""
+    return Session.objects.filter(
+        project__in=[key for key in caller.rights if caller.may(Right.READ, key)],
+        deleted_at=None,
+        staged_by=None,
+    )
+
+
+def get_session(
+    caller: Caller,
+    session_id: uuid.UUID,
+    right: Right = Right.READ,
+    *,
+    lock: bool = False,
+) -> Session:
+    """The session, for one who has the right to it.
+
+    `lock` holds its row until the transaction ends, so that entries and messages are
+    numbered one after another. Raises NotFound for a stranger, Forbidden for one who may
+    see it but lacks the right.
+    """
+    sessions = visible_sessions(caller)
+    if lock:
+        sessions = sessions.select_for_update(of=("self",))
+    session = sessions.select_related("project").filter(pk=session_id).first()
+    if session is None:
+        raise NotFound("There is no such session.", at=["session_id"])
+    require(caller, right, session.project_id)
+    return session
+
+
+def list_sessions(
+    caller: Caller,
+    *,
+    project: str | None = None,
+    cursor: str | None = None,
+    limit: int | None = None,
+    query: str = "",
+) -> Page[Session]:
+    """Sessions, newest change first; `query` is a part of the title, ignoring case."""
+    sessions = visible_sessions(caller).select_related("project")
+    if project is not None:
+        sessions = sessions.filter(project__slug=project)
+    if query:
+        sessions = sessions.filter(title__icontains=query.replace("\x00", ""))
+    return newest_first(sessions, "updated_at", cursor, limit)
+
+
+def newest_first(
+    rows: QuerySet[Row], field: str, cursor: str | None, limit: int | None
+) -> Page[Row]:
+    """A page of rows, the newest by a moment in this field first. Raises Invalid."""
+    rows = rows.order_by(f"-{field}", "-id")
+    if cursor is not None:
+        moment, last_id = _position(cursor)
+        same = Q(**{field: moment, "id__lt": last_id})
+        rows = rows.filter(Q(**{f"{field}__lt": moment}) | same)
+    count = clamp(limit)
+    return page(
+        list(rows[: count + 1]),
+        count,
+        lambda row: [getattr(row, field).isoformat(), str(row.pk)],
+    )
+
+
+def _position(cursor: str) -> tuple[datetime, uuid.UUID]:
+    updated_at, last_id = decode_cursor(cursor, 2)
+    try:
+        moment, session_id = datetime.fromisoformat(updated_at), uuid.UUID(last_id)
+        return moment.astimezone(UTC), session_id
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise Invalid("This cursor is not one of this list.", at=["cursor"]) from error
+
+
+class OriginalRow(NamedTuple):
+    """The columns of an original and of its body, as `_COLUMNS` names them."""
+
+    index: int  # type: ignore[assignment]  # nobody asks where in a tuple a value is
+    uuid: uuid.UUID
+    short_id: str
+    role: str
+    tokens: int
+    group_id: int
+    parsing_strategy: str
+    status: str
+    weight: int | None
+    model: str
+    external_id: str
+    created_at: datetime | None
+    name: str
+    source_sha256: str | None
+    usage: str | None
+    """JSON, parsed where it is asked for: most readers never do. So are records and counts."""
+    records: str
+    digest: bytes
+    content: bytes
+    token_counts: str
+
+
+_COLUMNS = (
+    *OriginalRow._fields[:13],
+    "source__sha256",
+    Cast("usage", TextField()),
+    Cast("records", TextField()),
+    "body__digest",
+    "body__content",
+    Cast("body__token_counts", TextField()),
+)
+
+
+@dataclass(frozen=True)
+class Original:
+    """An original as it may be read: its row, and its parts once they are asked for."""
+
+    row: OriginalRow
+    encoding: str
+    masked: tuple[Part, ...] | None = None
+    """Its parts where text of them is masked; else they are those of the row."""
+
+    @property
+    def key(self) -> str:
+        """Its key, `m<index>`."""
+        return f"m{self.row.index}"
+
+    @property
+    def role(self) -> Role:
+        """Who speaks."""
+        return Role(self.row.role)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """What it says."""
+        if self.masked is not None:
+            return self.masked
+        return decode_parts(bytes(self.row.content))
+
+    @property
+    def digest(self) -> bytes:
+        """The digest of what it says: the body's own, unless text of it is masked."""
+        if self.masked is not None:
+            return digest(self.role, self.masked)
+        return bytes(self.row.digest)
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens as the provider counted them, where it did."""
+        if self.row.usage is None:
+            return None
+        counted = json.loads(self.row.usage)
+        return Usage(**{one.name: counted.get(one.name, 0) for one in fields(Usage)})
+
+    @property
+    def counts(self) -> list[int]:
+        """Tokens of each part as recorded; empty where they were not stored."""
+        counts: dict[str, list[int]] = json.loads(self.row.token_counts)
+        return counts.get(self.encoding, [])
+
+
+def load_messages(
+    session: Session, start: int = 0, end: int | None = None
+) -> list[Original]:
+    """Originals `start` to `end` (half-open), with their bodies as they may be read."""
+    rows = Message.objects.filter(session=session, index__gte=max(start, 0))
+    if end is not None:
+        rows = rows.filter(index__lt=end)
+    return list(_masked(session, _recorded(session, rows)).values())
+
+
+def load_messages_at(session: Session, indexes: Iterable[int]) -> dict[int, Original]:
+    """The originals at these indexes as they may be read; what is not there is left out."""
+    return _masked(session, load_recorded_at(session, indexes))
+
+
+def load_recorded_at(session: Session, indexes: Iterable[int]) -> dict[int, Original]:
+    """The originals at these indexes as they were recorded: for those who mask them."""
+    wanted = sorted(set(indexes))
+    found: dict[int, Original] = {}
+    for first in range(0, len(wanted), 500):
+        rows = Message.objects.filter(
+            session=session, index__in=wanted[first : first + 500]
+        )
+        found.update(_recorded(session, rows))
+    return found
+
+
+def load_digests(session: Session) -> list[bytes]:
+    """The digest of each original, in the order of their indexes."""
+    rows = Message.objects.filter(session=session).order_by("index")
+    return [bytes(digest) for digest in rows.values_list("body__digest", flat=True)]
+
+
+def load_skeleton(session: Session, start: int = 0) -> list[tuple[str, int, int]]:
+    """(role, tokens, group) of the originals from `start` on: all that replay needs of them."""
+    rows = Message.objects.filter(session=session, index__gte=start).order_by("index")
+    return list(rows.values_list("role", "tokens", "group_id"))
+
+
+def find_holding(session: Session, words: bytes, *, start: int = 0) -> list[int]:
+    """The originals from `start` on whose body, canonical JSON, holds these bytes."""
+    rows = Message.objects.filter(session=session, index__gte=start)
+    place = Position(F("body__content"), Value(words))
+    found = rows.annotate(place=place).filter(place__gt=0).order_by("index")
+    return list(found.values_list("index", flat=True))
+
+
+class Position(Func):
+    """Where bytes stand in other bytes, from 1; 0 where they don't."""
+
+    function = "INSTR"
+    output_field = IntegerField()
+
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> tuple[str, Any]:
+        """The standard's own way to say it, which PostgreSQL alone has for bytes."""
+        turned = self.copy()
+        turned.set_source_expressions(self.get_source_expressions()[::-1])
+        template = "POSITION(%(expressions)s)"
+        return turned.as_sql(
+            compiler, connection, template=template, arg_joiner=" IN ", **context
+        )
+
+
+def get_blob(caller: Caller, sha256: str) -> Blob:
+    """An image or a file that some session of the caller's projects holds. Raises NotFound."""
+    if not _SHA256.fullmatch(sha256):
+        raise NotFound("There is no such blob.")
+    projects = [key for key in caller.rights if caller.may(Right.READ, key)]
+    blob = Blob.objects.filter(project__in=projects, sha256=sha256).first()
+    if blob is None:
+        raise NotFound("There is no such blob.")
+    return blob
+
+
+def find_blobs(project_id: int, hashes: Iterable[str]) -> set[str]:
+    """Which of these are the SHA-256 of an image or a file that the project holds."""
+    wanted = sorted(hashes)
+    found: set[str] = set()
+    for first in range(0, len(wanted), 500):
+        blobs = Blob.objects.filter(
+            project_id=project_id, sha256__in=wanted[first : first + 500]
+        )
+        found.update(blobs.values_list("sha256", flat=True))
+    return found
+
+
+def _recorded(session: Session, rows: QuerySet[Message]) -> dict[int, Original]:
+    """Originals by index, in its order. Tuples, for a model costs more than what it holds."""
+    found = rows.order_by("index").values_list(*_COLUMNS)
+    return {row[0]: Original(OriginalRow(*row), session.encoding) for row in found}
+
+
+def _masked(session: Session, originals: dict[int, Original]) -> dict[int, Original]:
+    """The same originals; those that a mask changes, changed."""
+    recorded = _Readings(originals)
+    readings = masked(session, recorded)
+    if readings is recorded:
+        return originals
+    return {
+        index: replace(original, masked=readings[index])
+        if readings[index] != original.parts
+        else original
+        for index, original in originals.items()
+    }
+
+
+class _Readings(Mapping[int, tuple[Part, ...]]):
+    """What originals say, read only where it is asked for."""
+
+    def __init__(self, originals: Mapping[int, Original]) -> None:
+        self._originals = originals
+
+    def __getitem__(self, index: int) -> tuple[Part, ...]:
+        return self._originals[index].parts
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._originals)
+
+    def __len__(self) -> int:
+        return len(self._originals)
