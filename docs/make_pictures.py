@@ -29,7 +29,7 @@ SHEET: FloatRect = {"x": 270, "y": 80, "width": 820, "height": 820}
 """The part of a wide window in which the thread stands, in pixels."""
 
 LATE_MS = 2500
-"""By then a page has asked for its lights and for what operations cost."""
+"""By then a page has asked for its provider checks and for what operations cost."""
 
 Act = Callable[[Page], None]
 

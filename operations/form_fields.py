@@ -22,7 +22,7 @@ class Words(forms.CharField):
         rows = options.pop("rows", None)
         attributes = {"rows": rows or 12, "spellcheck": "true", "dir": "auto"}
         if rows is None:
-            attributes["data-tally"] = ""
+            attributes["data-count-tokens"] = ""
         widget = forms.Textarea(attrs=attributes)
         super().__init__(strip=False, widget=widget, **options)
 

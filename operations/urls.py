@@ -2,16 +2,22 @@
 
 from django.urls import path, register_converter
 
-from .context.pages import check_views as lights
+from .context.pages import check_views
 from .context.pages import context_views as context
 from .context.pages import policy_views as policy
-from .editor.views import dialogs, edits, events, raw, thread
-from .editor.views import find_replace as texts
-from .editor.views import panels as asides
-from .editor.views import selection as pointing
-from .editor.views import token_counts as counting
+from .editor.views import (
+    dialogs,
+    edits,
+    events,
+    find_replace,
+    panels,
+    raw,
+    selection,
+    thread,
+    token_counts,
+)
 from .ledger import views as ledger
-from .notes import views as notebook
+from .notes import views as notes
 from .sessions import views as sessions
 
 
@@ -52,24 +58,28 @@ urlpatterns = [
     path(f"{_SESSION}events", events.events, name="events"),
     path(f"{_SESSION}events/<int:event_id>", events.event, name="event"),
     path(f"{_SESSION}export", thread.export, name="export"),
-    path(f"{_SESSION}selection", pointing.selection, name="selection"),
-    path(f"{_SESSION}tokens", counting.tokens, name="tokens"),
-    path(f"{_SESSION}locate", pointing.locate, name="locate"),
-    path(f"{_SESSION}find", pointing.find, name="find"),
-    path(f"{_SESSION}dialogs/texts", texts.dialog, name="texts-dialog"),
+    path(f"{_SESSION}selection", selection.selection, name="selection"),
+    path(f"{_SESSION}tokens", token_counts.tokens, name="tokens"),
+    path(f"{_SESSION}locate", selection.locate, name="locate"),
+    path(f"{_SESSION}find", selection.find, name="find"),
+    path(f"{_SESSION}dialogs/texts", find_replace.dialog, name="texts-dialog"),
     path(f"{_SESSION}dialogs/<slug:kind>", dialogs.dialog, name="dialog"),
     path(f"{_SESSION}context", context.page, name="context"),
     path(f"{_SESSION}context.json", context.request_body, name="request"),
-    path(f"{_SESSION}lights", lights.lights, name="lights"),
+    path(
+        f"{_SESSION}provider-checks",
+        check_views.provider_checks,
+        name="provider-checks",
+    ),
     path(f"{_SESSION}policy", policy.page, name="policy"),
     path(f"{_SESSION}policy/effect", policy.effect, name="effect"),
     path(f"{_SESSION}ledger", ledger.lines, name="ledger"),
-    path(f"{_SESSION}notes", notebook.page, name="notes"),
-    path(f"{_SESSION}panel", asides.operations, name="panel"),
-    path(f"{_SESSION}log", asides.log, name="log"),
-    path(f"{_SESSION}outline", asides.outline, name="outline"),
+    path(f"{_SESSION}notes", notes.page, name="notes"),
+    path(f"{_SESSION}panel", panels.operations, name="panel"),
+    path(f"{_SESSION}log", panels.log, name="log"),
+    path(f"{_SESSION}outline", panels.outline, name="outline"),
     path(f"{_SESSION}operations", edits.record, name="record"),
-    path(f"{_SESSION}texts", texts.texts, name="texts"),
+    path(f"{_SESSION}texts", find_replace.texts, name="texts"),
     path(f"{_SESSION}operations/<key:key>/amend", edits.amend, name="amend"),
     path(f"{_SESSION}operations/<key:key>/<act:verb>", edits.act, name="act"),
     path(f"{_SESSION}undo", edits.undo, name="undo"),

@@ -1,8 +1,8 @@
-"""Whether each provider takes a session as it stands: what compiling it finds, kept.
+"""Whether each provider accepts a session as it stands: what compiling it finds, kept.
 
-A light depends on nothing but what its stamp holds, so it is compiled once for a head, and
-found again until it runs out. One is made at a time: long threads take a second for each
-provider, and nobody waits for a light.
+A check depends on nothing but what its stamp holds, so it is compiled once for a head, and
+found again until it runs out. One runs at a time: long threads take a second for each
+provider, and nobody waits for a check.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ from .slices import pending_slice
 MOST_KEYS = 12
 """How many messages a hit names; it counts all of them."""
 _SECONDS = 3600
-"""How long a light is kept: the rules may change with the product."""
+"""How long a check is kept: the rules may change with the product."""
 _GRAVE = (Severity.REFUSED, Severity.REPAIRED, Severity.NOTE)
 _one_at_a_time = Lock()
 
@@ -48,7 +48,7 @@ class Hit(NamedTuple):
     """In how many messages it was found."""
 
 
-class Light(NamedTuple):
+class ProviderCheck(NamedTuple):
     """What compiling a session's context for a provider finds."""
 
     provider: str
@@ -62,31 +62,31 @@ class Light(NamedTuple):
 
     @property
     def gravest(self) -> int:
-        """How many hits are as grave as the light."""
+        """How many hits are as grave as the check."""
         return sum(hit.severity is self.state for hit in self.hits)
 
 
-def load_lights(session: Session, wanted: Collection[str]) -> dict[str, Light]:
-    """The lights that are known, in the providers' order; those of `wanted` for certain."""
+def load_checks(session: Session, wanted: Collection[str]) -> dict[str, ProviderCheck]:
+    """The checks that have run, in the providers' order; those of `wanted` for certain."""
     stamp = stamp_of(session)
-    names = {provider: f"light:{stamp}:{provider}" for provider in PROVIDERS}
+    names = {provider: f"check:{stamp}:{provider}" for provider in PROVIDERS}
     found = _known(names)
     if any(provider not in found for provider in wanted):
         with _one_at_a_time:
             found = _known(names)
             missing = [one for one in wanted if one not in found]
-            made = {light.provider: light for light in _made(session, missing)}
+            made = {check.provider: check for check in _made(session, missing)}
             cache.set_many({names[one]: made[one] for one in made}, _SECONDS)
             found |= made
     return {provider: found[provider] for provider in PROVIDERS if provider in found}
 
 
-def _known(names: Mapping[str, str]) -> dict[str, Light]:
+def _known(names: Mapping[str, str]) -> dict[str, ProviderCheck]:
     kept = cache.get_many(names.values())
     return {one: kept[name] for one, name in names.items() if name in kept}
 
 
-def _made(session: Session, providers: Collection[str]) -> Iterator[Light]:
+def _made(session: Session, providers: Collection[str]) -> Iterator[ProviderCheck]:
     """One assembly serves all, but where isolation makes it depend on the provider."""
     first: Context | None = None
     for provider in providers:
@@ -98,7 +98,7 @@ def _made(session: Session, providers: Collection[str]) -> Iterator[Light]:
         hits = sorted(
             map(_hit, compiled.issues), key=lambda hit: _GRAVE.index(hit.severity)
         )
-        yield Light(provider, tuple(hits))
+        yield ProviderCheck(provider, tuple(hits))
 
 
 def _compiled(context: Context, provider: str) -> Compiled:

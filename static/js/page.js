@@ -2,11 +2,11 @@
 import "./base/theme.js";
 import "./base/toast.js";
 import "./base/keys.js";
-import "./base/keysheet.js";
+import "./base/key_sheet.js";
 import "./base/palette.js";
 import "./base/places.js";
 import { say } from "./base/announce.js";
-import { define } from "./base/verbs.js";
+import { define } from "./base/actions.js";
 
 async function copy(id) {
   await navigator.clipboard.writeText(document.getElementById(id).textContent);

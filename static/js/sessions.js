@@ -1,7 +1,7 @@
 /** The list of sessions. */
 import "./page.js";
 import { watchImports } from "./sessions/imports.js";
-import { define } from "./base/verbs.js";
+import { define } from "./base/actions.js";
 
 define({
   next: () => walk(1),

@@ -15,9 +15,9 @@ import { offerNumbers } from "./base/palette.js";
 import { inTurn } from "./base/requests.js";
 import { clearSelection, watchSelection } from "./thread/selection.js";
 import { watchStaging } from "./editing/staging.js";
-import { watchSpine } from "./thread/minimap.js";
-import { watchTally } from "./editing/token_count.js";
-import { define } from "./base/verbs.js";
+import { watchMinimap } from "./thread/minimap.js";
+import { watchTokenCount } from "./editing/token_count.js";
+import { define } from "./base/actions.js";
 
 // A swap is shown at once: a row that keeps its old classes for a moment would flicker.
 Object.assign(htmx.config, { defaultSettleDelay: 0, defaultSwapDelay: 0 });
@@ -32,8 +32,8 @@ watchDrag();
 watchDrawer();
 watchLedger();
 watchStaging();
-watchSpine();
-watchTally();
+watchMinimap();
+watchTokenCount();
 watchFind();
 offerNumbers(jumpToNumber);
 followAddress();

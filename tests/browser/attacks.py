@@ -73,7 +73,7 @@ HTMX = [
     "<div hx-swap-oob='beforeend:body'><div hx-get=/attack hx-trigger=load></div></div>",
     "<div hx-disable=false><div hx-get=/attack hx-trigger=every-1s>x</div></div>",
     "<div ws-connect=/attack sse-connect=/attack>x</div>",
-    "<button data-verb=undo data-operation=o1 popovertarget=export>x</button>",
+    "<button data-action=undo data-operation=o1 popovertarget=export>x</button>",
     "<template><div hx-get=/attack hx-trigger=load></div></template>",
     "<body hx-boost=true hx-headers='{\"x\":1}'><a href=/attack>x</a>",
 ]

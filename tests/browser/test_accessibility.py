@@ -87,7 +87,7 @@ def unfold_all(page: Page) -> None:
 
 def see_the_log(page: Page) -> None:
     """Opens the log, where the page is narrow in the drawer from below."""
-    peek = page.locator(".peek button", has_text="Operations")
+    peek = page.locator(".bottom-bar button", has_text="Operations")
     if peek.is_visible():
         peek.click()
     page.get_by_role("tab", name="Log").click()
@@ -134,7 +134,10 @@ OVERLAYS: dict[str, tuple[str, Callable[[Page], None]]] = {
         "#marker-menu",
         click("More for digest o1", shows="#marker-menu"),
     ),
-    "lights": ("#lights", click("Rules of the providers", shows="#lights .lamp")),
+    "provider-checks": (
+        "#provider-checks",
+        click("Rules of the providers", shows="#provider-checks .provider-result"),
+    ),
     "export": ("#export", click("Export", shows="#export")),
     "palette": ("#palette", press_on("m1", "Control+k", shows="#palette")),
     "key sheet": ("#keys", press_on("m1", "?", shows="#keys")),

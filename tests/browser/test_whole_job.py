@@ -138,7 +138,7 @@ def drag_three_over_two_hundred(page: Page) -> None:
     expect(page.locator("#selection-count")).to_have_text("3 messages")
     expect(page.locator(".chunk[data-height]").last).to_be_attached()
     x, _ = pick_up(page, "m19")
-    expect(page.locator("#drag-slip-label")).to_have_text("3 messages")
+    expect(page.locator("#drag-preview-label")).to_have_text("3 messages")
     page.mouse.move(x + 40, 890, steps=3)
     page.wait_for_function(
         "() => document.getElementById('n-m230')?.getBoundingClientRect().top < 500",

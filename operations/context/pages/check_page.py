@@ -1,4 +1,4 @@
-"""The lights of the thread's header: see `templates/operations/context/lights.html`."""
+"""The provider checks of the header: see `templates/operations/context/provider_checks.html`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from operations.context.provider_checks import Hit, Light
+from operations.context.provider_checks import Hit, ProviderCheck
 from operations.domain.providers import PROVIDERS
 from operations.domain.providers.request import Severity
 from threads.models import Session
@@ -29,8 +29,8 @@ _SHORT = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lamp:
-    """The light of one provider, and what is printed beside it."""
+class ShownCheck:
+    """The check of one provider, and what is printed beside it."""
 
     name: str
     label: str
@@ -40,7 +40,7 @@ class Lamp:
     """How many rules had to be seen to, or can't be; 0 where the thread is accepted."""
     hits: Sequence[Hit]
     check_href: str
-    """Where a light that is not known yet is asked for."""
+    """Where a check that has not run yet is asked for."""
     context_href: str
 
     @property
@@ -50,10 +50,10 @@ class Lamp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lamps:
-    """All lights, and the one that stands for them where there is room for one only."""
+class ShownChecks:
+    """All checks, and their sum where there is room for one sign only."""
 
-    lamps: Sequence[Lamp]
+    providers: Sequence[ShownCheck]
     state: str
     """The gravest that is known."""
     count: int
@@ -62,35 +62,37 @@ class Lamps:
 
     @property
     def sign(self) -> str:
-        """The icon of the one light."""
+        """The icon of the sum."""
         return _SIGNS[self.state]
 
 
-def lamp_of(session: Session, provider: str, light: Light | None) -> Lamp:
-    """The light of one provider; None: it isn't known."""
-    state = _STATES[light.state] if light else UNKNOWN
-    address = reverse("operations:lights", args=[session.pk])
+def shown_check(
+    session: Session, provider: str, check: ProviderCheck | None
+) -> ShownCheck:
+    """The check of one provider; None: it has not run."""
+    state = _STATES[check.state] if check else UNKNOWN
+    address = reverse("operations:provider-checks", args=[session.pk])
     context = reverse("operations:context", args=[session.pk])
     query = urlencode({"provider": provider})
-    return Lamp(
+    return ShownCheck(
         name=provider,
         label=PROVIDERS[provider].label,
         short=_SHORT.get(provider, PROVIDERS[provider].label),
         state=state,
-        count=light.gravest if light and state != ACCEPTED else 0,
-        hits=light.hits if light else (),
+        count=check.gravest if check and state != ACCEPTED else 0,
+        hits=check.hits if check else (),
         check_href=f"{address}?{query}",
         context_href=f"{context}?{query}",
     )
 
 
-def lamps_of(session: Session, lights: Mapping[str, Light]) -> Lamps:
-    """The lights of all providers."""
-    lamps = [lamp_of(session, one, lights.get(one)) for one in PROVIDERS]
-    states = [lamp.state for lamp in lamps if lamp.state != UNKNOWN]
+def shown_checks(session: Session, checks: Mapping[str, ProviderCheck]) -> ShownChecks:
+    """The checks of all providers."""
+    providers = [shown_check(session, one, checks.get(one)) for one in PROVIDERS]
+    states = [one.state for one in providers if one.state != UNKNOWN]
     worst = next((one for one in (REFUSED, REPAIRED) if one in states), ACCEPTED)
-    return Lamps(
-        lamps=lamps,
+    return ShownChecks(
+        providers=providers,
         state=worst if states else UNKNOWN,
         count=states.count(worst),
         known=len(states),

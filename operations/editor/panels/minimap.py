@@ -1,7 +1,7 @@
-"""The spine: the whole thread at a glance, 1000 units high and 14 wide.
+"""The minimap: the whole thread at a glance, 1000 units high and 14 wide.
 
-The contract stands in `templates/operations/editor/frame/spine.html`. A long thread is drawn in as
-many strokes as the spine has room for; of the rows behind a stroke the heaviest is seen.
+The contract stands in `templates/operations/editor/frame/minimap.html`. A long thread is drawn in
+as many strokes as the minimap has room for; of the rows behind a stroke the heaviest is seen.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _VOICES = {"user": "user", "assistant": "assistant"}
 
 
 @dataclass(frozen=True, slots=True)
-class SpineFold:
+class MinimapFold:
     """The outline of a fold."""
 
     word: str
@@ -33,26 +33,26 @@ class SpineFold:
 
 
 @dataclass(slots=True)
-class Spine:
-    """See `spine.html`: path data by voice, and the folds."""
+class Minimap:
+    """See `minimap.html`: path data by voice, and the folds."""
 
     label: str
     user: str = ""
     assistant: str = ""
     tool: str = ""
-    folds: list[SpineFold] = field(default_factory=list)
+    folds: list[MinimapFold] = field(default_factory=list)
 
 
-def spine_of(look: Look) -> Spine:
-    """The spine of a view."""
-    return derived(look.thread, ("spine", look.view), lambda: _spine(shapes(look)))
+def minimap_of(look: Look) -> Minimap:
+    """The minimap of a view."""
+    return derived(look.thread, ("minimap", look.view), lambda: _minimap(shapes(look)))
 
 
-def _spine(known: Sequence[Shape]) -> Spine:
+def _minimap(known: Sequence[Shape]) -> Minimap:
     folds = sum(1 for shape in known if shape.is_fold)
-    spine = Spine(f"{len(known):,} rows, {folds:,} of them folds")
+    minimap = Minimap(f"{len(known):,} rows, {folds:,} of them folds")
     if not known:
-        return spine
+        return minimap
     paths: dict[str, list[str]] = {"user": [], "assistant": [], "tool": []}
     step = max(1, -(-len(known) // MOST_STROKES))
     for first in range(0, len(known), step):
@@ -62,15 +62,17 @@ def _spine(known: Sequence[Shape]) -> Spine:
         if fold is not None:
             height = max(HEIGHT * len(rows) / len(known), THINNEST_FOLD)
             word = fold.kind if fold.kind in FOLDS else "revise"
-            spine.folds.append(SpineFold(word, _outline(top, height)))
+            minimap.folds.append(MinimapFold(word, _outline(top, height)))
             continue
         said = [row for row in rows if row.kind == "user"]
         heaviest = max(said or rows, key=_tokens)
         length = 2 + (LONGEST - 2) * min(heaviest.tokens, HEAVY) / HEAVY
         voice = _VOICES.get(heaviest.kind, "tool")
         paths[voice].append(f"M1 {top + 0.5:.1f}h{length:.1f}")
-    spine.user, spine.assistant, spine.tool = ("".join(path) for path in paths.values())
-    return spine
+    minimap.user, minimap.assistant, minimap.tool = (
+        "".join(path) for path in paths.values()
+    )
+    return minimap
 
 
 def _outline(top: float, height: float) -> str:

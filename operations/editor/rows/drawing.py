@@ -94,7 +94,7 @@ class _Making:
         if isinstance(article.node, FoldNode) and article.shows == article.node.key:
             return self._marker(article, article.node)
         row = self._row(article)
-        return _rendered("slip" if row.kind == "inserted" else "row", row=row)
+        return _rendered("inserted" if row.kind == "inserted" else "row", row=row)
 
     def _row(self, article: Article) -> Row:
         node, key = article.node, article.shows
@@ -161,7 +161,7 @@ class _Making:
         }
 
     def _made_by(self, row: Row, article: Article) -> None:
-        """Say which operation made a message: as a slip, or where the model sees it."""
+        """Say which operation made a message: beside it, or where the model sees it."""
         node = article.node
         if isinstance(node, FoldNode):
             row.made_by = node.kind

@@ -1,6 +1,6 @@
-"""Rows, slips, markers and gaps: what the templates of the thread are given.
+"""Rows, inserted messages, markers and gaps: what the templates of the thread are given.
 
-The contracts stand in `templates/threads/thread/{row,slip,fold,node}.html`.
+The contracts stand in `templates/operations/editor/rows/{row,inserted,fold,node}.html`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ LONG_SYSTEM = 200
 
 @dataclass(slots=True, kw_only=True)
 class Row:
-    """A message: see `row.html` and, for one that was inserted, `slip.html`."""
+    """A message: see `row.html` and, for one that was inserted, `inserted.html`."""
 
     kind: str
     key: Key

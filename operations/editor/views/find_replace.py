@@ -26,7 +26,7 @@ from threads.store.selectors import get_session
 
 from .edits import answer
 
-TEMPLATE = "operations/editor/dialogs/texts.html"
+TEMPLATE = "operations/editor/dialogs/find_replace.html"
 _PLACE = ("key", "part", "start", "end", "sha256")
 _arguments: TypeAdapter[Any] = TypeAdapter(AnyEdit)
 

@@ -12,7 +12,7 @@ from contextstudio.accounts.authentication import caller_of
 from operations.domain.tree.key import Key
 from operations.editor.panels.drawer import Drawer, drawer_of
 from operations.editor.panels.meter import meter_of
-from operations.editor.panels.minimap import spine_of
+from operations.editor.panels.minimap import minimap_of
 from operations.editor.panels.outline import changed_groups, outline_of
 from operations.editor.rows.drawing import joined
 from operations.editor.rows.look import Look
@@ -66,29 +66,29 @@ def patch(
     notice = notice or Notice()
     rows = patch_of(old, look, ranges_of(fields)).html(focus=notice.focus)
     answer = HttpResponse(
-        joined([rows, surroundings(request, look, old), _toast(notice)])
+        joined([rows, side_panels(request, look, old), _toast(notice)])
     )
     answer["X-Head"] = str(look.thread.head)
     return answer
 
 
-def surroundings(request: HttpRequest, look: Look, old: Look) -> SafeString:
-    """Meter, drawer and counts, each swapped by its id; spine and outline where they changed."""
-    spine, outline = spine_of(look), outline_of(look)
+def side_panels(request: HttpRequest, look: Look, old: Look) -> SafeString:
+    """Meter, drawer and counts, each swapped by its id; minimap and outline where they changed."""
+    minimap, outline = minimap_of(look), outline_of(look)
     groups = changed_groups(outline_of(old), outline)
     context = {
         "oob": True,
         "meter": meter_of(look),
         "outline": outline if groups is None else None,
         "groups": groups or (),
-        "spine": spine if spine != spine_of(old) else None,
+        "minimap": minimap if minimap != minimap_of(old) else None,
         "drawer": drawer_for(request, look),
         "may_edit": look.may_edit,
         "may_propose": look.may_propose,
         "session": look.session,
     }
     return render_to_string(
-        "operations/editor/panels/surroundings.html", context, request
+        "operations/editor/panels/side_panels.html", context, request
     )
 
 

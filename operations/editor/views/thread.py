@@ -14,7 +14,7 @@ from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.tree.key import entry_number
 from operations.editor import open_folds as folding
 from operations.editor.panels.meter import meter_of
-from operations.editor.panels.minimap import spine_of
+from operations.editor.panels.minimap import minimap_of
 from operations.editor.panels.outline import outline_of
 from operations.editor.rows.articles import articles_of, gap_articles, gap_of
 from operations.editor.rows.drawing import draw, draw_gap, joined
@@ -49,7 +49,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         "pages": _pages(request, look, loaded),
         "meter": meter_of(look),
         "outline": outline_of(look),
-        "spine": spine_of(look),
+        "minimap": minimap_of(look),
         "drawer": drawer_for(request, look),
         "exports": export_menu(look.session),
         "origin": load_origin(look.session),

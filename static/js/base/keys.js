@@ -1,8 +1,8 @@
-/** The one listener for keys. It finds the command of a stroke and runs its verb. */
+/** The one listener for keys. It finds the command of a stroke and runs its action. */
 import { COMMANDS } from "./commands.js";
 import { rowAt } from "../thread/rows.js";
 import { session } from "../thread/session.js";
-import { knows, run } from "./verbs.js";
+import { knows, run } from "./actions.js";
 
 const SWITCH = "single-keys";
 const SEQUENCE_MS = 900;
@@ -26,7 +26,7 @@ export const switchSingleKeys = (on) => localStorage.setItem(SWITCH, on ? "on" :
 
 /** The commands that do something on this page, for this person. */
 export const liveCommands = () => COMMANDS.filter(
-  (command) => knows(command.verb) && !(command.edits && session.readOnly),
+  (command) => knows(command.action) && !(command.edits && session.readOnly),
 );
 
 /** A stroke as the table writes it: shift is part of a letter, and named beside other keys. */
@@ -76,7 +76,7 @@ function onKey(event) {
   if (!command) return;
   event.preventDefault();
   if (event.repeat && command.once) return;
-  run(command.verb, document.activeElement);
+  run(command.action, document.activeElement);
 }
 
 document.addEventListener("keydown", onKey);

@@ -2,7 +2,7 @@
 import { printed } from "./commands.js";
 import { element } from "./fragment.js";
 import { liveCommands } from "./keys.js";
-import { define, knows, run } from "./verbs.js";
+import { define, knows, run } from "./actions.js";
 
 const HIDDEN = ["palette", "escape", "save"];
 const dialog = document.getElementById("palette");
@@ -10,9 +10,9 @@ const input = document.getElementById("palette-input");
 const list = document.getElementById("palette-list");
 let opener = null;
 
-function item({ name, keys, verb, number }, place) {
+function item({ name, keys, action, number }, place) {
   const made = element("li", {
-    class: "menu-item", role: "option", id: `command-${place}`, "aria-selected": "false", "data-command": verb,
+    class: "menu-item", role: "option", id: `command-${place}`, "aria-selected": "false", "data-command": action,
   }, name);
   if (number) made.dataset.number = number;
   if (keys?.length) made.append(element("kbd", {}, printed(keys[0])));
@@ -23,10 +23,10 @@ function item({ name, keys, verb, number }, place) {
 function matching(typed) {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const number = typed.match(/^[#:]?\s*(\d+)$/)?.[1];
-  const commands = liveCommands().filter(({ name, verb }) => !HIDDEN.includes(verb)
+  const commands = liveCommands().filter(({ name, action }) => !HIDDEN.includes(action)
     && words.every((word) => name.toLowerCase().split(/[\s:,]+/).some((part) => part.startsWith(word))));
   if (!number || !knows("go-to-number")) return commands;
-  return [{ name: `Go to message #${number}`, verb: "go-to-number", number }];
+  return [{ name: `Go to message #${number}`, action: "go-to-number", number }];
 }
 
 function refill() {

@@ -1,6 +1,6 @@
 /** System, light or dark. A cookie keeps it, so that the server prints it before the first paint. */
 import { say } from "./announce.js";
-import { define } from "./verbs.js";
+import { define } from "./actions.js";
 
 const YEAR_S = 31536000;
 const ORDER = ["system", "light", "dark"];

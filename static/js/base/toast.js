@@ -1,7 +1,7 @@
 /** Notices: the server appends them to #toasts, or a script makes one. Errors stay. */
 import { alarm, say } from "./announce.js";
 import { element } from "./fragment.js";
-import { define } from "./verbs.js";
+import { define } from "./actions.js";
 
 const STAYS_MS = 8000;
 const MOST_ERRORS = 3;
@@ -10,7 +10,7 @@ const box = document.getElementById("toasts");
 /** Show a notice of one sentence; `level` is "", "warning" or "error". */
 export function toast(sentence, level = "") {
   const dismiss = element("button", {
-    class: "icon-button", type: "button", "data-verb": "dismiss", "aria-label": "Dismiss the notice",
+    class: "icon-button", type: "button", "data-action": "dismiss", "aria-label": "Dismiss the notice",
   }, "×");
   box?.append(element("div", { class: level ? `toast toast--${level}` : "toast" },
     element("p", {}, sentence), dismiss));

@@ -9,7 +9,7 @@ import { rememberFocus } from "../thread/scroll_anchor.js";
 import { ask, inTurn } from "../base/requests.js";
 import { clearIfActedOn } from "../thread/selection.js";
 import { session, stamp } from "../thread/session.js";
-import { define } from "../base/verbs.js";
+import { define } from "../base/actions.js";
 
 const dialog = document.getElementById("dialog");
 let draft = "";

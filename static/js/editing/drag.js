@@ -17,12 +17,12 @@ const BARS_PX = 80;
 const FASTEST_PX = 46;
 
 const line = document.getElementById("drop");
-const slip = document.getElementById("drag-slip");
+const preview = document.getElementById("drag-preview");
 let drag = null;
 let wasDragged = false;
 
 function onDown(event) {
-  const handle = event.target.closest("[data-verb=drag]");
+  const handle = event.target.closest("[data-action=drag]");
   if (!handle || event.button !== 0 || session.readOnly || drag) return;
   const row = rowAt(handle);
   wasDragged = false;
@@ -45,8 +45,8 @@ function begin() {
   for (const key of keys) rowOf(key)?.classList.add("is-dragged");
   const word = own(drag.row, ".role, .verb")?.textContent.trim() ?? "";
   const what = keys.length === 1 ? `${word} ${nameOf(drag.row)}` : `${keys.length} messages`;
-  document.getElementById("drag-slip-label").textContent = what;
-  slip.hidden = false;
+  document.getElementById("drag-preview-label").textContent = what;
+  preview.hidden = false;
   say(`Picked up ${what}. Escape puts it back.`);
   drag.frame = requestAnimationFrame(roll);
   follow();
@@ -62,9 +62,9 @@ function onMove(event) {
   return undefined;
 }
 
-/** The slip goes with the pointer, the line to the nearest border between two rows. */
+/** The preview goes with the pointer, the line to the nearest border between two rows. */
 function follow() {
-  slip.style.transform = `translate(${drag.x + 14}px, ${drag.y - 16}px)`;
+  preview.style.transform = `translate(${drag.x + 14}px, ${drag.y - 16}px)`;
   const spot = spotAt(Math.max(BARS_PX, Math.min(drag.y, innerHeight - SLOP_PX)));
   drag.spot = spot;
   line.hidden = !spot;
@@ -159,7 +159,7 @@ function end() {
   cancelAnimationFrame(drag.frame);
   drag.release?.();
   for (const key of drag.keys ?? []) rowOf(key)?.classList.remove("is-dragged");
-  line.hidden = slip.hidden = true;
+  line.hidden = preview.hidden = true;
   drag = null;
   removeEventListener("pointermove", onMove);
   removeEventListener("pointerup", onUp);
@@ -171,6 +171,6 @@ export function watchDrag() {
   if (!feed || session.readOnly || !line) return;
   feed.addEventListener("pointerdown", onDown);
   feed.addEventListener("click", (event) => {
-    if (wasDragged && event.target.closest("[data-verb=drag]")) event.stopPropagation();
+    if (wasDragged && event.target.closest("[data-action=drag]")) event.stopPropagation();
   }, true);
 }

@@ -1,7 +1,7 @@
 /** The drawer of operations and log, and the outline: shown, hidden, and their tabs. */
 import { focusRow, currentRow } from "../thread/rows.js";
 import { feed } from "../thread/session.js";
-import { define } from "../base/verbs.js";
+import { define } from "../base/actions.js";
 
 const drawer = document.getElementById("drawer");
 const outline = document.getElementById("outline");

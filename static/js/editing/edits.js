@@ -1,4 +1,4 @@
-/** The verbs that record something: a dialog where words are needed, else one post. */
+/** The actions that record something: a dialog where words are needed, else one post. */
 import { say } from "../base/announce.js";
 import { bring } from "../thread/chunks.js";
 import { openDialog } from "./dialogs.js";
@@ -6,10 +6,10 @@ import { currentRow, isMarker, isTop, own, rowAt } from "../thread/rows.js";
 import { positionOf } from "../thread/sections.js";
 import { selectedKeys, settled, targetsFor } from "../thread/selection.js";
 import { feed, session } from "../thread/session.js";
-import { define } from "../base/verbs.js";
+import { define } from "../base/actions.js";
 import { edit, write } from "../thread/writes.js";
 
-/** The row a verb is about, and the operation, if it is upon one. */
+/** The row a action is about, and the operation, if it is upon one. */
 const rowFor = (source) => rowAt(source) ?? currentRow();
 function operationFor(source) {
   const row = rowFor(source);
@@ -34,7 +34,7 @@ async function toggle(operation, row) {
     own(row, `.toggle[data-operation="${operation}"]`)?.focus({ preventScroll: true });
   }
   const switches = [...document.querySelectorAll(`.toggle[data-operation="${operation}"]`)];
-  const shown = switches[0] ?? document.querySelector(`[data-verb=toggle][data-operation="${operation}"]`);
+  const shown = switches[0] ?? document.querySelector(`[data-action=toggle][data-operation="${operation}"]`);
   const turn = { on: !(asked.get(operation)?.on ?? shown?.getAttribute("aria-pressed") === "true") };
   asked.set(operation, turn);
   const print = (state) => switches.filter((one) => one.isConnected).forEach((one) => {
@@ -56,7 +56,7 @@ async function snip({ source, pressed }) {
 
 async function revise({ source, pressed }) {
   const row = rowFor(source);
-  const isWritten = row && (isMarker(row) || row.matches(".slip")) && !selectedKeys().length;
+  const isWritten = row && (isMarker(row) || row.matches(".inserted")) && !selectedKeys().length;
   if (isWritten && !row.matches(".op-snip")) return openDialog("amend", { operation: row.dataset.operation });
   return openDialog("revise", { targets: await targets(row, pressed) });
 }
@@ -83,20 +83,20 @@ async function copyLink(row) {
 const withTargets = (type) => async ({ source, pressed }) =>
   openDialog(type, { targets: await targets(rowFor(source), pressed) });
 
-function onOperation(verb) {
+function onOperation(action) {
   return ({ source }) => {
     const operation = operationFor(source);
-    return operation ? write(`operations/${operation}/${verb}`) : say("No operation is here.");
+    return operation ? write(`operations/${operation}/${action}`) : say("No operation is here.");
   };
 }
 
 /** A proposal: of the button that was pressed, or the one that waits upon the current row. */
-function decide(verb) {
+function decide(action) {
   return ({ source, pressed }) => {
     const row = rowFor(source);
-    const waiting = pressed.closest?.(`[data-verb="${verb}"]`) ?? (row && own(row, ".flat--proposed"));
+    const waiting = pressed.closest?.(`[data-action="${action}"]`) ?? (row && own(row, ".flat--proposed"));
     const operation = waiting?.closest("[data-operation]")?.dataset.operation;
-    return operation ? write(`operations/${operation}/${verb}`) : say("No proposal waits here.");
+    return operation ? write(`operations/${operation}/${action}`) : say("No proposal waits here.");
   };
 }
 

@@ -6,7 +6,7 @@
 import { fragment } from "../base/fragment.js";
 import { text } from "../base/requests.js";
 import { feed, session } from "../thread/session.js";
-import { define } from "../base/verbs.js";
+import { define } from "../base/actions.js";
 
 const DELAY = 1200;
 const panel = document.getElementById("panel-operations");

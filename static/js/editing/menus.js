@@ -3,7 +3,7 @@ import { somethingIsCut } from "./move.js";
 import { currentRow, rowAt } from "../thread/rows.js";
 import { selectedKeys } from "../thread/selection.js";
 import { feed, rowOf } from "../thread/session.js";
-import { define, standsFor } from "../base/verbs.js";
+import { define, standsFor } from "../base/actions.js";
 
 const GAP_PX = 4;
 const menus = ["row-menu", "marker-menu"].map((id) => document.getElementById(id)).filter(Boolean);
@@ -19,11 +19,11 @@ function subjectOf(element) {
 function kindsOf(holder) {
   if (holder.matches(".flat--off")) return ["off"];
   const word = [...holder.classList].find((name) => name.startsWith("op-"))?.slice(3);
-  return [holder.matches(".slip") ? "inserted" : word ?? "message"];
+  return [holder.matches(".inserted") ? "inserted" : word ?? "message"];
 }
 
 function fits({ dataset }, kinds) {
-  if (dataset.verb === "paste-here" && !somethingIsCut()) return false;
+  if (dataset.action === "paste-here" && !somethingIsCut()) return false;
   return !("for" in dataset) || dataset.for.split(" ").some((kind) => kinds.includes(kind));
 }
 

@@ -5,7 +5,7 @@ import { currentRow, focusRow, isTop, nameOf, rowAt } from "../thread/rows.js";
 import { locate, positionOf } from "../thread/sections.js";
 import { isSelected, targetsFor } from "../thread/selection.js";
 import { rowOf, session } from "../thread/session.js";
-import { define } from "../base/verbs.js";
+import { define } from "../base/actions.js";
 import { edit } from "../thread/writes.js";
 
 let cutKeys = [];
@@ -52,7 +52,7 @@ async function moveStep(row, step) {
   const { keys, first, last } = travellers(row);
   let next = await sibling(step < 0 ? first : last, step);
   // Inserts that hang on what moves go with it.
-  while (step > 0 && next?.matches(".slip") && !last.matches(".slip")) next = await sibling(next, 1);
+  while (step > 0 && next?.matches(".inserted") && !last.matches(".inserted")) next = await sibling(next, 1);
   if (!next) return say(step < 0 ? "It is the first already." : "It is the last already.");
   const behind = step < 0 ? await sibling(first, -2) : next;
   if (!behind && !isTop(first)) return say("To the top of a fold: use Move to.");

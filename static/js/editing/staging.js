@@ -4,13 +4,13 @@
  */
 import { say } from "../base/announce.js";
 import { feed, session } from "../thread/session.js";
-import { define } from "../base/verbs.js";
+import { define } from "../base/actions.js";
 import { write } from "../thread/writes.js";
 
 const kept = `staging:${session.id}`;
 
 function print() {
-  for (const button of document.querySelectorAll("[data-verb=staging]")) {
+  for (const button of document.querySelectorAll("[data-action=staging]")) {
     button.setAttribute("aria-pressed", String(session.stages));
   }
 }

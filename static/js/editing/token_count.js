@@ -10,9 +10,9 @@ let asked = 0;
 
 /** The line below a field that says its tokens. */
 function lineOf(field) {
-  const known = field.parentElement.querySelector(".tally");
+  const known = field.parentElement.querySelector(".token-count");
   if (known) return known;
-  field.after(element("p", { class: "hint tally" }));
+  field.after(element("p", { class: "hint token-count" }));
   return field.nextElementSibling;
 }
 
@@ -25,13 +25,13 @@ async function count(field) {
 
 /** A count that can't be had is left out: it must not get in the way of who writes. */
 function later({ target: field }) {
-  if (!field.matches("textarea[data-tally]")) return;
+  if (!field.matches("textarea[data-count-tokens]")) return;
   clearTimeout(timer);
   timer = setTimeout(() => count(field).catch(() => lineOf(field).replaceChildren()), RESTS_MS);
 }
 
 /** Begin: also what a dialog opens with is counted, once it has the focus. */
-export function watchTally() {
+export function watchTokenCount() {
   dialog?.addEventListener("input", later);
   dialog?.addEventListener("focusin", later);
 }

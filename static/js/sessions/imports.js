@@ -3,7 +3,7 @@ import { alarm, say } from "../base/announce.js";
 import { fragment } from "../base/fragment.js";
 import { inTurn, send } from "../base/requests.js";
 import { toast } from "../base/toast.js";
-import { define } from "../base/verbs.js";
+import { define } from "../base/actions.js";
 
 const POLL_MS = 1000;
 const SLOWEST_POLL_MS = 5000;
@@ -129,10 +129,10 @@ function schedule() {
   }, wait);
 }
 
-async function onJob(job, verb) {
-  const response = await send(`/jobs/${job}/${verb}`, { method: "POST" });
+async function onJob(job, act) {
+  const response = await send(`/jobs/${job}/${act}`, { method: "POST" });
   show(await response.text());
-  if (verb === "cancel") toast("The import will stop after what it is at.");
+  if (act === "cancel") toast("The import will stop after what it is at.");
 }
 
 function watchDrop() {

@@ -9,7 +9,7 @@ import { jumpTo } from "./jump.js";
 import { send } from "../base/requests.js";
 import { BARS_PX, focusRow } from "./rows.js";
 import { feed, rowOf, session } from "./session.js";
-import { define } from "../base/verbs.js";
+import { define } from "../base/actions.js";
 
 const WAIT_MS = 250;
 const frame = () => new Promise(requestAnimationFrame);

@@ -6,7 +6,7 @@ import { keepPlace } from "./scroll_anchor.js";
 import { inTurn, text } from "../base/requests.js";
 import { currentRow, isMarker, isTop, nameOf, own, rowAt, tendTabOrder } from "./rows.js";
 import { feed, rowOf, session } from "./session.js";
-import { define } from "../base/verbs.js";
+import { define } from "../base/actions.js";
 import { write } from "./writes.js";
 
 function depthOf(row) {

@@ -6,7 +6,7 @@ import { firstSeen, focusRow, makeCurrent, neighbour, own, rowAt } from "./rows.
 import { besides, countOf, isLoaded, locate, startOf } from "./sections.js";
 import { extendBy, selectedKeys } from "./selection.js";
 import { feed, rowOf, session } from "./session.js";
-import { define } from "../base/verbs.js";
+import { define } from "../base/actions.js";
 
 const frame = () => new Promise(requestAnimationFrame);
 
@@ -65,7 +65,7 @@ async function settleOn(row, block, focus = true) {
 async function step(kind, direction) {
   const from = rowAt(document.activeElement);
   const fits = kind === "user" ? (row) => row.matches(".row--user")
-    : (row) => row.matches(".marker, .slip, .is-moved") || own(row, ".flat, .marker-note");
+    : (row) => row.matches(".marker, .inserted, .is-moved") || own(row, ".flat, .marker-note");
   const near = from ? neighbour(from, direction, fits) : null;
   if (near && isNextTo(from, near, direction)) return focusRow(near, { block: "nearest" });
   const key = (from ?? feed.querySelector("article"))?.dataset.key;

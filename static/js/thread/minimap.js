@@ -1,4 +1,4 @@
-/** The spine: a frame shows what part of the thread is seen, a press goes there. */
+/** The minimap: a frame shows what part of the thread is seen, a press goes there. */
 import { bring } from "./chunks.js";
 import { focusRow } from "./rows.js";
 import { allSections, countOf, firstBelow, startOf } from "./sections.js";
@@ -16,7 +16,7 @@ function positionAt(height) {
 }
 
 function show() {
-  const view = document.getElementById("spine-view");
+  const view = document.getElementById("minimap-view");
   if (!view) return;
   const scale = UNITS / Math.max(1, session.total);
   const [top, bottom] = [positionAt(100) * scale, positionAt(innerHeight) * scale];
@@ -24,16 +24,16 @@ function show() {
   view.setAttribute("height", Math.max(4, bottom - top).toFixed(1));
 }
 
-/** The spine is swapped after every change, so that the page listens for it. */
+/** The minimap is swapped after every change, so that the page listens for it. */
 async function press(event) {
-  const spine = event.target.closest("#spine");
-  if (!spine) return;
-  const { top, height } = spine.getBoundingClientRect();
+  const minimap = event.target.closest("#minimap");
+  if (!minimap) return;
+  const { top, height } = minimap.getBoundingClientRect();
   const position = Math.floor(((event.clientY - top) / height) * session.total);
   focusRow(await bring(Math.max(0, position)), { block: "start" });
 }
 
-export function watchSpine() {
+export function watchMinimap() {
   if (!feed) return;
   // Scrolling is told once a frame, before anything is written in it: to measure then costs nothing.
   addEventListener("scroll", show, { passive: true });

@@ -3,7 +3,7 @@ import { say } from "../base/announce.js";
 import { applySplices, reload } from "./chunks.js";
 import { fragment } from "../base/fragment.js";
 import { keepPlace } from "./scroll_anchor.js";
-import { renew, renewChildren } from "./renew.js";
+import { renew, renewChildren } from "./morph.js";
 import { focusRow, tendTabOrder } from "./rows.js";
 import { feed, rowOf, session } from "./session.js";
 
@@ -46,8 +46,8 @@ function putPieces(pieces) {
   }
 }
 
-/** The spine is drawn in the frame behind the one that shows the rows: it costs as much as they do. */
-function drawSpine(pieces) {
+/** The minimap is drawn in the frame behind the one that shows the rows: it costs as much as they do. */
+function drawMinimap(pieces) {
   const draw = () => {
     putPieces(pieces);
     feed.dispatchEvent(new CustomEvent("thread:drawn"));
@@ -69,16 +69,16 @@ export function applyPatch(html) {
     return;
   }
   const pieces = [...answer.querySelectorAll("[hx-swap-oob]")];
-  const isSpine = ({ id }) => id === "spine";
+  const isMinimap = ({ id }) => id === "minimap";
   keepPlace(() => {
-    putPieces(pieces.filter((piece) => !isSpine(piece)));
+    putPieces(pieces.filter((piece) => !isMinimap(piece)));
     Object.assign(session, { head: Number(head), total: Number(total) });
     session.messages = Number(messageCount ?? session.messages);
     applySplices(JSON.parse(splices || "[]"));
     tendTabOrder(feed);
   });
   feed.dispatchEvent(new CustomEvent("thread:changed"));
-  drawSpine(pieces.filter(isSpine));
+  drawMinimap(pieces.filter(isMinimap));
   const settled = facts.dataset.reload ? reload() : Promise.resolve();
   settled.then(() => { if (focus && rowOf(focus)) focusRow(rowOf(focus)); });
   say(said);
@@ -92,5 +92,5 @@ export function replaceRow(row, html) {
     tendTabOrder(fresh.parentElement);
   });
   feed.dispatchEvent(new CustomEvent("thread:changed"));
-  drawSpine([]);
+  drawMinimap([]);
 }

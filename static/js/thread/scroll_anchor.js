@@ -45,10 +45,10 @@ export function keepPlace(change) {
 export function rememberFocus(element = document.activeElement) {
   const row = rowAt(element);
   const holder = element?.closest?.("[id]");
-  const verb = element?.dataset?.verb;
+  const action = element?.dataset?.action;
   const named = element?.closest?.("[data-operation]");
   const operation = !row || row.contains(named) ? named?.dataset.operation : undefined;
-  const control = verb && `[data-verb="${verb}"]:not([disabled])`;
+  const control = action && `[data-action="${action}"]:not([disabled])`;
   const instead = row && takingThePlaceOf(row);
 
   function restore() {

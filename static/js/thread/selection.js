@@ -6,7 +6,7 @@ import { ask } from "../base/requests.js";
 import { allRows, currentRow, focusRow, neighbour, own, rowAt } from "./rows.js";
 import { feed, rowOf, session } from "./session.js";
 import { say } from "../base/announce.js";
-import { define } from "../base/verbs.js";
+import { define } from "../base/actions.js";
 
 let keys = new Set();
 let anchor = "";
@@ -21,7 +21,7 @@ export const isSelected = (key) => keys.has(key);
 /** When the server has said what lies in the selection: what acts on it waits for that. */
 export const settled = () => pending;
 
-/** What a verb acts on: the selection, or the row when it is none of it. */
+/** What an action is about: the selection, or the row when it is none of it. */
 export function targetsFor(row, { preferRow = false } = {}) {
   const key = row?.dataset.key;
   if (keys.size && (!preferRow || !key || keys.has(key))) return selectedKeys();

@@ -64,7 +64,7 @@ def test_three_messages_are_dragged_over_two_hundred_others(
     press(page, "x", "Shift+ArrowDown", "Shift+ArrowDown")
     expect(page.locator("#selection-count")).to_have_text("3 messages")
     x, _ = pick_up(page, "m6")
-    expect(page.locator("#drag-slip-label")).to_have_text("3 messages")
+    expect(page.locator("#drag-preview-label")).to_have_text("3 messages")
     page.mouse.move(x + 40, 890, steps=3)
     page.wait_for_function(
         "() => (document.getElementById('n-m215')?.getBoundingClientRect().top ?? 9999) < 700",
@@ -78,7 +78,7 @@ def test_three_messages_are_dragged_over_two_hundred_others(
     behind = f"m{label.removeprefix('after #')}"
     page.mouse.up()
     expect(page.locator("#n-m5.is-moved")).to_be_attached()
-    expect(page.locator("#drop, #drag-slip")).to_have_count(2)
+    expect(page.locator("#drop, #drag-preview")).to_have_count(2)
     expect(page.locator("#drop")).to_be_hidden()
     keys = order(api, session)
     place = keys.index(behind)

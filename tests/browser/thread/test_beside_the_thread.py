@@ -1,4 +1,4 @@
-"""What belongs to a session beside its thread: lights, policy, notes, memos."""
+"""What belongs to a session beside its thread: provider checks, policy, notes, memos."""
 
 import httpx
 import pytest
@@ -31,29 +31,29 @@ def session(api: httpx.Client) -> str:
     return str(api.post("/api/sessions", json=body).json()["id"])
 
 
-def test_a_light_turns_with_an_edit_and_leads_to_what_it_found(
+def test_a_check_turns_with_an_edit_and_leads_to_what_it_found(
     page: Page, session: str
 ) -> None:
     visit(page, session)
-    light = page.get_by_role("button", name="Rules of the providers")
-    expect(light).to_contain_text("3 of 8 providers repaired", timeout=FIRST_COUNT_MS)
-    strip = page.locator("#lights-strip")
+    check = page.get_by_role("button", name="Rules of the providers")
+    expect(check).to_contain_text("3 of 8 providers repaired", timeout=FIRST_COUNT_MS)
+    strip = page.locator("#checks-strip")
     expect(strip.get_by_role("button", name="Anthropic")).to_contain_text("accepted")
     row(page, "m2").focus()
     press(page, "s")
     expect(strip.get_by_role("button", name="Anthropic")).to_contain_text("1 repaired")
-    expect(light).to_contain_text("8 of 8 providers repaired")
-    light.focus()
+    expect(check).to_contain_text("8 of 8 providers repaired")
+    check.focus()
     press(page, "Enter")
-    hit = page.locator("#lamp-anthropic .hit").first
+    hit = page.locator("#provider-anthropic .hit").first
     expect(hit).to_contain_text("R1")
     hit.get_by_role("link", name="m1").click()
-    expect(page.locator("#lights")).to_be_hidden()
+    expect(page.locator("#provider-checks")).to_be_hidden()
     expect(row(page, "m1")).to_be_focused()
     page.set_viewport_size({"width": 390, "height": 844})
     expect(strip).to_be_hidden()
-    light.click()
-    expect(page.locator("#lamp-openai")).to_be_visible()
+    check.click()
+    expect(page.locator("#provider-openai")).to_be_visible()
 
 
 def test_a_policy_shows_its_effect_before_it_is_saved(

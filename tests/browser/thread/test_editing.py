@@ -97,7 +97,7 @@ def test_revise_starts_from_the_words_and_shows_what_changed(
     press(page, "e")
     words = page.get_by_role("textbox", name="What the model sees instead")
     expect(words).to_have_value(re.compile("^Message 4 says"))
-    tally = page.locator("#dialog .tally")
+    tally = page.locator("#dialog .token-count")
     expect(tally).to_have_text(re.compile(r"^\d+ tokens$"))
     words.fill("Message 4 is short.")
     expect(tally).to_have_text("6 tokens")

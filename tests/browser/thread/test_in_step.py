@@ -127,7 +127,7 @@ def test_a_press_on_the_spine_goes_there_also_after_a_change(
     row(page, "m3").focus()
     press(page, "s")
     expect(row(page, "o1")).to_be_focused()
-    box = page.locator("#spine").bounding_box()
+    box = page.locator("#minimap").bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 7, box["y"] + box["height"] * 0.5)
     expect(row(page, "m350")).to_be_focused()

@@ -189,7 +189,7 @@ def test_the_key_sheet_lists_what_the_keys_do(
     press(page, "?")
     shown = page.locator("#keys dd").all_inner_texts()
     live = page.evaluate(
-        "async () => (await import('/static/js/keys.js')).liveCommands()"
+        "async () => (await import('/static/js/base/keys.js')).liveCommands()"
         ".filter(({ keys }) => keys.length).map(({ name }) => name)"
     )
     assert sorted(shown) == sorted(live)

@@ -22,7 +22,7 @@ def test_two_edits_are_staged_and_committed_together(
     row(page, "m8").focus()
     press(page, "S", "s")  # from now on what has no dialog is staged, too
     expect(staged.get_by_role("listitem")).to_have_count(2)
-    toggle = page.locator(".panel-bar [data-verb=staging]")
+    toggle = page.locator(".panel-bar [data-action=staging]")
     expect(toggle).to_have_attribute("aria-pressed", "true")
     assert {"m3", "m4", "m8"} <= set(keys_on_sheet(page))
     expect(staged.locator("[data-late=staged]")).to_contain_text("a turn")

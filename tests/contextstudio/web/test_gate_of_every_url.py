@@ -200,7 +200,7 @@ TABLE = (
     page(f"{S}/messages/m0/raw"),
     page(f"{S}/context"),
     page(f"{S}/context.json"),
-    page(f"{S}/lights"),
+    page(f"{S}/provider-checks"),
     page(f"{S}/policy"),
     form(f"{S}/policy", {"act": "reset"}, statuses=(403, 403, 302, 302)),
     form(

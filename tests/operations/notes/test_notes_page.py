@@ -105,7 +105,7 @@ def test_who_may_not_edit_reads(
         assert read.post("notes", act=act, **fields).status_code == 403
     client = Client()
     client.force_login(stranger)
-    for path in ("notes", "policy", "policy/effect", "lights"):
+    for path in ("notes", "policy", "policy/effect", "provider-checks"):
         assert client.get(page.url + path).status_code == 404
 
 
@@ -144,4 +144,6 @@ def test_hostile_notes_stay_words(page: Page) -> None:
         assert [one for one in watch.scripts if "src" not in one] == []
         assert "n-m0" not in watch.ids
         for _, given in watch.inside:
-            assert not [name for name in given if name.startswith(("hx-", "data-verb"))]
+            assert not [
+                name for name in given if name.startswith(("hx-", "data-action"))
+            ]

@@ -1,4 +1,4 @@
-"""The meter, the spine, and what rows look like from afar."""
+"""The meter, the minimap, and what rows look like from afar."""
 
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ from operations.domain.log.log import Entry, fold
 from operations.domain.thread.replay import replay
 from operations.domain.tree.leaf import Leaf
 from operations.editor.panels.meter import meter_of
-from operations.editor.panels.minimap import HEIGHT, MOST_STROKES, spine_of
+from operations.editor.panels.minimap import HEIGHT, MOST_STROKES, minimap_of
 from operations.editor.rows import minimap_bands as silhouette
 from operations.editor.rows.minimap_bands import Shape, shapes
 from operations.editor.rows.sections import guessed_height
@@ -70,17 +70,17 @@ def test_the_meter_names_what_was_saved() -> None:
 
 
 def test_a_long_spine_has_no_more_strokes_than_it_has_room_for() -> None:
-    spine = spine_of(look_at(replay(originals(5000), log(digest(10, 20)))))
-    strokes = (spine.user + spine.assistant + spine.tool).count("M")
-    assert strokes + len(spine.folds) <= MOST_STROKES
-    assert len(spine.folds) == 1
-    tops = [float(d.split("h")[0].split(" ")[1]) for d in spine.tool.split("M")[1:]]
+    minimap = minimap_of(look_at(replay(originals(5000), log(digest(10, 20)))))
+    strokes = (minimap.user + minimap.assistant + minimap.tool).count("M")
+    assert strokes + len(minimap.folds) <= MOST_STROKES
+    assert len(minimap.folds) == 1
+    tops = [float(d.split("h")[0].split(" ")[1]) for d in minimap.tool.split("M")[1:]]
     assert tops == sorted(tops)
     assert tops[-1] <= HEIGHT
 
 
 def test_an_empty_thread_has_an_empty_spine() -> None:
-    assert spine_of(look_at(replay([], log()))).user == ""
+    assert minimap_of(look_at(replay([], log()))).user == ""
 
 
 def test_heights_grow_with_what_is_said_up_to_a_limit() -> None:

@@ -80,7 +80,7 @@ MARKUP = [
     "<div hx-swap-oob=true id=toast>x</div>",
     "<div hx-vals='js:{x:alert(1)}'>x</div>",
     "<div hx-disable=false hx-ext=eval>x</div>",
-    "<button data-verb=revert data-operation=o1>x</button>",
+    "<button data-action=revert data-operation=o1>x</button>",
     "<div ws-connect=/ws sse-connect=/sse>x</div>",
     "<div _='on load alert(1)' x-data='alert(1)' @click=alert(1)>x</div>",
     "<div class='toggle vh' aria-hidden=true role=alert tabindex=-1>x</div>",

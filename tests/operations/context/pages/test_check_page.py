@@ -1,4 +1,4 @@
-"""The lights of the thread's header: compiled once for a head, and only where asked."""
+"""The provider checks of the thread's header: compiled once for a head, and only where asked."""
 
 from collections.abc import Callable
 from unittest.mock import patch
@@ -6,8 +6,7 @@ from unittest.mock import patch
 import pytest
 
 from contextstudio.accounts.models import User
-from operations.context import policies
-from operations.context import provider_checks as lights
+from operations.context import policies, provider_checks
 from operations.context.services import Wish, assemble_session
 from operations.domain.providers import PROVIDERS
 from operations.domain.providers.request import Severity
@@ -20,7 +19,7 @@ from tests.people import caller
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The providers for which something was compiled, one after the other."""
     found: list[str] = []
-    compiled = lights.compile_request
+    compiled = provider_checks.compile_request
     monkeypatch.setattr(
         "operations.context.services.compile_request",
         lambda name, draft: found.append(name) or compiled(name, draft),
@@ -32,15 +31,15 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_a_light_says_what_compiling_for_its_provider_finds(page: Page) -> None:
-    found = lights.load_lights(page.session, list(PROVIDERS))
+def test_a_check_says_what_compiling_for_its_provider_finds(page: Page) -> None:
+    found = provider_checks.load_checks(page.session, list(PROVIDERS))
     assert list(found) == list(PROVIDERS)
-    for provider, light in found.items():
+    for provider, check in found.items():
         compiled = assemble_session(page.session, Wish(provider=provider)).compiled
-        assert {hit.detail for hit in light.hits} == {
+        assert {hit.detail for hit in check.hits} == {
             issue.detail for issue in compiled.issues
         }
-        assert light.state == max(
+        assert check.state == max(
             (issue.severity for issue in compiled.issues),
             key=["note", "repaired", "refused"].index,
             default=Severity.NOTE,
@@ -53,7 +52,7 @@ def test_it_is_compiled_once_for_a_head_and_again_for_what_it_depends_on(
     def look() -> list[str]:
         made.clear()
         page.session.refresh_from_db()
-        lights.load_lights(page.session, ["openai", "gemini"])
+        provider_checks.load_checks(page.session, ["openai", "gemini"])
         return list(made)
 
     def changing(act: Callable[[], object]) -> list[str]:
@@ -73,24 +72,24 @@ def test_it_is_compiled_once_for_a_head_and_again_for_what_it_depends_on(
     assert look() == []
 
 
-def test_the_page_shows_the_lights_and_each_hit_leads_to_its_message(
+def test_the_page_shows_the_checks_and_each_hit_leads_to_its_message(
     page: Page,
 ) -> None:
-    shown = page.get("lights").content.decode()
-    assert shown.count('class="lamp"') == len(PROVIDERS)
+    shown = page.get("provider-checks").content.decode()
+    assert shown.count('class="provider-result"') == len(PROVIDERS)
     assert '<b>R1</b> <span class="dim">repaired</span>' in shown
-    assert f'href="{page.url}?at=m3#n-m3" data-verb="jump" data-to="m3"' in shown
+    assert f'href="{page.url}?at=m3#n-m3" data-action="jump" data-to="m3"' in shown
     assert "accepts it after" in shown
-    assert page.get("lights", provider="nobody").status_code == 422
+    assert page.get("provider-checks", provider="nobody").status_code == 422
 
 
 def test_of_a_long_thread_no_provider_is_looked_at_unasked(
     page: Page, made: list[str]
 ) -> None:
     with patch("operations.context.pages.check_views.MOST_UNASKED", 10):
-        first = page.get("lights").content.decode()
+        first = page.get("provider-checks").content.decode()
         assert made == []
         assert first.count("not looked at yet") == len(PROVIDERS) + 1
-        second = page.get("lights", provider="gemini").content.decode()
+        second = page.get("provider-checks", provider="gemini").content.decode()
     assert made == ["gemini"]
     assert second.count("not looked at yet") == len(PROVIDERS) - 1

@@ -6,7 +6,7 @@ from typing import Any
 EVIL = (
     "<script>alert(1)</script><svg onload=alert(1)><img src=x onerror=alert(1)>"
     '<a href="javascript:alert(1)" hx-get="/sign-out" hx-trigger="load">x</a>'
-    '<article id="n-m0" data-verb="revert" style="position:fixed"></article></div></article>'
+    '<article id="n-m0" data-action="revert" style="position:fixed"></article></div></article>'
     "\x1b[31mred\x1b]0;title\x07 \u202eabc \x00 \ud800 "
     "[x](javascript:alert(1)) ![p](http://tracker.invalid/p.png) {{ 7|add:7 }} {% now %}"
 )

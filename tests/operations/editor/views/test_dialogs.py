@@ -56,7 +56,7 @@ def test_a_digest_tells_what_it_leaves_out(page: Page) -> None:
 def test_a_decision_is_offered_until_somebody_has_decided(page: Page) -> None:
     page.edit("snip", targets="m2 m3", propose="1")
     assert (
-        'data-verb="accept"'
+        'data-action="accept"'
         in page.get("dialogs/decide", operation="o1").content.decode()
     )
     page.post("operations/o1/reject")
@@ -133,4 +133,6 @@ def test_what_is_being_written_is_counted_as_it_would_be_kept(page: Page) -> Non
     assert made is not None
     assert counted == made.tokens > 0
     assert page.post("tokens", text="").json() == {"tokens": 0}
-    assert "data-tally" in page.get("dialogs/digest", targets="m2").content.decode()
+    assert (
+        "data-count-tokens" in page.get("dialogs/digest", targets="m2").content.decode()
+    )

@@ -28,11 +28,11 @@ def test_a_digest_answers_with_its_marker_and_takes_its_rows_out(page: Page) -> 
     assert keys(page)[:4] == ["m0", "m1", "o1", "m5"]
 
 
-def test_every_answer_brings_meter_spine_outline_and_drawer_along(page: Page) -> None:
+def test_every_answer_brings_meter_minimap_outline_and_drawer_along(page: Page) -> None:
     swaps = read(page.edit("snip", targets="m2 m3")).swaps
     for part in (
         "meter",
-        "spine",
+        "minimap",
         "g-m0",
         "operations-count",
         "panel-operations",
@@ -196,7 +196,7 @@ def test_a_viewer_is_refused_and_sees_no_verbs(
     assert page.edit("snip", targets="m2").status_code == 403
     content = page.get().content.decode()
     assert "is-read-only" in content
-    assert 'data-verb="digest"' not in content
+    assert 'data-action="digest"' not in content
 
 
 def test_active_tags_let_a_condition_hold(page: Page) -> None:
@@ -222,11 +222,11 @@ def test_an_unknown_kind_and_a_malformed_key_are_refused(page: Page) -> None:
     assert page.post("operations/o9/off").status_code == 404
 
 
-def test_spine_and_outline_are_left_out_where_they_are_what_they_were(
+def test_minimap_and_outline_are_left_out_where_they_are_what_they_were(
     page: Page,
 ) -> None:
     swaps = read(page.edit("tag", targets="m2", tags="goal")).swaps
-    parts = ("spine", "outline-list", "g-m0")
+    parts = ("minimap", "outline-list", "g-m0")
     assert not any(swap.endswith(parts) for swap in swaps)
     assert any(swap.endswith("meter") for swap in swaps)
 

@@ -104,7 +104,7 @@ def test_a_large_fold_opens_with_a_gap_that_can_be_filled(page: Page) -> None:
     targets = " ".join(f"m{index}" for index in range(10, 190))
     page.edit("digest", targets=targets, summary="Many in one")
     content = page.post("folds/o1", open="1").content.decode()
-    assert 'data-verb="fill"' in content
+    assert 'data-action="fill"' in content
     assert 'data-start="40" data-count="136"' in content
     rest = page.get("children", operation="o1", start=40, count=136)
     assert len(read(rest).articles) == 100

@@ -2,7 +2,7 @@
 import { printed } from "./commands.js";
 import { element } from "./fragment.js";
 import { liveCommands, singleKeys, switchSingleKeys } from "./keys.js";
-import { define } from "./verbs.js";
+import { define } from "./actions.js";
 
 const sheet = document.getElementById("keys");
 
