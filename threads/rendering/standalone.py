@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from threads.domain.formats.blocks import blocks
 from threads.domain.formats.format import Heading
+from threads.domain.formats.io import base64_text
 from threads.domain.message import Message, encode_part
 from threads.domain.part import File, Image, Part, ToolResult
 
@@ -52,7 +52,7 @@ def _with_hash(part: Part, heading: Heading, pictures: dict[str, str]) -> Part:
     if not isinstance(part, Image) or (data := heading.data(part)) is None:
         return part
     sha256 = part.sha256 or hashlib.sha256(data).hexdigest()
-    pictures[sha256] = blocks.data_uri(part.media_type, data)
+    pictures[sha256] = base64_text.data_uri(part.media_type, data)
     return replace(part, sha256=sha256)
 
 

@@ -13,14 +13,9 @@ from typing import Any, NamedTuple
 from operations.domain.thread.node import Shown
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_place
-from threads.domain.formats.blocks.request_form import (
-    Form,
-    Piece,
-    RequestForm,
-    system_words,
-)
 from threads.domain.formats.format import Heading
-from threads.domain.formats.kit.call_ids import CallIds
+from threads.domain.formats.requests.call_ids import CallIds
+from threads.domain.formats.requests.form import Form, Piece, RequestForm, system_words
 from threads.domain.message import Message
 
 from .alignment import SYSTEM, Unit

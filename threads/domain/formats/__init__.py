@@ -1,12 +1,13 @@
 """Transcripts in and out: a detector by content, and a parser and a writer per format.
 
 `detect` says what a file may be, `read` gives its conversations, `write` makes a file of
-messages, `read_messages` takes what a client posts. A new format is one module with a
-`Format`, named in `KNOWN`.
+messages. A family of formats is a folder that exports `FORMATS`, those it reads, and `WRITERS`,
+those it writes; a new format is one more in its family's.
 """
 
 import uuid
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
@@ -14,79 +15,70 @@ from threads.domain.message import Message
 from threads.domain.part import JSON
 from threads.domain.transcript import Transcript
 
-from . import atif, claude_code, codex, foreign, opencode
-from .agents import aider, cline, copilot_cli, pi, specstory
-from .anthropic import messages as anthropic
-from .benchmarks import inspect_eval, mini_swe_agent, swe_agent, tau2, tau_bench
-from .claude_code import writing as claude_writing
-from .codex import exec as codex_exec
-from .datasets import sharegpt
-from .documents import contextstudio, html, markdown, role_headings
-from .exports import chatgpt, claude_ai
-from .format import Blob, Candidate, Format, Heading
-from .gemini import cli as gemini_cli
-from .gemini import cli_stream as gemini_cli_stream
-from .gemini import messages as gemini
-from .io import json_text
-from .openai import completions, finetuning
-from .openai import messages as openai
-from .openai import responses as openai_responses
-from .openhands import events as openhands
-from .sample import HEAD, Sample
-from .traces import langchain, langfuse, otel
-
-KNOWN: tuple[Format, ...] = (
-    contextstudio.FORMAT,
-    claude_code.FORMAT,
-    claude_code.STREAM_FORMAT,
-    codex.FORMAT,
-    codex_exec.FORMAT,
-    openai_responses.FORMAT,
-    gemini.FORMAT,
-    opencode.FORMAT,
-    gemini_cli.FORMAT,
-    gemini_cli_stream.FORMAT,
-    atif.FORMAT,
-    chatgpt.FORMAT,
-    pi.FORMAT,
-    copilot_cli.FORMAT,
-    cline.FORMAT,
-    openhands.FORMAT,
-    aider.FORMAT,
-    completions.FORMAT,
-    specstory.FORMAT,
-    swe_agent.FORMAT,
-    mini_swe_agent.FORMAT,
-    tau_bench.FORMAT,
-    tau2.FORMAT,
-    claude_ai.FORMAT,
-    inspect_eval.FORMAT,
-    sharegpt.FORMAT,
-    langchain.FORMAT,
-    langfuse.FORMAT,
-    otel.FORMAT,
-    *foreign.FORMATS,
-    anthropic.FORMAT,
-    openai.FORMAT,
-    role_headings.FORMAT,
+from . import (
+    agents,
+    anthropic,
+    atif,
+    benchmarks,
+    claude_code,
+    codex,
+    contextstudio,
+    datasets,
+    documents,
+    exports,
+    foreign,
+    gemini,
+    openai,
+    opencode,
+    openhands,
+    traces,
 )
+from .format import Blob, Candidate, Format, Heading, Writer
+from .io import json_text
+from .requests.form import RequestForm
+from .sample import HEAD, Sample
 
-WRITERS = {
-    "contextstudio": contextstudio.WRITER,
-    "openai": openai.WRITER,
-    "anthropic": anthropic.WRITER,
-    "gemini": gemini.WRITER,
-    "atif": atif.WRITER,
-    "atif_zip": atif.ARCHIVE_WRITER,
-    "codex": codex.WRITER,
-    "openai_responses": openai_responses.WRITER,
-    "finetuning": finetuning.WRITER,
-    "claude_code": claude_writing.WRITER,
-    "markdown": markdown.WRITER,
-    "html": html.WRITER,
-}
+_READ = (
+    contextstudio,
+    claude_code,
+    codex,
+    anthropic,
+    openai,
+    gemini,
+    opencode,
+    atif,
+    exports,
+    agents,
+    openhands,
+    benchmarks,
+    datasets,
+    traces,
+    foreign,
+    documents,
+)
+"""Families that are read: of formats as sure of a file, that of the first is meant."""
+_WRITTEN = (
+    contextstudio,
+    openai,
+    anthropic,
+    gemini,
+    atif,
+    codex,
+    claude_code,
+    documents,
+)
+"""Families that are written, in the order in which people are offered them."""
 
-REQUESTS = {"openai": openai.REQUEST, "anthropic": anthropic.REQUEST}
+KNOWN: tuple[Format, ...] = tuple(
+    sorted(
+        chain.from_iterable(family.FORMATS for family in _READ),
+        key=lambda format_: format_.is_general,
+    )
+)
+WRITERS: dict[str, Writer] = dict(
+    chain.from_iterable(family.WRITERS.items() for family in _WRITTEN)
+)
+REQUESTS: dict[str, RequestForm] = openai.REQUESTS | anthropic.REQUESTS
 """The forms of requests that `apply` takes and answers."""
 
 CERTAIN = 0.95

@@ -9,7 +9,7 @@ from threads.domain.message import Message
 from threads.domain.part import JSON, File, Image
 from threads.domain.transcript import Transcript
 
-from .blocks import blocks
+from .io import base64_text
 from .io.folder import Folder, Gathered
 from .sample import Sample
 
@@ -38,6 +38,8 @@ class Format:
     read: Reader | None = None
     hint: str = ""
     gather: Gatherer | None = None
+    is_general: bool = False
+    """Whether other programs write it too: of two formats as sure of a file, the other is meant."""
 
 
 class Candidate(NamedTuple):
@@ -81,7 +83,7 @@ class Heading:
         """The bytes as a `data:` address, so that the file stands alone; else where they are."""
         data = self.data(part)
         if data is not None:
-            return blocks.data_uri(part.media_type, data)
+            return base64_text.data_uri(part.media_type, data)
         return part.url or f"/api/blobs/{part.sha256}"
 
 

@@ -2,7 +2,7 @@
 
 from operations.domain.providers.request import Draft
 from operations.domain.providers.rules import Rules
-from threads.domain.formats.blocks.request_form import SYSTEM_GAP
+from threads.domain.formats.requests.form import SYSTEM_GAP
 
 from .cleaning import clean
 from .draft_turns import Turn, Work

@@ -277,5 +277,8 @@ def test_no_text_ends_its_own_fence(text: str) -> None:
 
 
 def test_another_format_is_refused_at_once() -> None:
-    with pytest.raises(Invalid, match="contextstudio, openai, anthropic, gemini, atif"):
+    first = (
+        "contextstudio, openai, openai_responses, finetuning, anthropic, gemini, atif"
+    )
+    with pytest.raises(Invalid, match=first):
         formats.write("tape", [])

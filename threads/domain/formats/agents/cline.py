@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
-from threads.domain.formats.blocks import blocks
+from threads.domain.formats import blocks
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.folder import Folder, Gathered, Member

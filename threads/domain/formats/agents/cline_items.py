@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from threads.domain.formats import blocks
 from threads.domain.formats.anthropic import messages as anthropic
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.formats.kit.reading import Item, Row
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
@@ -180,7 +180,7 @@ def _block(block: JSON, at: tuple[str | int, ...]) -> Iterator[Part]:
         case "file" if isinstance(given.get("content"), str):
             data = given["content"].encode("utf-8", "surrogatepass")
             yield File("text/plain", fields.text(given, "path") or None, data=data)
-        case "image" if (data := blocks.inline(given.get("data"))) is not None:
+        case "image" if (data := base64_text.decode(given.get("data"))) is not None:
             kind = fields.text(given, "mediaType", "mimeType")
             yield Image(kind or "image/*", data=data)
         case "reasoning" if words := fields.text(given, "text"):

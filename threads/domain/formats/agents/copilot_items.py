@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.io import fields
+from threads.domain.formats import blocks
+from threads.domain.formats.io import base64_text, fields
 from threads.domain.formats.kit.reading import Item, Row
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role, Usage
@@ -136,7 +136,7 @@ class Items:
     def _binary(self, one: dict[str, Any]) -> Image | File | None:
         """A picture or file with its bytes, given in place or in an event of its own."""
         held = one if "data" in one else self.asset(fields.text(one, "assetId"))
-        data = blocks.inline(held.get("data"))
+        data = base64_text.decode(held.get("data"))
         if data is None:
             return None
         kind = fields.text(one, "mimeType") or fields.text(held, "mimeType")

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.io import fields
+from threads.domain.formats import blocks
+from threads.domain.formats.io import base64_text, fields
 from threads.domain.formats.kit.reading import Item, Row
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, Image, Part, Text, Thinking, ToolCall, ToolResult
@@ -140,6 +140,6 @@ def _block(block: dict[str, Any]) -> Part | None:
             if not name:
                 raise Invalid("Here the name of a tool is expected.", at=("content",))
             return ToolCall(fields.text(block, "id"), name, block.get("arguments", {}))
-        case "image" if (data := blocks.inline(block.get("data"))) is not None:
+        case "image" if (data := base64_text.decode(block.get("data"))) is not None:
             return Image(fields.text(block, "mimeType") or "image/*", data=data)
     return None

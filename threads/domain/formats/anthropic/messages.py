@@ -6,12 +6,12 @@ Source: docs.anthropic.com/en/api/messages.
 from collections.abc import Iterator
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.blocks.request_form import RequestForm
+from threads.domain.formats import blocks
 from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields
 from threads.domain.formats.kit import chat
 from threads.domain.formats.kit.conversation import Family
+from threads.domain.formats.requests.form import RequestForm
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON
@@ -110,6 +110,7 @@ FORMAT = Format(
     label="a list of Anthropic messages",
     score=_score,
     read=lambda file, _name: chat.read(file, FAMILY),
+    is_general=True,
 )
 WRITER = Writer("Anthropic (messages)", "json", "application/json", write)
 REQUEST = RequestForm(

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.blocks.request_form import Piece, system_words
+from threads.domain.formats import blocks
 from threads.domain.formats.format import Heading
 from threads.domain.formats.io import json_text
-from threads.domain.formats.kit.call_ids import CallIds
+from threads.domain.formats.requests.call_ids import CallIds
+from threads.domain.formats.requests.form import Piece, system_words
 from threads.domain.message import Message, Role
 from threads.domain.part import (
     JSON,

@@ -40,3 +40,5 @@ WRITER = Writer("ATIF (trajectory)", "json", "application/json", write)
 ARCHIVE_WRITER = Writer(
     "ATIF with its images (zip)", "zip", "application/zip", write_archive
 )
+FORMATS = (FORMAT,)
+WRITERS = {"atif": WRITER, "atif_zip": ARCHIVE_WRITER}

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import base64_text, fields
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
@@ -115,7 +114,7 @@ def _media(block: dict[str, Any], kind: str) -> Image | File | None:
     address = fields.text(block, kind)
     if kind not in ("image", "audio", "video", "document") or not address:
         return None
-    inline = blocks.split_data_uri(address)
+    inline = base64_text.split_data_uri(address)
     if kind == "image":
         return Image(inline[0], data=inline[1]) if inline else _linked(address)
     name = fields.text(block, "filename") or None

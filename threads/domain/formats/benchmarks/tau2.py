@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO
 
-from threads.domain.formats.blocks import blocks
+from threads.domain.formats import blocks
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.folder import Folder, Gathered, Member

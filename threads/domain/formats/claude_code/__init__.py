@@ -20,6 +20,7 @@ from . import folder as claude_folder
 from . import record as claude_record
 from .index import Index
 from .session_transcripts import NAME, transcripts
+from .writing import WRITER
 
 LABEL = "a Claude Code session (JSONL)"
 STREAM = "claude_code_stream"
@@ -64,3 +65,5 @@ def _score_stream(sample: Sample) -> float:
 
 FORMAT = Format(NAME, LABEL, claude_record.score, read, gather=claude_folder.gather)
 STREAM_FORMAT = Format(STREAM, STREAM_LABEL, _score_stream, read_stream)
+FORMATS = (FORMAT, STREAM_FORMAT)
+WRITERS = {"claude_code": WRITER}

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, BinaryIO
 
-from threads.domain.formats.blocks import blocks
+from threads.domain.formats import blocks
 from threads.domain.formats.io import fields, source, windows
 from threads.domain.formats.io.source import BROKEN, Span
 from threads.domain.formats.kit import lineage

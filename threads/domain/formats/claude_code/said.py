@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from threads.domain.formats import blocks
 from threads.domain.formats.anthropic import messages as anthropic
-from threads.domain.formats.blocks import blocks
 from threads.domain.formats.io import fields
 from threads.domain.message import Usage
 from threads.domain.part import Part

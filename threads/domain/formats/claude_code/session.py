@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.blocks import blocks
+from threads.domain.formats import blocks
 from threads.domain.formats.io import fields
 from threads.domain.formats.kit.lineage import MESSAGE
 from threads.domain.message import ASSISTANT, USER, Message

@@ -17,12 +17,11 @@ from threads.domain.formats.io import fields
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript
 
+from . import exec
 from . import folder as codex_folder
 from .index import Index
 from .session import NAME, has_words, transcripts
 from .writing import WRITER
-
-__all__ = ["FORMAT", "WRITER"]
 
 LABEL = "a Codex rollout (JSONL)"
 KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context"})
@@ -60,3 +59,5 @@ def _score(sample: Sample) -> float:
 
 
 FORMAT = Format(NAME, LABEL, _score, read, gather=codex_folder.gather)
+FORMATS = (FORMAT, exec.FORMAT)
+WRITERS = {"codex": WRITER}

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.message import Message, Role
 from threads.domain.part import (
     JSON,
@@ -113,7 +112,7 @@ def _block(block: JSON) -> Text | Image | File | Opaque:
     kind = fields.text(block, "type")
     if kind == "text" and fields.text(block, "text"):
         return Text(block["text"])
-    data = blocks.inline(fields.mapping(block).get("data"))
+    data = base64_text.decode(fields.mapping(block).get("data"))
     if kind == "image" and data is not None:
         return Image(fields.text(block, "mimeType") or "image/*", data=data)
     return Opaque(kind or "block", block)

@@ -1,0 +1,5 @@
+"""Data sets of conversations."""
+
+from . import sharegpt
+
+FORMATS = (sharegpt.FORMAT,)

@@ -14,15 +14,15 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.blocks import blocks
+from threads.domain.formats import blocks
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.source import Span
 from threads.domain.formats.kit import pieces
-from threads.domain.formats.kit.call_ids import CallIds
 from threads.domain.formats.kit.conversation import members_of
 from threads.domain.formats.kit.pieces import Item, Items, Opener, Reading, value_of
 from threads.domain.formats.openai import messages as openai
+from threads.domain.formats.requests.call_ids import CallIds
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Part, Text, ToolCall, ToolResult

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.blocks import blocks
+from threads.domain.formats import blocks
 from threads.domain.formats.io import fields
 from threads.domain.part import (
     JSON,

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Place
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.part import (
     JSON,
     File,
@@ -150,7 +149,7 @@ def read_media(part: JSON) -> Image | File | None:
 
 def _inline(holder: Block, _calls: Calls | None = None) -> Image | File | None:
     words = "".join(fields.text(holder, "data").translate(_STANDARD).split())
-    data = blocks.inline(words + "=" * (-len(words) % 4))
+    data = base64_text.decode(words + "=" * (-len(words) % 4))
     if "data" not in holder or data is None:
         return None
     media_type = _media_type(holder)

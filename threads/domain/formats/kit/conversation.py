@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from threads.domain.formats.blocks import blocks
+from threads.domain.formats import blocks
 from threads.domain.formats.io import fields, json_text, source, windows
 from threads.domain.formats.io.source import BROKEN, Span
 from threads.domain.message import Message, Role

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.io import fields, json_text
+from threads.domain.formats import blocks
+from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.message import ASSISTANT, TOOL, Message, Role, Usage
 from threads.domain.part import (
     JSON,
@@ -277,7 +277,7 @@ def _hosted(item: dict[str, Any], _at: Place) -> Item:
 
 def _picture(item: dict[str, Any], at: Place) -> Item:
     """An image that the model has made; whole where its bytes are not there."""
-    data = blocks.inline(item.get("result"))
+    data = base64_text.decode(item.get("result"))
     if not data:
         return _hosted(item, at)
     found = (kind for magic, kind in _PICTURES.items() if data.startswith(magic))

@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.blocks.request_form import Piece, RequestForm
+from threads.domain.formats import blocks
 from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.kit import chat
 from threads.domain.formats.kit.conversation import Family
+from threads.domain.formats.requests.form import Piece, RequestForm
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, Opaque, Part, Thinking, ToolCall
@@ -179,6 +179,7 @@ FORMAT = Format(
     label="a list of chat messages (OpenAI)",
     score=_score,
     read=lambda source, _name: chat.read(source, FAMILY),
+    is_general=True,
 )
 WRITER = Writer("OpenAI (messages)", "json", "application/json", write)
 REQUEST = RequestForm(

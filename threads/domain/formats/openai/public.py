@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from threads.domain.formats.documents import contextstudio
+from threads.domain.formats import contextstudio
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, File, Image, Part, ToolResult
 

@@ -6,9 +6,9 @@ Source: platform.openai.com/docs/api-reference/chat/create.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from threads.domain.formats.blocks import blocks
+from threads.domain.formats import blocks
 from threads.domain.formats.format import Heading
-from threads.domain.formats.io import json_text
+from threads.domain.formats.io import base64_text, json_text
 from threads.domain.message import Message, Role
 from threads.domain.part import (
     JSON,
@@ -32,7 +32,7 @@ def blob_address(part: Image | File) -> str:
     """Where the public API shows an image or a file: a blob, its own address, or inline."""
     if part.sha256 is not None:
         return f"/api/blobs/{part.sha256}"
-    return part.url or blocks.data_uri(part.media_type, part.data or b"")
+    return part.url or base64_text.data_uri(part.media_type, part.data or b"")
 
 
 # The public form

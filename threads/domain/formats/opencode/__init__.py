@@ -122,3 +122,4 @@ def _score(sample: Sample) -> float:
 
 
 FORMAT = Format(NAME, LABEL, _score, read, gather=gather)
+FORMATS = (FORMAT,)

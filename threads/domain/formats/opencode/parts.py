@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import base64_text, fields
 from threads.domain.message import Usage
 from threads.domain.part import (
     JSON,
@@ -143,7 +142,7 @@ def read_file(part: JSON) -> Image | File | None:
     name = fields.text(part, "filename") or None
     if not url:
         return None
-    found = blocks.split_data_uri(url)
+    found = base64_text.split_data_uri(url)
     data = found[1] if found else None
     address = None if found else url
     if media_type.startswith("image/"):

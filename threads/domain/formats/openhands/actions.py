@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.io import fields
+from threads.domain.formats import blocks
+from threads.domain.formats.io import base64_text, fields
 from threads.domain.formats.kit.reading import Item, Row
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
@@ -185,7 +185,7 @@ def _said(role: Role, arguments: dict[str, Any]) -> Message | None:
 def _images(urls: Any) -> Iterator[Image]:
     for url in urls if isinstance(urls, list) else []:
         if isinstance(url, str) and url.startswith("data:"):
-            if found := blocks.split_data_uri(url):
+            if found := base64_text.split_data_uri(url):
                 yield Image(found[0], data=found[1])
         elif isinstance(url, str) and url:
             yield Image("image/*", url=url)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from threads.domain.formats.blocks import blocks
+from threads.domain.formats import blocks
 from threads.domain.formats.io import fields
 from threads.domain.formats.kit.reading import Item, Row
 from threads.domain.formats.openai import messages as openai

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.blocks import blocks
+from threads.domain.formats import blocks
 from threads.domain.formats.gemini import parts as gemini_parts
-from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.formats.openai import messages as openai
 from threads.domain.part import (
     JSON,
@@ -171,7 +171,7 @@ def _media(block: Block) -> Image | File | None:
     name = fields.text(block, "filename", "file_name", "name") or None
     url = fields.text(block, "url", "uri", "image")
     encoded = fields.text(block, "base64", "data", "content", "image")
-    if inline := blocks.split_data_uri(url or encoded):
+    if inline := base64_text.split_data_uri(url or encoded):
         type_, data = inline
     elif url.startswith(("http://", "https://")):
         return (
@@ -179,7 +179,7 @@ def _media(block: Block) -> Image | File | None:
             if is_image
             else File(type_, name, url=url)
         )
-    elif not type_ or (data := blocks.inline(encoded) or b"") == b"":
+    elif not type_ or (data := base64_text.decode(encoded) or b"") == b"":
         return None
     return Image(type_, data=data) if is_image else File(type_, name, data=data)
 

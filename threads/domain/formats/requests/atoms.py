@@ -14,7 +14,7 @@ from threads.domain.formats.format import Heading
 from threads.domain.message import Message, Role, encode_parts
 from threads.domain.part import File, Image, Part, ToolResult
 
-from .request_form import RequestForm
+from .form import RequestForm
 
 
 class Atom(NamedTuple):

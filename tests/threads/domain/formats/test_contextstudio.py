@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.strategies import messages
 from threads.domain import formats
-from threads.domain.formats.documents import contextstudio
+from threads.domain.formats import contextstudio
 from threads.domain.message import Message, Role
 from threads.domain.part import Image, Text, ToolCall, ToolResult
 

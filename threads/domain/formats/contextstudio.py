@@ -12,12 +12,6 @@ from dataclasses import asdict
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from threads.domain.formats.blocks import blocks
-from threads.domain.formats.format import Format, Heading, Writer
-from threads.domain.formats.io import fields, json_text
-from threads.domain.formats.kit import chat
-from threads.domain.formats.kit.conversation import Family
-from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage, encode_part
 from threads.domain.part import (
     JSON,
@@ -30,6 +24,12 @@ from threads.domain.part import (
     ToolCall,
     ToolResult,
 )
+
+from .format import Format, Heading, Writer
+from .io import base64_text, fields, json_text
+from .kit import chat
+from .kit.conversation import Family
+from .sample import Sample
 
 NAME = "contextstudio"
 VERSION = 1
@@ -158,7 +158,7 @@ def _data(part: dict[str, Any], at: Place) -> bytes | None:
     """The bytes of an image or a file; one without bytes or an address can't be shown."""
     if part.get("data") is None and part.get("url") is not None:
         return None
-    data = blocks.inline(part.get("data"))
+    data = base64_text.decode(part.get("data"))
     if data is None:
         raise Invalid("Here bytes in base64 are expected.", at=(*at, "data"))
     return data
@@ -176,3 +176,5 @@ FORMAT = Format(
     read=lambda file, _name: chat.read(file, FAMILY),
 )
 WRITER = Writer("ContextStudio (lossless)", "json", "application/json", write)
+FORMATS = (FORMAT,)
+WRITERS = {NAME: WRITER}

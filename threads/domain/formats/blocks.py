@@ -7,14 +7,10 @@ is kept whole as `Opaque`; request-only members (`cache_control`, `detail`) are 
 Sources: platform.openai.com/docs/api-reference/chat, docs.anthropic.com/en/api/messages.
 """
 
-import base64
-import binascii
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from threads.domain.formats.io import fields, json_text
 from threads.domain.part import (
     JSON,
     File,
@@ -27,11 +23,10 @@ from threads.domain.part import (
     ToolResult,
 )
 
+from .io import base64_text, fields, json_text
+
 Block = dict[str, Any]
 
-_DATA_URI = re.compile(r"data:([\w.+/*-]*)[\w=;.+-]*?;base64,", re.ASCII)
-_MEDIA_TYPE = re.compile(r"[\w.+/*-]+(;[\w=.+-]+)*", re.ASCII)
-_UNKNOWN_TYPE = "application/octet-stream"
 _SURE_DEPTH = json_text.MAX_DEPTH - 20
 _RESULT_KINDS = (Text, Image, File, Opaque)
 
@@ -108,30 +103,6 @@ def read_block(block: JSON, at: Place) -> tuple[Part, ...]:
     return () if isinstance(part, Text) and not part.text else (part,)
 
 
-def inline(data: JSON) -> bytes | None:
-    """The bytes of base64 text, or None where it is none (a scrubber has been in it)."""
-    if not isinstance(data, str):
-        return None
-    try:
-        return base64.b64decode("".join(data.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return None
-
-
-def split_data_uri(uri: str) -> tuple[str, bytes] | None:
-    """Media type and bytes of a base64 `data:` address, else None."""
-    if not (match := _DATA_URI.match(uri)):
-        return None
-    data = inline(uri[match.end() :])
-    return None if data is None else (match[1] or _UNKNOWN_TYPE, data)
-
-
-def data_uri(media_type: str, data: bytes) -> str:
-    """Bytes as a `data:` address; a media type that can't stand in one is left out."""
-    type_ = media_type if _MEDIA_TYPE.fullmatch(media_type) else _UNKNOWN_TYPE
-    return f"data:{type_};base64,{base64.b64encode(data).decode()}"
-
-
 def write_thinking(part: Thinking) -> Block:
     """Anthropic's block of reasoning."""
     if part.data is not None:
@@ -156,7 +127,7 @@ def _image_url(block: Block, at: Place) -> Part | None:
             "Here the address of an image is expected.", at=(*at, "image_url")
         )
     if url.startswith("data:"):
-        found = split_data_uri(url)
+        found = base64_text.split_data_uri(url)
         return Image(found[0], data=found[1]) if found else None
     return Image("image/*", url=url)
 
@@ -164,7 +135,7 @@ def _image_url(block: Block, at: Place) -> Part | None:
 def _file(block: Block, _at: Place) -> Part | None:
     """OpenAI: `{"file": {"file_data", "filename"}}`; a mere `file_id` stays opaque."""
     holder = fields.mapping(block, "file")
-    found = split_data_uri(fields.text(holder, "file_data"))
+    found = base64_text.split_data_uri(fields.text(holder, "file_data"))
     if not found:
         return None
     return File(found[0], fields.text(holder, "filename") or None, data=found[1])
@@ -188,7 +159,7 @@ def _image(block: Block, _at: Place) -> Part | None:
     media_type = fields.text(source, "media_type")
     match source.get("type"):
         case "base64":
-            data = inline(source.get("data"))
+            data = base64_text.decode(source.get("data"))
             return (
                 Image(media_type or "image/*", data=data) if data is not None else None
             )
@@ -204,7 +175,7 @@ def _document(block: Block, _at: Place) -> Part | None:
     data: bytes | None = None
     match source.get("type"):
         case "base64":
-            data = inline(source.get("data"))
+            data = base64_text.decode(source.get("data"))
         case "text" if isinstance(source.get("data"), str):
             media_type = "text/plain"
             data = source["data"].encode("utf-8", "surrogatepass")

@@ -1,0 +1,35 @@
+"""Bytes that stand in JSON as base64, alone or in a `data:` address."""
+
+import base64
+import binascii
+import re
+
+from threads.domain.part import JSON
+
+_DATA_URI = re.compile(r"data:([\w.+/*-]*)[\w=;.+-]*?;base64,", re.ASCII)
+_MEDIA_TYPE = re.compile(r"[\w.+/*-]+(;[\w=.+-]+)*", re.ASCII)
+_UNKNOWN_TYPE = "application/octet-stream"
+
+
+def decode(data: JSON) -> bytes | None:
+    """The bytes of base64 text, or None where it is none (a scrubber has been in it)."""
+    if not isinstance(data, str):
+        return None
+    try:
+        return base64.b64decode("".join(data.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def split_data_uri(uri: str) -> tuple[str, bytes] | None:
+    """Media type and bytes of a base64 `data:` address, else None."""
+    if not (match := _DATA_URI.match(uri)):
+        return None
+    data = decode(uri[match.end() :])
+    return None if data is None else (match[1] or _UNKNOWN_TYPE, data)
+
+
+def data_uri(media_type: str, data: bytes) -> str:
+    """Bytes as a `data:` address; a media type that can't stand in one is left out."""
+    type_ = media_type if _MEDIA_TYPE.fullmatch(media_type) else _UNKNOWN_TYPE
+    return f"data:{type_};base64,{base64.b64encode(data).decode()}"

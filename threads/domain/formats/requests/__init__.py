@@ -1,0 +1,1 @@
+"""How providers' requests hold messages, whatever the provider."""
