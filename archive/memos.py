@@ -20,7 +20,7 @@ from operations.messages.masking import mask_text
 from threads.models import Session
 from threads.store.selectors import get_session
 
-from .domain.memo import Note, keywords, layer_text, relevant, tagged
+from .domain.memo import ReadableMemo, keywords, layer_text, relevant, tagged
 from .models import Memo, MemoReader
 
 LONGEST = 20_000
@@ -68,7 +68,7 @@ def retrieve_memos(
     query: str = "",
     session_id: uuid.UUID | None = None,
     project: str | None = None,
-) -> list[Note]:
+) -> list[ReadableMemo]:
     """Memos of the projects that the caller may see, the best first, then the newest.
 
     With tags those that have any of them; with a query those that have a word of it.
@@ -115,16 +115,16 @@ def _project(caller: Caller, session: Session | None, slug: str | None) -> Proje
     return found
 
 
-def _notes(projects: Iterable[Project]) -> list[Note]:
+def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
     """The newest memos of projects, as they may be read."""
     rows = Memo.objects.filter(project__in=list(projects))
     rows = rows.select_related("project", "session").order_by("-created_at", "pk")
     return [_note(row) for row in rows[:_MOST_READ]]
 
 
-def _note(row: Memo) -> Note:
+def _note(row: Memo) -> ReadableMemo:
     content = bytes(row.content).decode("utf-8", "surrogatepass")
-    return Note(
+    return ReadableMemo(
         id=str(row.pk),
         content=mask_text(row.session, content) if row.session else content,
         tags=tuple(row.tags),

@@ -23,7 +23,7 @@ _DIGITS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RecallQuery:
     """What is to be recalled, and how much of it."""
 
     ref_id: str
@@ -49,7 +49,7 @@ class _Found(NamedTuple):
 
 def recall(
     caller: Caller,
-    wanted: Wanted,
+    wanted: RecallQuery,
     *,
     session_id: uuid.UUID | None = None,
     project: str | None = None,
@@ -60,7 +60,7 @@ def recall(
 
 def look_up(
     caller: Caller,
-    wanted: Wanted,
+    wanted: RecallQuery,
     *,
     session_id: uuid.UUID | None = None,
     project: str | None = None,
@@ -162,7 +162,7 @@ def _by_key(session: Session, key: str) -> list[_Found]:
     return [_Found(session, key, key, read.parts) for read in words.values()]
 
 
-def _filtered(content: str, wanted: Wanted) -> str:
+def _filtered(content: str, wanted: RecallQuery) -> str:
     """The lines asked for, then those of them that match."""
     if wanted.lines:
         location = read_lines(wanted.lines)

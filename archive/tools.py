@@ -12,8 +12,8 @@ from operations.tools import Tool
 from threads.store.selectors import get_session
 
 from . import memos
-from .domain.memo import Note
-from .recalling import Wanted, recall
+from .domain.memo import ReadableMemo
+from .recalling import RecallQuery, recall
 
 Tags = Annotated[list[Tag], Field(max_length=20)]
 
@@ -119,7 +119,7 @@ class Recall(ArchiveTool):
     def call(self, caller: Caller) -> dict[str, Any]:
         """The text. Raises NotFound, or Conflict with `candidates` for an unclear one."""
         self.refuse_stale(caller)
-        wanted = Wanted(
+        wanted = RecallQuery(
             ref_id=self.ref_id,
             lines=self.lines,
             search=self.search,
@@ -131,7 +131,7 @@ class Recall(ArchiveTool):
 TOOLS = (SaveMemo, RetrieveMemos, Recall)
 
 
-def _present(note: Note) -> dict[str, Any]:
+def _present(note: ReadableMemo) -> dict[str, Any]:
     return {
         "memo_id": note.id,
         "content": note.content,

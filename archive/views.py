@@ -21,7 +21,7 @@ from threads.store.selectors import get_session
 
 from .forms import MemoForm
 from .memos import MOST_ANSWERED, retrieve_memos, save_memo
-from .recalling import Recalled, Wanted, look_up
+from .recalling import Recalled, RecallQuery, look_up
 
 _LONGEST_REFERENCE = 500
 _LONGEST_QUERY = 1000
@@ -91,7 +91,7 @@ def _recalled(
     if not reference:
         return None, None
     lines = fields.get("lines", "")[:30]
-    wanted = Wanted(ref_id=reference, lines=lines, max_tokens=_MOST_TOKENS)
+    wanted = RecallQuery(ref_id=reference, lines=lines, max_tokens=_MOST_TOKENS)
     try:
         return look_up(caller, wanted, session_id=session.pk), None
     except (NotFound, Invalid, Conflict) as error:

@@ -15,10 +15,10 @@ from channels.routing import ProtocolTypeRouter, URLRouter
 from operations.editor.routing import websocket_urlpatterns
 
 from .mcp.mount import with_mcp
-from .web.guard import Guard
+from .web.guard import HostGuard
 from .web.static_files import with_static_files
 
-application = Guard(
+application = HostGuard(
     ProtocolTypeRouter(
         {
             "http": with_static_files(with_mcp(_pages)),  # type: ignore[arg-type]  # a Mapping for a dict

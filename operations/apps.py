@@ -6,7 +6,7 @@ class OperationsConfig(AppConfig):
 
     def ready(self) -> None:
         from contextstudio.accounts.jobs import register
-        from threads.imports import post_import as afterwards
+        from threads.imports import post_import
         from threads.imports.running import compactions
         from threads.sessions import erasing
         from threads.store import masking
@@ -19,4 +19,4 @@ class OperationsConfig(AppConfig):
         compactions.register(record)
         erasing.register(load_payloads)
         register(jobs.KIND, jobs.run_secrets)
-        afterwards.register(jobs.look_through)
+        post_import.register(jobs.look_through)

@@ -3,7 +3,6 @@
 from enum import StrEnum
 
 from django.http import HttpRequest, QueryDict
-from pydantic import BaseModel, ConfigDict
 
 from contextstudio.accounts.domain.errors import Invalid
 
@@ -57,9 +56,3 @@ def number_of(fields: QueryDict, name: str, default: int | None = None) -> int:
     if not (text.isdecimal() and text.isascii() and len(text) < 10):
         raise Invalid(f"{name} must be a number.", at=[name])
     return int(text)
-
-
-class Taken(BaseModel):
-    """A request's body: unknown members are refused."""
-
-    model_config = ConfigDict(extra="forbid")

@@ -5,12 +5,12 @@ from django.test import Client
 
 from contextstudio.accounts import services
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.rights import Right, Role
+from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.models import Membership, Project, User
 from contextstudio.accounts.selectors import caller_of_user
 
 
-def _member(project: Project, role: Role, *, name: str | None = None) -> User:
+def _member(project: Project, role: ProjectRole, *, name: str | None = None) -> User:
     user = User.objects.create_user(username=name or role.value)
     Membership.objects.create(project=project, user=user, role=role)
     return user
@@ -30,25 +30,25 @@ def project(db: None) -> Project:
 @pytest.fixture
 def owner(project: Project) -> User:
     """May do everything."""
-    return _member(project, Role.OWNER)
+    return _member(project, ProjectRole.OWNER)
 
 
 @pytest.fixture
 def editor(project: Project) -> User:
     """May edit, but not administer."""
-    return _member(project, Role.EDITOR)
+    return _member(project, ProjectRole.EDITOR)
 
 
 @pytest.fixture
 def reviewer(project: Project) -> User:
     """May propose and review, but not edit."""
-    return _member(project, Role.REVIEWER)
+    return _member(project, ProjectRole.REVIEWER)
 
 
 @pytest.fixture
 def viewer(project: Project) -> User:
     """May read only."""
-    return _member(project, Role.VIEWER)
+    return _member(project, ProjectRole.VIEWER)
 
 
 @pytest.fixture(name="caller")
@@ -88,4 +88,4 @@ def agent(client: Client, key: str) -> Client:
 def stranger(db: None) -> User:
     """Owns another project and has no business here."""
     other = Project.objects.create(slug="other", name="Another project")
-    return _member(other, Role.OWNER, name="stranger")
+    return _member(other, ProjectRole.OWNER, name="stranger")

@@ -20,7 +20,7 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class ReadableMemo:
     """A memo as it may be read."""
 
     id: str
@@ -37,7 +37,9 @@ def keywords(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.casefold())) - _COMMON
 
 
-def relevant(notes: Iterable[Note], words: Collection[str], most: int) -> list[Note]:
+def relevant(
+    notes: Iterable[ReadableMemo], words: Collection[str], most: int
+) -> list[ReadableMemo]:
     """The memos that have any of these words, those with more of them first, then newer ones."""
     scored = [(len(_words_of(note) & frozenset(words)), note) for note in notes]
     found = [(score, note) for score, note in scored if score]
@@ -45,7 +47,7 @@ def relevant(notes: Iterable[Note], words: Collection[str], most: int) -> list[N
     return [note for _, note in found[:most]]
 
 
-def tagged(notes: Iterable[Note], tags: Sequence[str]) -> list[Note]:
+def tagged(notes: Iterable[ReadableMemo], tags: Sequence[str]) -> list[ReadableMemo]:
     """The memos with any of these tags, those with more of them first, else as they came."""
     wanted = {tag.casefold() for tag in tags}
     scored = [
@@ -56,7 +58,7 @@ def tagged(notes: Iterable[Note], tags: Sequence[str]) -> list[Note]:
     return [note for _, note in found]
 
 
-def layer_text(notes: Sequence[Note]) -> str:
+def layer_text(notes: Sequence[ReadableMemo]) -> str:
     """Memos as the model reads them; nothing where there are none."""
     if not notes:
         return ""
@@ -67,5 +69,5 @@ def layer_text(notes: Sequence[Note]) -> str:
     return "\n\n".join([lines[0], "\n".join(lines[1:])])
 
 
-def _words_of(note: Note) -> frozenset[str]:
+def _words_of(note: ReadableMemo) -> frozenset[str]:
     return keywords(f"{note.content} {' '.join(note.tags)}".replace("-", " "))

@@ -25,7 +25,7 @@ _LONGEST_KEY = 255
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RecordedResponse:
     """What a request was answered with."""
 
     status: int
@@ -49,8 +49,8 @@ def digest(pieces: Iterable[bytes]) -> str:
 
 
 def once(
-    actor: str, key: str, request_digest: str, run: Callable[[], Answer]
-) -> Answer:
+    actor: str, key: str, request_digest: str, run: Callable[[], RecordedResponse]
+) -> RecordedResponse:
     """The answer of `run`, or the one it gave when this actor used the key before.
 
     `run` answers refusals and never raises them; what a refused run wrote is taken back.
@@ -58,7 +58,7 @@ def once(
     """
     claim = _claim(actor, key, request_digest)
     if claim.status is not None:
-        return Answer(
+        return RecordedResponse(
             claim.status, bytes(claim.body), claim.content_type, replayed=True
         )
     try:
@@ -73,7 +73,9 @@ def forget_claims() -> None:
     IdempotentResponse.objects.filter(status=None).delete()
 
 
-def _run(claim: IdempotentResponse, run: Callable[[], Answer]) -> Answer:
+def _run(
+    claim: IdempotentResponse, run: Callable[[], RecordedResponse]
+) -> RecordedResponse:
     with transaction.atomic():
         answer = run()
         if answer.status < 400:
@@ -144,7 +146,7 @@ def _in_use() -> Conflict:
     )
 
 
-def _keep(claim: IdempotentResponse, answer: Answer) -> None:
+def _keep(claim: IdempotentResponse, answer: RecordedResponse) -> None:
     """Store the answer. Raises Conflict where another has taken the claim over."""
     kept = _claimed(claim).update(
         status=answer.status, body=answer.body, content_type=answer.content_type[:100]

@@ -6,7 +6,7 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Now
 
-from .domain.rights import Role
+from .domain.rights import ProjectRole
 
 
 class User(AbstractUser):
@@ -41,7 +41,7 @@ class Membership(models.Model):
     )
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(
-        max_length=16, choices=[(role.value, role.value) for role in Role]
+        max_length=16, choices=[(role.value, role.value) for role in ProjectRole]
     )
 
     class Meta:

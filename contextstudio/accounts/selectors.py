@@ -10,7 +10,7 @@ from django.utils import timezone
 from .credentials import key_digest
 from .domain.caller import Caller
 from .domain.errors import Forbidden, Invalid, NotFound
-from .domain.rights import RIGHTS_OF, Right, Role
+from .domain.rights import RIGHTS_OF, ProjectRole, Right
 from .models import ApiKey, Job, Membership, Project, User
 
 
@@ -21,14 +21,14 @@ def caller_of_user(user: User) -> Caller:
         actor=f"user:{user.pk}",
         name=str(user),
         user_id=user.pk,
-        rights={project_id: RIGHTS_OF[Role(role)] for project_id, role in roles},
+        rights={project_id: RIGHTS_OF[ProjectRole(role)] for project_id, role in roles},
     )
 
 
 def caller_of_key(key: ApiKey) -> Caller:
     """The holder of a key that `find_key` found: its scopes, cut to its maker's rights."""
     role = getattr(key, "maker_role", None)
-    rights = scopes_of(key) & (RIGHTS_OF[Role(role)] if role else frozenset())
+    rights = scopes_of(key) & (RIGHTS_OF[ProjectRole(role)] if role else frozenset())
     return Caller(
         actor=f"key:{key.pk}",
         name=key.name,

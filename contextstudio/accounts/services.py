@@ -19,7 +19,7 @@ from .domain.errors import (
     NotFound,
     Unauthenticated,
 )
-from .domain.rights import Right, Role
+from .domain.rights import ProjectRole, Right
 from .models import ApiKey, AuditEntry, Membership, Project, SignInLink, User
 from .selectors import list_keys, require
 from .throttle import take
@@ -54,7 +54,7 @@ def prepare_first_use() -> tuple[User, bool]:
     At the first start that is a new owner of a new project; later the oldest active owner of
     any project.
     """
-    owners = User.objects.filter(is_active=True, memberships__role=Role.OWNER)
+    owners = User.objects.filter(is_active=True, memberships__role=ProjectRole.OWNER)
     owner = owners.order_by("pk").first()
     if owner is not None:
         return owner, False
@@ -64,7 +64,7 @@ def prepare_first_use() -> tuple[User, bool]:
     project, _ = Project.objects.get_or_create(
         slug=FIRST_PROJECT, defaults={"name": "Demonstration"}
     )
-    Membership.objects.create(project=project, user=owner, role=Role.OWNER)
+    Membership.objects.create(project=project, user=owner, role=ProjectRole.OWNER)
     return owner, True
 
 
@@ -96,13 +96,17 @@ def create_project(caller: Caller, *, slug: str, name: str) -> Project:
             project = Project.objects.create(slug=slug, name=name)
     except IntegrityError as error:
         raise Conflict(f"There is a project {slug} already.", at=["slug"]) from error
-    Membership.objects.create(project=project, user_id=caller.user_id, role=Role.OWNER)
+    Membership.objects.create(
+        project=project, user_id=caller.user_id, role=ProjectRole.OWNER
+    )
     _audit(caller.actor, "project.create", project.pk, project=project)
     return project
 
 
 @transaction.atomic
-def set_member(caller: Caller, project: Project, user: User, role: Role | None) -> None:
+def set_member(
+    caller: Caller, project: Project, user: User, role: ProjectRole | None
+) -> None:
     """Give a person a role in a project, or with None take it. Needs the right to administer.
 
     Raises Conflict where the project would be left without an owner.
@@ -115,7 +119,7 @@ def set_member(caller: Caller, project: Project, user: User, role: Role | None) 
         Membership.objects.update_or_create(
             project=project, user=user, defaults={"role": role.value}
         )
-    if not project.memberships.filter(role=Role.OWNER).exists():
+    if not project.memberships.filter(role=ProjectRole.OWNER).exists():
         raise Conflict("A project needs an owner.", at=["role"], code="last_owner")
     _audit(caller.actor, f"member.{role or 'remove'}", user.pk, project=project)
 
@@ -213,7 +217,7 @@ def sign_in(
 
 def owner_of(project: Project) -> User:
     """The oldest owner of a project, for whom `create_key` acts. Raises NotFound."""
-    owners = project.memberships.filter(role=Role.OWNER).select_related("user")
+    owners = project.memberships.filter(role=ProjectRole.OWNER).select_related("user")
     membership = owners.order_by("pk").first()
     if membership is None:
         raise NotFound("This project has no owner.", at=["project"])

@@ -1,12 +1,20 @@
-"""What pydantic finds wrong with a request, as the refusal that every door answers."""
+"""The bodies of requests: their base class, and what pydantic finds wrong with one."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict
 
 from .domain.errors import Invalid, Place
 
 _OWN_WORDS = "Value error, "
 _OF_NO_KIND = frozenset({"union_tag_invalid", "union_tag_not_found"})
+
+
+class RequestBody(BaseModel):
+    """A request's body: unknown members are refused."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 def as_it_is(place: Place) -> Place:

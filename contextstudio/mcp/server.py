@@ -23,7 +23,7 @@ from mcp.types import (
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.problem import problem
-from contextstudio.accounts.idempotency import Answer
+from contextstudio.accounts.idempotency import RecordedResponse
 from contextstudio.accounts.responses import dump
 from contextstudio.web.guard import Receive, Scope, Send
 from operations.tools import TOOLS, call_once, read_call
@@ -81,10 +81,12 @@ def _answer(caller: Caller, name: str, arguments: dict[str, Any]) -> CallToolRes
         return _result(call_once(caller, read_call(name, arguments)))
     except DomainError as error:
         refusal = dump(problem(error))
-        return _result(Answer(error.status, refusal, "application/problem+json"))
+        return _result(
+            RecordedResponse(error.status, refusal, "application/problem+json")
+        )
 
 
-def _result(answer: Answer) -> CallToolResult:
+def _result(answer: RecordedResponse) -> CallToolResult:
     """An answer as text for models and as an object for programs."""
     body = answer.body
     value = json.loads(body)

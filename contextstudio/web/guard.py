@@ -21,7 +21,7 @@ Header = tuple[bytes, bytes]
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
-class Guard:
+class HostGuard:
     """An ASGI application that refuses what it can't trust and passes on the rest."""
 
     def __init__(self, application: Application) -> None:

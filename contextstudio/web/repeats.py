@@ -44,11 +44,11 @@ def _once(
 ) -> HttpResponseBase:
     responses: list[HttpResponseBase] = []
 
-    def run() -> idempotency.Answer:
+    def run() -> idempotency.RecordedResponse:
         response = route(request, **values)
         responses.append(response)
         content = b"".join(response)
-        return idempotency.Answer(
+        return idempotency.RecordedResponse(
             response.status_code, content, response["Content-Type"]
         )
 

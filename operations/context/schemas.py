@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from operations.requests import Taken
+from contextstudio.accounts.shape import RequestBody
 
 ProviderName = Annotated[
     str,
@@ -15,7 +15,7 @@ ProviderName = Annotated[
 ]
 
 
-class PolicyIn(Taken):
+class PolicyIn(RequestBody):
     """A policy: a preset, and what is to be otherwise in it; null: none of one's own."""
 
     policy: dict[str, Any] | None

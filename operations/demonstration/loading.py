@@ -7,7 +7,7 @@ from django.db import transaction
 from pydantic import TypeAdapter
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.rights import Right, Role
+from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.models import AuditEntry, Project, User
 from contextstudio.accounts.selectors import caller_of_actor, caller_of_user
 from contextstudio.accounts.services import (
@@ -98,7 +98,7 @@ class _Cast:
     def _editor(self) -> Caller:
         found = User.objects.filter(username=EDITOR).first()
         editor = found or create_user(EDITOR, display_name="Editor")
-        set_member(self.owner, self.project, editor, Role.EDITOR)
+        set_member(self.owner, self.project, editor, ProjectRole.EDITOR)
         return caller_of_user(editor)
 
     def _do(self, caller: Caller, edit: edits.Edit) -> UUID:

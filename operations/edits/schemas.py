@@ -5,27 +5,27 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from operations.requests import Taken
+from contextstudio.accounts.shape import RequestBody
 
 from .arguments import AnyEdit, Tag
 
 View = Literal["annotated", "effective", "original"]
 
 
-class ToggleIn(Taken):
+class ToggleIn(RequestBody):
     """On or off."""
 
     active: bool
     expected_head: int | None = Field(None, ge=0)
 
 
-class HeadIn(Taken):
+class HeadIn(RequestBody):
     """The entry that the caller knows to be the last."""
 
     expected_head: int | None = Field(None, ge=0)
 
 
-class BundleIn(Taken):
+class BundleIn(RequestBody):
     """Edits to record as one."""
 
     title: str = Field("", max_length=300)
@@ -33,7 +33,7 @@ class BundleIn(Taken):
     expected_head: int | None = Field(None, ge=0)
 
 
-class LensIn(Taken):
+class LensIn(RequestBody):
     """The tags of a lens."""
 
     tags: list[Tag]

@@ -5,13 +5,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from contextstudio.accounts.shape import RequestBody
 from operations.context.schemas import IssueOut, StepOut
 from operations.edits.arguments import Tag
-from operations.requests import Taken
 from threads.sessions.schemas import MessageData
 
 
-class ApplyIn(Taken):
+class ApplyIn(RequestBody):
     """The request that a client is about to send."""
 
     messages: list[MessageData]

@@ -14,7 +14,7 @@ from operations.domain.tree.key import original_key
 from operations.domain.tree.made import New
 from threads.domain.message import Role
 from threads.domain.part import Text
-from threads.imports.running.compactions import Compacted, Outcome
+from threads.imports.running.compactions import Compacted, CompactionOutcome
 from threads.models import Session
 
 from .selectors import load_history, load_thread
@@ -24,7 +24,9 @@ IMPORTER = Caller(actor="import", name="Import")
 TITLE = "The tool’s own compaction"
 
 
-def record(session: Session, compactions: Sequence[Compacted]) -> list[Outcome]:
+def record(
+    session: Session, compactions: Sequence[Compacted]
+) -> list[CompactionOutcome]:
     """Record compactions in their order; one outcome for each.
 
     What would cut through a fold that somebody made is recorded as a proposal. The caller has
@@ -39,7 +41,7 @@ def record(session: Session, compactions: Sequence[Compacted]) -> list[Outcome]:
         outcomes = [_record(writing, edit) for edit in edits]
     else:
         writing.add(*checked.edits, title=TITLE)
-        outcomes = [Outcome(edit.kind) for edit in edits]
+        outcomes = [CompactionOutcome(edit.kind) for edit in edits]
     writing.finish()
     return outcomes
 
@@ -62,7 +64,7 @@ def _has_words(message: New) -> bool:
     return any(isinstance(part, Text) and part.text.strip() for part in message.parts)
 
 
-def _record(writing: Writing, edit: Digest | Revise) -> Outcome:
+def _record(writing: Writing, edit: Digest | Revise) -> CompactionOutcome:
     """Record one: as it is, as a proposal, or not at all."""
     try:
         checked = check(writing.thread, [edit])
@@ -71,7 +73,9 @@ def _record(writing: Writing, edit: Digest | Revise) -> Outcome:
         checked = check(writing.thread, [edit], proposed=True)
         writing.add(*checked.edits, title=TITLE, proposed=True)
         sentence = f"A compaction waits as a proposal. {conflict.message}"
-        return Outcome("proposed", sentence)
+        return CompactionOutcome("proposed", sentence)
     except Invalid as refusal:
-        return Outcome("left", f"A compaction is kept as a record. {refusal.message}")
-    return Outcome(edit.kind)
+        return CompactionOutcome(
+            "left", f"A compaction is kept as a record. {refusal.message}"
+        )
+    return CompactionOutcome(edit.kind)

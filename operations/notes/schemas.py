@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from operations.requests import Taken
+from contextstudio.accounts.shape import RequestBody
 
 
-class ScratchpadIn(Taken):
+class ScratchpadIn(RequestBody):
     """New words for the scratchpad."""
 
     content: str
@@ -30,7 +30,7 @@ class ScratchpadsOut(BaseModel):
     items: list[ScratchpadOut]
 
 
-class StateIn(Taken):
+class StateIn(RequestBody):
     """New words for STATE."""
 
     content: str

@@ -12,7 +12,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import visible_projects
 from threads.imports.jobs import index_if_worth
 from threads.imports.views import import_jobs
-from threads.search.services import Match, search
+from threads.search.services import SearchHit, search
 from threads.store.origins import load_parents
 from threads.store.selectors import list_sessions, visible_sessions
 
@@ -91,7 +91,7 @@ def _found(request: HttpRequest, caller: Caller) -> dict[str, object]:
     }
 
 
-def _shown(match: Match) -> dict[str, object]:
+def _shown(match: SearchHit) -> dict[str, object]:
     """A match as its row shows it, the words in the midst apart."""
     text, place = match.excerpt.text, match.excerpt
     return {

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, NotFound
 from contextstudio.accounts.domain.problem import problem
-from contextstudio.accounts.idempotency import Answer, digest, once
+from contextstudio.accounts.idempotency import RecordedResponse, digest, once
 from contextstudio.accounts.responses import dump
 from contextstudio.accounts.shape import wrong_shape
 
@@ -39,7 +39,7 @@ def read_call(name: str, arguments: Any) -> Tool:
         raise wrong_shape(error.errors()) from error
 
 
-def call_once(caller: Caller, call: Tool) -> Answer:
+def call_once(caller: Caller, call: Tool) -> RecordedResponse:
     """The answer of a call; one with an idempotency key that was used before gets it again.
 
     Raises DomainError only where there is no such key: else a refusal is an answer too.
@@ -55,12 +55,14 @@ def call_once(caller: Caller, call: Tool) -> Answer:
     )
 
 
-def _answer(caller: Caller, call: Tool) -> Answer:
+def _answer(caller: Caller, call: Tool) -> RecordedResponse:
     try:
         return _answered(call.call(caller))
     except DomainError as error:
-        return Answer(error.status, dump(problem(error)), "application/problem+json")
+        return RecordedResponse(
+            error.status, dump(problem(error)), "application/problem+json"
+        )
 
 
-def _answered(answer: Any) -> Answer:
-    return Answer(200, dump(answer), "application/json")
+def _answered(answer: Any) -> RecordedResponse:
+    return RecordedResponse(200, dump(answer), "application/json")

@@ -30,7 +30,7 @@ COMPACTION = "compaction"
 """The type of the event that a compaction's record is kept as."""
 
 
-class Found(NamedTuple):
+class Attachment(NamedTuple):
     """An image or a file: its media type and its bytes."""
 
     media_type: str
@@ -76,7 +76,7 @@ class Batch(NamedTuple):
     starts: Sequence[bool]
     """Which messages start a group."""
     columns: Columns
-    files: dict[str, Found]
+    files: dict[str, Attachment]
     """Images and files that stood in the messages, by the SHA-256 of their bytes in hex."""
     events: Events
     compactions: Sequence[Compaction]
@@ -96,7 +96,7 @@ class Filling:
     compactions: list[Compaction] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     size: int = 0
-    _files: dict[str, Found] = field(default_factory=dict)
+    _files: dict[str, Attachment] = field(default_factory=dict)
 
     @property
     def is_full(self) -> bool:
@@ -148,7 +148,7 @@ class Filling:
     def _keep(self, part: Image | File, data: bytes) -> str:
         sha256 = hashlib.sha256(data).hexdigest()
         if sha256 not in self._files:
-            self._files[sha256] = Found(part.media_type, data)
+            self._files[sha256] = Attachment(part.media_type, data)
             self.size += len(data)
         return sha256
 

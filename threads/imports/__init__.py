@@ -18,12 +18,12 @@ from contextstudio.accounts.selectors import caller_of_actor, require
 from threads.models import Import, Session
 from threads.store import commits
 
-from . import post_import as afterwards
-from .archives import TooMuch
-from .running import parent_links as families
-from .running.import_run import Running
-from .running.outcome import Imported, Outcome, Progress, begin_row, write_report
-from .upload import Keep, Upload, bring, keep_folder, keep_received, keep_upload
+from . import post_import
+from .archives import ArchiveTooLarge
+from .running.import_run import ImportRun
+from .running.outcome import FileOutcome, Imported, Progress, begin_row, write_report
+from .running.parent_links import link_parents
+from .upload import Keep, Upload, keep_folder, keep_received, keep_upload, unpack
 
 QUICK_BYTES = 2_000_000
 """What comes to more bytes, once unpacked, is imported by a job."""
@@ -32,9 +32,9 @@ QUICK_FILES = 50
 
 __all__ = [
     "QUICK_BYTES",
+    "FileOutcome",
     "Imported",
     "Keep",
-    "Outcome",
     "Progress",
     "Upload",
     "begin_row",
@@ -58,8 +58,8 @@ def is_quick(upload: Upload) -> bool:
     if upload.size > QUICK_BYTES:
         return False
     try:
-        brought = bring(upload, most=QUICK_BYTES)
-    except TooMuch:
+        brought = unpack(upload, most=QUICK_BYTES)
+    except ArchiveTooLarge:
         return False
     return len(brought.members) <= QUICK_FILES
 
@@ -67,17 +67,17 @@ def is_quick(upload: Upload) -> bool:
 def left_out(imported: Imported) -> bool:
     """Whether an import had files that no conversation was made of."""
     outcomes = imported.row.report.get("outcomes", {})
-    return any(outcomes.get(name) for name in (Outcome.FAILED, Outcome.OTHER))
+    return any(outcomes.get(name) for name in (FileOutcome.FAILED, FileOutcome.OTHER))
 
 
 @transaction.atomic
 def import_upload(caller: Caller, project: Project, upload: Upload) -> Imported:
     """Import an upload at once: all of it or, where it is refused, nothing."""
     require(caller, Right.EDIT, project.pk)
-    imported = Running(caller=caller, project=project, upload=upload).run()
-    families.link(project.pk)
+    imported = ImportRun(caller=caller, project=project, upload=upload).run()
+    link_parents(project.pk)
     if imported.recorded:
-        afterwards.follow(caller, imported.row)
+        post_import.run_hooks(caller, imported.row)
     return imported
 
 
@@ -85,10 +85,10 @@ def import_upload(caller: Caller, project: Project, upload: Upload) -> Imported:
 def import_grown(caller: Caller, project: Project, upload: Upload, row: Import) -> int:
     """Import what files have grown by into an import that goes on; how many messages came."""
     require(caller, Right.EDIT, project.pk)
-    imported = Running(caller=caller, project=project, upload=upload, into=row).run()
+    imported = ImportRun(caller=caller, project=project, upload=upload, into=row).run()
     if imported.recorded:
-        families.link(project.pk)
-        afterwards.follow(caller, row)
+        link_parents(project.pk)
+        post_import.run_hooks(caller, row)
     return imported.recorded
 
 
@@ -105,15 +105,15 @@ def import_staged(
     What an earlier attempt of the same job has finished stays; what it began is begun anew.
     """
     require(caller, Right.EDIT, project.pk)
-    running = Running(
+    run = ImportRun(
         caller=caller,
         project=project,
         upload=upload,
         job_id=job_id,
         progress=Progress(progress),
     )
-    with commits.on_disk_later():  # what is staged nobody was told of
-        return running.run()
+    with commits.on_disk_later():  # nobody has been told of what is staged
+        return run.run()
 
 
 def import_alone(
@@ -146,9 +146,9 @@ def publish(project: Project, job_id: uuid.UUID) -> None:
     staged = Import.objects.filter(staged_by=job_id)
     brought = list(staged)
     staged.update(staged_by=None)
-    families.link(project.pk)
+    link_parents(project.pk)
     for one in brought:
-        afterwards.follow(caller_of_actor(one.created_by), one)
+        post_import.run_hooks(caller_of_actor(one.created_by), one)
 
 
 def unstage(job_id: uuid.UUID) -> None:

@@ -10,7 +10,7 @@ from contextstudio.accounts.jobs import Cancelled, JobContext, enqueue
 from contextstudio.accounts.models import Job
 from threads import imports
 from threads.models import Import
-from threads.search import index as indexing
+from threads.search import word_index
 
 from .presentation import present_import
 
@@ -53,26 +53,26 @@ def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
 def run_index(context: JobContext) -> dict[str, Any]:
     """Put in the index what came since; the result is how many bodies."""
     done = 0
-    for some in indexing.catch_up():
+    for some in word_index.catch_up():
         done += some
         context.progress(done, unit="bodies")
     return {"indexed": done}
 
 
-def follow_import(_: Caller, __: Import) -> None:
-    """Catch the index up behind a large import, in the caller's transaction."""
+def index_after_import(_: Caller, __: Import) -> None:
+    """A post-import hook: have the index catch up after a large import."""
     index_if_worth()
 
 
 def index_if_worth() -> None:
     """Have the index caught up, once, where so much came since that it pays."""
-    if indexing.is_worth_a_job():
+    if word_index.is_worth_a_job():
         _enqueue_once()
 
 
 def index_now_and_then() -> None:
     """Have the index caught up, once, where anything came since."""
-    if indexing.is_behind():
+    if word_index.is_behind():
         _enqueue_once()
 
 

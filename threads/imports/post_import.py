@@ -1,23 +1,23 @@
-"""What apps above this one do once something was imported: they register it here."""
+"""Hooks that run after an import. Apps above this one register theirs here."""
 
 from collections.abc import Callable
 
 from contextstudio.accounts.domain.caller import Caller
 from threads.models import Import
 
-Follower = Callable[[Caller, Import], None]
-"""Called in the transaction that makes an import visible; what takes long is for a job."""
+Hook = Callable[[Caller, Import], None]
+"""Called in the transaction that makes an import visible, so it must be quick: enqueue a job."""
 
-_followers: list[Follower] = []
-
-
-def register(follower: Follower) -> None:
-    """Let this follow imports from now on, once."""
-    if follower not in _followers:
-        _followers.append(follower)
+_hooks: list[Hook] = []
 
 
-def follow(caller: Caller, brought: Import) -> None:
-    """Tell everybody of an import that recorded something."""
-    for follower in _followers:
-        follower(caller, brought)
+def register(hook: Hook) -> None:
+    """Add a hook; one that is registered already is not added again."""
+    if hook not in _hooks:
+        _hooks.append(hook)
+
+
+def run_hooks(caller: Caller, brought: Import) -> None:
+    """Run the hooks for an import that recorded something."""
+    for hook in _hooks:
+        hook(caller, brought)

@@ -15,10 +15,10 @@ from threads.store import blobs
 from .archives import (
     MOST_BYTES,
     MOST_DEPTH,
+    ArchiveTooLarge,
     Bounds,
-    Kept,
+    KeptFile,
     Problem,
-    TooMuch,
     Unpacked,
     clean_name,
     distinct,
@@ -49,10 +49,10 @@ class Upload:
 
 
 @dataclass(slots=True)
-class Brought:
+class UnpackedUpload:
     """The files of an upload, unpacked."""
 
-    members: list[Kept] = field(default_factory=list)
+    members: list[KeptFile] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     """Files that could not be taken out of an archive."""
     is_folder: bool = False
@@ -83,10 +83,10 @@ def keep_folder(
     hold_back: bool = False,
 ) -> Upload:
     """Keep several files that come together, by their paths; `name` is what they are called."""
-    kept: dict[str, Kept] = {}
+    kept: dict[str, KeptFile] = {}
     for path, keep in files:
         label = distinct(clean_name(path), kept)
-        kept[label] = Kept(label, *keep())
+        kept[label] = KeptFile(label, *keep())
     listed = json.dumps([*kept.values()]).encode()
     return Upload(
         sha256=blobs.store(listed),
@@ -112,28 +112,28 @@ def keep_received(
     return keep_folder(files, name=called, format=format)
 
 
-def bring(
+def unpack(
     upload: Upload,
     *,
     most: int | None = None,
     tick: Callable[[int], object] = lambda _: None,
-) -> Brought:
+) -> UnpackedUpload:
     """The files of an upload, those in archives taken out of them.
 
     `most` bounds the bytes that are unpacked; `tick` is told how many they are. Raises
-    TooMuch past it, Invalid (`archive_bomb`, `archive_damaged`) for one archive that comes
+    ArchiveTooLarge past it, Invalid (`archive_bomb`, `archive_damaged`) for one archive that comes
     alone.
     """
-    brought = Brought(is_folder=upload.is_folder)
+    brought = UnpackedUpload(is_folder=upload.is_folder)
     unpacking = _Unpacking(brought, most or MOST_BYTES, tick)
     if upload.is_folder:
         listed = json.loads(blobs.read(upload.sha256))
         for one in listed:
-            unpacking.add_or_name(Kept(*one))
+            unpacking.add_or_name(KeptFile(*one))
         return brought
     try:
-        unpacking.add(Kept(clean_name(upload.name), upload.sha256, upload.size))
-    except TooMuch as bomb:
+        unpacking.add(KeptFile(clean_name(upload.name), upload.sha256, upload.size))
+    except ArchiveTooLarge as bomb:
         if most is not None:
             raise
         raise Invalid(
@@ -146,25 +146,27 @@ class _Unpacking:
     """Files and archives on their way into one list."""
 
     def __init__(
-        self, brought: Brought, most: int, tick: Callable[[int], object]
+        self, brought: UnpackedUpload, most: int, tick: Callable[[int], object]
     ) -> None:
         self._brought, self._most, self._tick = brought, most, tick
         self._prefixed = brought.is_folder
 
-    def add_or_name(self, kept: Kept) -> None:
+    def add_or_name(self, kept: KeptFile) -> None:
         """Add a file; one that can't be unpacked is named and stops no other."""
         try:
             self.add(kept)
         except Invalid as damage:
             self._problem(Problem(kept.name, damage.code, damage.message))
-        except TooMuch as bomb:
+        except ArchiveTooLarge as bomb:
             if self._most < MOST_BYTES:
                 raise
             sentence = f"This archive is not unpacked. {bomb}"
             self._problem(Problem(kept.name, "archive_bomb", sentence))
 
-    def add(self, kept: Kept, *, depth: int = 0, bounds: Bounds | None = None) -> None:
-        """Add a file, or what it holds where it is packed. Raises TooMuch, Invalid."""
+    def add(
+        self, kept: KeptFile, *, depth: int = 0, bounds: Bounds | None = None
+    ) -> None:
+        """Add a file, or what it holds where it is packed. Raises ArchiveTooLarge, Invalid."""
         with blobs.open_blob(kept.sha256) as stream:
             head = stream.read(HEAD)
             kind = "tar" if is_tar(head) else kind_of(head)
@@ -191,7 +193,7 @@ class _Unpacking:
         self.add(inner, depth=depth + (not _holds_tar(inner)), bounds=bounds)
 
     def _add_all(
-        self, unpacked: Unpacked, kept: Kept, *, depth: int, bounds: Bounds
+        self, unpacked: Unpacked, kept: KeptFile, *, depth: int, bounds: Bounds
     ) -> None:
         place = f"{kept.name}/" if depth or self._prefixed else ""
         self._brought.is_folder = True
@@ -212,7 +214,7 @@ def _is_read_whole(head: bytes, name: str) -> bool:
     return any(known.read and known.score(sample) for known in formats.KNOWN)
 
 
-def _holds_tar(kept: Kept) -> bool:
+def _holds_tar(kept: KeptFile) -> bool:
     with blobs.open_blob(kept.sha256) as stream:
         return is_tar(stream.read(HEAD))
 

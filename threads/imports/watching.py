@@ -26,7 +26,7 @@ from threads.store import blobs
 logger = logging.getLogger(__name__)
 
 SUFFIX = ".jsonl"
-SETTLED = 2.0
+QUIET_SECONDS = 2.0
 """Seconds without a change after which an answer is taken for whole: a tool writes it block by
 block, and each block that came alone would become a message of its own."""
 _CHUNK = 1 << 16
@@ -34,7 +34,7 @@ _CHUNK = 1 << 16
 
 @dataclass(slots=True)
 class Watcher:
-    """A folder that is followed. `changed` and `settle` are called by whoever hears of changes."""
+    """A folder that is followed. Its owner calls `changed` and `import_quiet`."""
 
     caller: Caller
     project: Project
@@ -59,7 +59,7 @@ class Watcher:
         for path in sorted(self.folder.rglob(f"*{SUFFIX}")):
             if self._main_of(path) != path:
                 continue
-            if time.time() - path.stat().st_mtime < SETTLED:
+            if time.time() - path.stat().st_mtime < QUIET_SECONDS:
                 self.changed([path])
             else:
                 self._import(path)
@@ -73,10 +73,12 @@ class Watcher:
                 self._waiting[main] = self.clock()
                 self._import(main, hold_back=True)
 
-    def settle(self) -> None:
+    def import_quiet(self) -> None:
         """Import the last answers of files that have not changed for a while."""
         now = self.clock()
-        quiet = [path for path, at in self._waiting.items() if now - at >= SETTLED]
+        quiet = [
+            path for path, at in self._waiting.items() if now - at >= QUIET_SECONDS
+        ]
         for path in quiet:
             del self._waiting[path]
             self._import(path)

@@ -1,9 +1,10 @@
-"""Reading a large file in a process of its own, while this one writes what came of it.
+"""Reading a large file in another process, while this one writes to the database.
 
-Reading and encoding is two thirds of what an import costs. In another process it goes on while
-the database writes, and takes nothing from the pages of this one; threads would share one
-interpreter. The process (`worker`) knows the formats and nothing else; it stays for the next
-file, and ends by itself when it is not asked for a while, or when this process ends.
+Reading and encoding are two thirds of the cost of an import. In a process of its own this work
+runs beside the writes and doesn't slow down the pages that this process serves; threads would
+share one interpreter (docs/decisions/0061-reading-in-a-process-of-its-own.md). The process
+(`worker`) loads only the formats. It stays for the next file, and ends by itself when there is
+none for a while or when this process ends.
 """
 
 import os
@@ -23,72 +24,81 @@ from threads.domain.batch import Batch
 from threads.domain.message import Message
 from threads.domain.transcript import Compaction, Event, Transcript, Warning
 
-from .protocol import Asked, Ended, Fault, Refused
-from .shared_buffers import Slots, Written, share
+from .protocol import EndOfTranscript, ReaderFault, ReadRefusal, ReadRequest
+from .shared_buffers import BatchInBuffer, SharedBuffers, allocate
 
 LARGE = 2_000_000
-"""Bytes from which a file is read in a process of its own, which takes 0.2 s to begin."""
-WORTH = 500_000
-"""Bytes from which a file is given to one that waits anyway."""
+"""Bytes from which a file is worth a process of its own, which takes 0.2 s to start."""
+LARGE_ENOUGH = 500_000
+"""Bytes from which a file is given to a process that is running already."""
 _WORKER = f"{__name__}.worker"
 _ROOT = Path(__file__).resolve().parents[2]
 
-__all__ = ["Apart", "Fault", "opened", "pays"]
+__all__ = ["ReaderFault", "RemoteItems", "is_worthwhile", "open_transcripts"]
 
 
-class Apart:
-    """The items of a transcript that another process reads.
+class RemoteItems:
+    """The items of a transcript in a file that another process has open.
 
-    Whoever wants them one by one (to lay them beside what is recorded) reads them here.
+    An import of a new session takes its `batches`. One that compares with a recorded session
+    iterates over the items, one by one, and so reads the file again in this process.
     """
 
     def __init__(
-        self, reader: "_Reader", asked: Asked, number: int, warnings: list[Warning]
+        self,
+        reader: "_ReaderProcess",
+        request: ReadRequest,
+        number: int,
+        warnings: list[Warning],
     ) -> None:
-        self._reader, self._asked, self._number = reader, asked, number
+        self._reader, self._request, self._number = reader, request, number
         self._warnings = warnings
 
     def __iter__(self) -> Iterator[Message | Event | Compaction]:
-        with self._asked.path.open("rb") as file:
-            read = formats.read(file, self._asked.format, self._asked.name)
+        with self._request.path.open("rb") as file:
+            read = formats.read(file, self._request.format, self._request.name)
             transcript = read[self._number]
             yield from transcript.items
             self._warnings[:] = transcript.warnings
 
     def batches(self) -> Iterator[Batch]:
-        """As `batch.batches` gives them: the next is made while one is written."""
+        """The items as `threads.domain.batch.batches` groups them, made ahead of their use."""
         self._reader.send(self._number)
-        while not isinstance(told := _plain(self._reader.receive()), Ended):
-            yield self._reader.take(told) if isinstance(told, Written) else told
-        self._warnings[:] = told.warnings
+        while not isinstance(
+            answer := _checked(self._reader.receive()), EndOfTranscript
+        ):
+            if isinstance(answer, BatchInBuffer):
+                answer = self._reader.load(answer)
+            yield answer
+        self._warnings[:] = answer.warnings
 
     def has_more(self) -> bool:
-        """Whether the next batch is there already, or the end."""
-        return self._reader.has_told()
+        """Whether the next batch, or the end, can be had without waiting."""
+        return self._reader.has_answer()
 
 
-def pays(size: int) -> bool:
-    """Whether a file of so many bytes is better read in a process of its own."""
-    waits = any(one.is_there() for one in tuple(_kept))
-    return size >= (WORTH if waits else LARGE)
+def is_worthwhile(size: int) -> bool:
+    """Whether a file of so many bytes is read faster in another process."""
+    waits = any(one.is_running() for one in tuple(_idle))
+    return size >= (LARGE_ENOUGH if waits else LARGE)
 
 
 @contextmanager
-def opened(path: Path, format_: str, name: str) -> Iterator[list[Transcript]]:
+def open_transcripts(path: Path, format_: str, name: str) -> Iterator[list[Transcript]]:
     """The conversations of a file, as `formats.read` gives them.
 
-    Raises what that raises, and Fault where the process stumbled. With a file that was not
-    read to its end the process is given up.
+    Raises what `formats.read` raises, and ReaderFault where the process failed. If the file is
+    not read to its end, the process is stopped, for it would go on sending batches.
     """
-    asked = Asked(path, format_, name)
-    reader, told = _ask(asked)
+    request = ReadRequest(path, format_, name)
+    reader, answer = _send(request)
     try:
-        found: list[Transcript] = _plain(told)
+        found: list[Transcript] = _checked(answer)
     except Invalid:
         _keep(reader)
         raise
     try:
-        yield [_apart(reader, asked, *one) for one in enumerate(found)]
+        yield [_remote(reader, request, *one) for one in enumerate(found)]
         reader.send(None)
     except BaseException:
         reader.end()
@@ -96,21 +106,21 @@ def opened(path: Path, format_: str, name: str) -> Iterator[list[Transcript]]:
     _keep(reader)
 
 
-def _apart(
-    reader: "_Reader", asked: Asked, number: int, transcript: Transcript
+def _remote(
+    reader: "_ReaderProcess", request: ReadRequest, number: int, transcript: Transcript
 ) -> Transcript:
     warnings: list[Warning] = []
-    items = Apart(reader, asked, number, warnings)
+    items = RemoteItems(reader, request, number, warnings)
     return replace(transcript, items=items, warnings=warnings)
 
 
-class _Reader:
-    """A process that reads, and the connection to it."""
+class _ReaderProcess:
+    """The other process, and the connection to it."""
 
     def __init__(self) -> None:
         self._connection, theirs = Pipe()
-        shared = share()
-        self._slots = Slots(shared)
+        shared = allocate()
+        self._buffers = SharedBuffers(shared)
         with theirs, closing(os.fdopen(shared)):
             descriptors = theirs.fileno(), shared
             self._process = subprocess.Popen(  # noqa: S603  # this Python, a module of ours
@@ -121,84 +131,83 @@ class _Reader:
                 start_new_session=True,  # Ctrl+C is for the server, which ends it
             )
 
-    def is_there(self) -> bool:
-        """Whether the process has not ended."""
+    def is_running(self) -> bool:
         return self._process.poll() is None
 
-    def send(self, question: Asked | int | None) -> None:
-        """Ask. Raises Fault where the process has ended."""
+    def send(self, message: ReadRequest | int | None) -> None:
+        """Send a message of the protocol. Raises ReaderFault where the process has ended."""
         try:
-            self._connection.send(question)
+            self._connection.send(message)
         except OSError as gone:
             raise _gone() from gone
 
     def receive(self) -> Any:
-        """What the process tells. Raises Fault where it has ended."""
+        """The next message. Raises ReaderFault where the process has ended."""
         try:
             return self._connection.recv()
         except (EOFError, OSError) as gone:
             raise _gone() from gone
 
-    def take(self, written: Written) -> Batch:
-        """The batch that lies in a slot, which is free from then on."""
-        batch: Batch = self._slots.load(written)
-        self.send(written.slot)
+    def load(self, written: BatchInBuffer) -> Batch:
+        """A batch out of its buffer, which is free from then on."""
+        batch: Batch = self._buffers.load(written)
+        self.send(written.buffer)
         return batch
 
-    def has_told(self) -> bool:
-        """Whether something was told that nobody has received yet."""
+    def has_answer(self) -> bool:
+        """Whether `receive` would return at once."""
         return self._connection.poll()
 
     def end(self) -> None:
-        """Let it go, whatever it does."""
+        """Stop the process, whatever it is doing."""
         self._process.kill()
         self._process.wait()
         self._connection.close()
-        self._slots.close()
+        self._buffers.close()
 
 
-_kept: list[_Reader] = []
-"""Readers that wait for their next file. One that waited long has ended meanwhile."""
+_idle: list[_ReaderProcess] = []
+"""At most one process that waits for the next file; it may have ended by itself meanwhile."""
 _lock = threading.Lock()
-os.register_at_fork(after_in_child=_kept.clear)  # they are the parent's
+os.register_at_fork(after_in_child=_idle.clear)  # they belong to the parent
 
 
-def _ask(asked: Asked) -> tuple[_Reader, Any]:
-    """A reader, and what it tells of the file first."""
+def _send(request: ReadRequest) -> tuple[_ReaderProcess, Any]:
+    """A process that has the request, and its first answer."""
     with _lock:
-        reader = _kept.pop() if _kept else None
+        reader = _idle.pop() if _idle else None
     if reader is not None:
         try:
-            reader.send(asked)
+            reader.send(request)
             return reader, reader.receive()
-        except Fault:
+        except ReaderFault:
             reader.end()
-    reader = _Reader()
+    reader = _ReaderProcess()
     try:
-        reader.send(asked)
+        reader.send(request)
         return reader, reader.receive()
     except BaseException:
         reader.end()
         raise
 
 
-def _keep(reader: _Reader) -> None:
-    """Let a reader wait for its next file, if no other does."""
+def _keep(reader: _ReaderProcess) -> None:
+    """Keep a process for the next file, if no other is kept."""
     with _lock:
-        if not _kept:
-            _kept.append(reader)
+        if not _idle:
+            _idle.append(reader)
             return
     reader.end()
 
 
-def _plain(told: Any) -> Any:
-    """What was told. Raises Invalid where it is a refusal, Fault where it is a fault."""
-    if isinstance(told, Refused):
-        raise Invalid(told.message, at=told.at, code=told.code)
-    if isinstance(told, Fault):
-        raise told
-    return told
+def _checked(answer: Any) -> Any:
+    """An answer. Raises Invalid where it is a refusal, ReaderFault where reading failed."""
+    if isinstance(answer, ReadRefusal):
+        raise Invalid(answer.message, at=answer.at, code=answer.code)
+    if isinstance(answer, ReaderFault):
+        raise answer
+    return answer
 
 
-def _gone() -> Fault:
-    return Fault("end of the process that read it")
+def _gone() -> ReaderFault:
+    return ReaderFault("end of the process that read it")

@@ -1,4 +1,9 @@
-"""What a process that reads is asked for, and what it tells."""
+"""The messages between a process that imports and the one that reads for it.
+
+A `ReadRequest` is answered with the transcripts of the file, without their items. Then a number
+asks for the items of that transcript: batches, each a `BatchInBuffer` or, where no buffer holds
+it, the batch itself, and `EndOfTranscript`. None ends the file.
+"""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -6,30 +11,30 @@ from typing import NamedTuple
 from threads.domain.transcript import Warning
 
 
-class Asked(NamedTuple):
-    """A file to be read, as `formats.read` takes it."""
+class ReadRequest(NamedTuple):
+    """The file to read, as `formats.read` takes it."""
 
     path: Path
     format: str
     name: str
 
 
-class Ended(NamedTuple):
-    """A transcript was told to its end."""
+class EndOfTranscript(NamedTuple):
+    """The last message of a transcript."""
 
     warnings: list[Warning]
 
 
-class Refused(NamedTuple):
-    """The file is not read, by what `Invalid` says of it."""
+class ReadRefusal(NamedTuple):
+    """`Invalid` as it goes between processes: the file is refused."""
 
     message: str
     at: tuple[str | int, ...]
     code: str
 
 
-class Fault(Exception):
-    """A parser stumbled, or its process did: which kind of fault it was, and its traceback."""
+class ReaderFault(Exception):
+    """A parser failed, or its process ended. `kind` names the exception."""
 
     def __init__(self, kind: str, trace: str = "") -> None:
         super().__init__(kind, trace)

@@ -1,8 +1,8 @@
-"""Memory that the process that reads shares with the one that asks: batches go through it.
+"""Memory shared by the reading process and the importing one; batches go through it.
 
-A pipe would copy each of them four times and wait for whoever reads it. So a batch is written
-into one of a few slots, from which it is loaded at once; only which slot, and how much of it,
-goes through the pipe.
+A pipe would copy each batch four times and block until the other side reads it. So a batch is
+written into one of a few buffers and loaded from there; only the number of the buffer and the
+size of the batch go through the pipe.
 """
 
 import os
@@ -13,55 +13,54 @@ from mmap import mmap
 from typing import Any, NamedTuple
 
 COUNT = 4
-"""Slots: so many batches wait to be taken while the next is made."""
+"""Buffers: how many batches can wait while the next one is made."""
 SIZE = 4 << 20
-"""Bytes of a slot. A full batch takes 2 to 3 MB: bodies, and their words."""
+"""Bytes of a buffer. A full batch takes 2 to 3 MB."""
 
 
-class Written(NamedTuple):
-    """A batch lies in a slot, in so many bytes. Whoever has loaded it tells the slot back."""
+class BatchInBuffer(NamedTuple):
+    """A batch is in a buffer. The buffer is free once its number has been sent back."""
 
-    slot: int
+    buffer: int
     size: int
 
 
-class TooLarge(Exception):
-    """A batch does not fit in a slot."""
+class BatchTooLarge(Exception):
+    """A batch does not fit in a buffer."""
 
 
-class Slots:
-    """The slots, by the descriptor of what both processes map; it may be closed then."""
+class SharedBuffers:
+    """The buffers, mapped from a descriptor, which may be closed afterwards."""
 
     def __init__(self, descriptor: int) -> None:
         self._memory = mmap(descriptor, COUNT * SIZE)
 
-    def write(self, slot: int, value: object) -> Written:
-        """Lay a value into a slot. Raises TooLarge."""
-        into = _Into(self._memory, slot * SIZE)
-        # Written as it is made: a text of it all would be made and copied once more.
+    def write(self, buffer: int, value: object) -> BatchInBuffer:
+        """Pickle a value into a buffer. Raises BatchTooLarge."""
+        into = _BufferWriter(self._memory, buffer * SIZE)
+        # `dumps` would make all the bytes first and copy them once more.
         pickler = pickle.Pickler(into, pickle.HIGHEST_PROTOCOL)
-        pickler.fast = (
-            True  # a third less: batches hold nothing twice that is worth a note
-        )
+        # Without pickle's memo, which saves a third of the time: batches repeat nothing large.
+        pickler.fast = True
         pickler.dump(value)
-        return Written(slot, into.at - slot * SIZE)
+        return BatchInBuffer(buffer, into.at - buffer * SIZE)
 
-    def load(self, written: Written) -> Any:
-        """A value that lies in a slot: the copy of it that this process has from now on."""
-        start = written.slot * SIZE
+    def load(self, written: BatchInBuffer) -> Any:
+        """A copy of the value in a buffer."""
+        start = written.buffer * SIZE
         with (
             memoryview(self._memory) as memory,
-            memory[start : start + written.size] as laid,
+            memory[start : start + written.size] as pickled,
         ):
-            return pickle.loads(laid)  # noqa: S301  # a process of ours wrote it
+            return pickle.loads(pickled)  # noqa: S301  # a process of ours wrote it
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Unmap the memory."""
         self._memory.close()
 
 
-def share() -> int:
-    """The descriptor of new memory that can be shared; whoever asks closes it."""
+def allocate() -> int:
+    """A descriptor of new memory that can be shared. The caller closes it."""
     if sys.platform == "linux":
         descriptor = os.memfd_create("transcript")
     else:
@@ -71,8 +70,8 @@ def share() -> int:
     return descriptor
 
 
-class _Into:
-    """Where the pickler writes: from a place of the memory on, to the end of a slot."""
+class _BufferWriter:
+    """The file that the pickler writes to: one buffer of the memory."""
 
     __slots__ = ("_end", "_memory", "at")
 
@@ -83,6 +82,6 @@ class _Into:
     def write(self, data: bytes) -> None:
         end = self.at + len(data)
         if end > self._end:
-            raise TooLarge
+            raise BatchTooLarge
         self._memory[self.at : end] = data
         self.at = end

@@ -1,7 +1,7 @@
-"""The process that reads: `python -m threads.reading.worker CONNECTION MEMORY`.
+"""The reading process: `python -m threads.reading.worker CONNECTION MEMORY`.
 
-It is asked for a file, tells its transcripts, and of each that is asked for by its number the
-batches, some ahead of whoever writes them; None is the end of the file. It loads no Django.
+It answers the messages of `protocol` and makes batches ahead of the process that writes them.
+It doesn't load Django, so that it starts quickly and stays small.
 """
 
 import gc
@@ -16,59 +16,62 @@ from threads.domain import formats
 from threads.domain.batch import batches
 from threads.domain.transcript import Transcript
 
-from .protocol import Asked, Ended, Fault, Refused
-from .shared_buffers import COUNT, Slots, TooLarge
+from .protocol import EndOfTranscript, ReaderFault, ReadRefusal, ReadRequest
+from .shared_buffers import COUNT, BatchTooLarge, SharedBuffers
 
 PATIENCE = 60.0
-"""Seconds without a question after which the process ends."""
+"""Seconds without a request after which the process ends."""
 
 
 def main(connected: int, shared: int) -> None:
-    """Answer until nobody asks any more."""
+    """Answer requests until there are none for a while."""
     connection: Connection[Any, Any] = Connection(connected)
-    slots = Slots(shared)
+    buffers = SharedBuffers(shared)
     try:
         while connection.poll(PATIENCE):
-            _answer(connection, slots, connection.recv())
+            _answer(connection, buffers, connection.recv())
     except (EOFError, OSError):
-        pass  # whoever asked is gone
+        pass  # the importing process is gone
 
 
-def _answer(connection: "Connection[Any, Any]", slots: Slots, asked: Asked) -> None:
-    """Read one file, for as long as it is asked for."""
+def _answer(
+    connection: "Connection[Any, Any]", buffers: SharedBuffers, request: ReadRequest
+) -> None:
+    """Read one file, and send those of its transcripts that are requested."""
     try:
-        with asked.path.open("rb") as file:
-            transcripts = formats.read(file, asked.format, asked.name)
+        with request.path.open("rb") as file:
+            transcripts = formats.read(file, request.format, request.name)
             connection.send([replace(one, items=()) for one in transcripts])
             while (number := connection.recv()) is not None:
-                _tell(connection, slots, transcripts[number])
+                _send_batches(connection, buffers, transcripts[number])
     except DomainError as refusal:
-        connection.send(Refused(refusal.message, refusal.at, refusal.code))
+        connection.send(ReadRefusal(refusal.message, refusal.at, refusal.code))
     except (EOFError, OSError):
         raise
-    except Exception as fault:  # noqa: BLE001  # whatever it is, whoever asked is told
-        connection.send(Fault(type(fault).__name__, traceback.format_exc()))
+    except Exception as fault:  # noqa: BLE001  # whatever it is, the other side must hear of it
+        connection.send(ReaderFault(type(fault).__name__, traceback.format_exc()))
 
 
-def _tell(
-    connection: "Connection[Any, Any]", slots: Slots, transcript: Transcript
+def _send_batches(
+    connection: "Connection[Any, Any]", buffers: SharedBuffers, transcript: Transcript
 ) -> None:
-    """Tell the batches of a transcript: each as soon as a slot is free for it."""
+    """Send the batches of a transcript, each as soon as a buffer is free for it."""
     free = list(range(COUNT))
     for batch in batches(transcript.items, growing=True):
-        slot = free.pop() if free else connection.recv()
+        buffer = free.pop() if free else connection.recv()
         try:
-            connection.send(slots.write(slot, batch))
-        except TooLarge:
-            free.append(slot)
+            connection.send(buffers.write(buffer, batch))
+        except BatchTooLarge:
+            free.append(buffer)
             connection.send(batch)
-    connection.send(Ended(transcript.warnings))
+    connection.send(EndOfTranscript(transcript.warnings))
+    # The next transcript begins with all buffers free, so wait for those still being loaded.
     for _ in range(COUNT - len(free)):
         connection.recv()
 
 
 if __name__ == "__main__":
-    # What is loaded by now stays, and what parsers make has no cycles to speak of.
+    # What is loaded by now stays, and parsers make hardly any cycles: collecting is wasted time.
     gc.freeze()
     gc.set_threshold(50_000, 10, 10)
     main(*map(int, sys.argv[1:]))

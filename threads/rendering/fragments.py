@@ -82,7 +82,7 @@ rows = Fragments[SafeString]()
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class RenderableBody:
     """What a message says where it stands: `digest` is that of these very parts.
 
     `counts` are the tokens of each part, where they are known; `is_original` says that a body
@@ -95,7 +95,9 @@ class Body:
     counts: tuple[int, ...] = ()
 
 
-def load_bodies(project_id: int, bodies: Iterable[Body]) -> dict[bytes, SafeString]:
+def load_bodies(
+    project_id: int, bodies: Iterable[RenderableBody]
+) -> dict[bytes, SafeString]:
     """The HTML of each body by its digest: read in one query, made and kept where it is not."""
     wanted = {_key(body): body for body in bodies}
     found = _read(project_id, list(wanted))
@@ -136,7 +138,7 @@ def _read(project_id: int, keys: Sequence[bytes]) -> dict[bytes, str]:
     return found
 
 
-def _key(body: Body) -> bytes:
+def _key(body: RenderableBody) -> bytes:
     """The digest under which a body's HTML is kept.
 
     Folded thinking names its tokens, which depend on the session's encoding: then they count

@@ -4,10 +4,10 @@ from typing import Any
 
 from threads.models import Session
 
-from .services import Found
+from .services import SearchResults
 
 
-def present_found(found: Found) -> dict[str, Any]:
+def present_found(found: SearchResults) -> dict[str, Any]:
     """A page of what a search found."""
     return {
         "items": [

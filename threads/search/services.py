@@ -1,9 +1,9 @@
 """Finding words in originals and titles: ignoring case, as they may be read.
 
 What is searched of a message is `threads.domain.text.whole_text`; a query is taken as it
-stands. `threads.search.index` names candidates, the newest text first, and every one is made sure
-of in what the message reads: text that a redaction masks is found nowhere, and what the mask
-reads is found. Only sessions that the caller may see are looked into.
+stands. `threads.search.word_index` names candidates, the newest text first, and each is checked
+against what the message reads: text under a redaction is found nowhere, and what the mask reads
+is found. Only sessions that the caller may see are searched.
 """
 
 import uuid
@@ -31,7 +31,7 @@ from threads.store.selectors import (
     visible_sessions,
 )
 
-from . import index as indexing
+from . import word_index
 
 LONGEST_QUERY = 1000
 MOST_TITLES = 20
@@ -40,7 +40,7 @@ MOST_EXAMINED = 5000
 _AT_ONCE = 200
 
 
-class Match(NamedTuple):
+class SearchHit(NamedTuple):
     """An original that holds the query."""
 
     session: Session
@@ -49,7 +49,7 @@ class Match(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResults:
     """A page of matches; `titles` on the first page only.
 
     Pages go from the newest texts to the oldest, those that were recorded at once in no order;
@@ -59,7 +59,7 @@ class Found:
     where it has looked into many texts.
     """
 
-    matches: Sequence[Match]
+    matches: Sequence[SearchHit]
     titles: Sequence[Session]
     next_cursor: str | None
 
@@ -88,7 +88,7 @@ def search(
     session_id: uuid.UUID | None = None,
     cursor: str | None = None,
     limit: int | None = None,
-) -> Found:
+) -> SearchResults:
     """Messages that hold the query, in the sessions that the caller may see.
 
     Raises Invalid for a query that is empty or too long, NotFound for a session that the
@@ -106,12 +106,14 @@ def search(
     matches, last = _look(sessions, wanted, at, count)
     titles = _titles(sessions, wanted) if at is None and session_id is None else []
     matches = _by_session(matches)
-    return Found(matches, titles, None if last is None else encode_cursor(list(last)))
+    return SearchResults(
+        matches, titles, None if last is None else encode_cursor(list(last))
+    )
 
 
-def _by_session(matches: Iterable[Match]) -> list[Match]:
+def _by_session(matches: Iterable[SearchHit]) -> list[SearchHit]:
     """The matches of a page with those of one session together, in the order of its messages."""
-    found: dict[uuid.UUID, list[Match]] = defaultdict(list)
+    found: dict[uuid.UUID, list[SearchHit]] = defaultdict(list)
     for match in matches:
         found[match.session.pk].append(match)
     return [
@@ -124,7 +126,7 @@ def _by_session(matches: Iterable[Match]) -> list[Match]:
 def find_in_session(session: Session, query: str) -> list[tuple[int, Original]]:
     """The originals of a session that hold the query, ignoring case, in their order."""
     wanted = fold(query)
-    indexes: Iterable[int] | None = indexing.in_session(session, wanted)
+    indexes: Iterable[int] | None = word_index.in_session(session, wanted)
     if indexes is None:
         indexes = range(session.message_count)
     else:
@@ -140,13 +142,13 @@ def find_in_session(session: Session, query: str) -> list[tuple[int, Original]]:
 
 def _look(
     sessions: QuerySet[Session], wanted: str, after: _Place | None, count: int
-) -> tuple[list[Match], _Place | None]:
+) -> tuple[list[SearchHit], _Place | None]:
     """The next matches, and where the next page goes on; None where all was looked into."""
     masked = _bodies_at(touched(sessions))
     before = None if after is None else after.body + 1
     below = sorted(id_ for id_ in masked if before is None or id_ < before)
-    ids = merge(indexing.candidates(wanted, before), reversed(below), reverse=True)
-    matches: list[Match] = []
+    ids = merge(word_index.candidates(wanted, before), reversed(below), reverse=True)
+    matches: list[SearchHit] = []
     examined = 0
     for some in _chunks(_unlike(ids), min(_AT_ONCE, max(20, count))):
         bodies = masked.intersection(some) | _holding(some, wanted)
@@ -162,7 +164,7 @@ def _look(
 
 def _made_sure(
     sessions: QuerySet[Session], bodies: set[int], after: _Place | None, wanted: str
-) -> Iterator[tuple[_Place, Match]]:
+) -> Iterator[tuple[_Place, SearchHit]]:
     """The messages with these bodies that read the query, in order."""
     rows = Message.objects.filter(body__in=bodies, session__in=sessions)
     found = rows.values_list("body_id", "session_id", "index")
@@ -186,7 +188,7 @@ def _made_sure(
         text = whole_text(original.parts)
         if finds(wanted, text):
             session = named[place.session_id]
-            yield place, Match(session, original, excerpt(wanted, text))
+            yield place, SearchHit(session, original, excerpt(wanted, text))
 
 
 def _order(place: _Place) -> tuple[int, str, int]:

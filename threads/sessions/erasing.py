@@ -34,7 +34,7 @@ from threads.models import (
     Session,
     Source,
 )
-from threads.search import index as indexing
+from threads.search import word_index
 from threads.store import blobs
 
 logger = logging.getLogger(__name__)
@@ -199,7 +199,7 @@ def _erase_bodies(project_id: int) -> set[str]:
     for first in range(0, len(keys), _AT_ONCE):
         bodies = Body.objects.filter(pk__in=keys[first : first + _AT_ONCE])
         images |= _named(_contents(bodies))
-        indexing.forget(keys[first : first + _AT_ONCE])
+        word_index.forget(keys[first : first + _AT_ONCE])
         bodies.delete()
     bodies = Body.objects.filter(project=project_id, digest=OuterRef("digest"))
     Rendering.objects.filter(~Exists(bodies), project=project_id).delete()

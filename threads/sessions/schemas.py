@@ -3,7 +3,9 @@
 import uuid
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
+
+from contextstudio.accounts.shape import RequestBody
 
 Title = Annotated[str, Field(description="Kept on one line of 300 characters.")]
 Name = Annotated[str, Field(pattern=r"^[^\x00-\x1f]*$")]
@@ -13,13 +15,7 @@ MessageData = Annotated[
 ]
 
 
-class Taken(BaseModel):
-    """A request's body: unknown members are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class NewSessionIn(Taken):
+class NewSessionIn(RequestBody):
     """A session to make; `system` becomes original 0."""
 
     title: Title = ""
@@ -31,7 +27,7 @@ class NewSessionIn(Taken):
     messages: list[MessageData] = []
 
 
-class SessionPatch(Taken):
+class SessionPatch(RequestBody):
     """What to change of a session; what is absent stays."""
 
     title: Title | None = None
@@ -39,7 +35,7 @@ class SessionPatch(Taken):
     model: Name | None = Field(None, max_length=128)
 
 
-class MessagesIn(Taken):
+class MessagesIn(RequestBody):
     """Messages to append, if the session still has as many as the caller knows of."""
 
     messages: list[MessageData] = Field(min_length=1)

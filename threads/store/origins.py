@@ -28,7 +28,7 @@ class Kin(NamedTuple):
     message_count: int
 
 
-class Brought(NamedTuple):
+class SourceFile(NamedTuple):
     """A file that messages of it were read from, and the import that brought it."""
 
     import_id: uuid.UUID | None
@@ -46,7 +46,7 @@ class Origin:
     children: list[tuple[str, list[Kin]]]
     """What came from it, by what that is: `Sub-agents`."""
     more: int
-    brought: list[Brought]
+    brought: list[SourceFile]
     events: int
     """Records of its files that became no message."""
 
@@ -103,10 +103,10 @@ def _kin(session: Session) -> Kin:
     return Kin(session.pk, session.title, session.message_count)
 
 
-def _brought(session: Session) -> list[Brought]:
+def _brought(session: Session) -> list[SourceFile]:
     """The files that brought something, the newest first; each file once an import."""
     rows = Source.objects.filter(session=session).exclude(
         outcome__in=("known", "joined")
     )
     found = rows.order_by("-pk").values_list("brought_by", "name", "imported_at")
-    return [Brought(*row) for row in found[:MOST_LISTED]]
+    return [SourceFile(*row) for row in found[:MOST_LISTED]]

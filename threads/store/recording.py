@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from threads import tokens
-from threads.domain.batch import Batch, Found, batches, clean
+from threads.domain.batch import Attachment, Batch, batches, clean
 from threads.domain.group import group_ids
 from threads.domain.inline import named
 from threads.domain.message import Message as GivenMessage
@@ -81,11 +81,11 @@ def keep_bodies(
     project_id: int, parts: Iterable[tuple[Part, ...]]
 ) -> list[tuple[Part, ...]]:
     """The same parts with every inline image and file stored, named by its hash."""
-    found: dict[str, Found] = {}
+    found: dict[str, Attachment] = {}
 
     def keep(part: Image | File, data: bytes) -> str:
         sha256 = hashlib.sha256(data).hexdigest()
-        found[sha256] = Found(part.media_type, data)
+        found[sha256] = Attachment(part.media_type, data)
         return sha256
 
     kept = [named(item, keep) for item in parts]
@@ -98,7 +98,7 @@ def named_by_hash(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return named(parts, lambda _, data: hashlib.sha256(data).hexdigest())
 
 
-def _stored(project_id: int, files: dict[str, Found]) -> list[Blob]:
+def _stored(project_id: int, files: dict[str, Attachment]) -> list[Blob]:
     """Rows for images and files, of which the bytes are kept now."""
     return [
         Blob(
@@ -195,11 +195,11 @@ def _bodies(session: Session, batch: Batch) -> dict[bytes, tuple[int, int]]:
 
 
 def _counted(
-    found: dict[bytes, rows.Found], encoding: str
-) -> tuple[dict[bytes, tuple[int, int]], dict[bytes, rows.Found]]:
+    found: dict[bytes, rows.StoredBody], encoding: str
+) -> tuple[dict[bytes, tuple[int, int]], dict[bytes, rows.StoredBody]]:
     """Stored bodies' ids and tokens; and those that nobody counted in this encoding."""
     counted: dict[bytes, tuple[int, int]] = {}
-    uncounted: dict[bytes, rows.Found] = {}
+    uncounted: dict[bytes, rows.StoredBody] = {}
     for digest, body in found.items():
         counts = json.loads(body.token_counts).get(encoding)
         if counts is None:
@@ -211,7 +211,7 @@ def _counted(
 
 def _count_again(
     encoding: str,
-    uncounted: dict[bytes, rows.Found],
+    uncounted: dict[bytes, rows.StoredBody],
     words: Iterable[Words],
 ) -> dict[bytes, tuple[int, int]]:
     """Count the bodies that were stored by a session of another encoding."""

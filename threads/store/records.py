@@ -20,14 +20,14 @@ MOST_STEPS = 10_000
 _SPAN = re.compile(r"(\d{1,18})-(\d{1,18})")
 
 
-class Record(NamedTuple):
+class SourceRecord(NamedTuple):
     """A stretch of the source, or a value in it: where it stands, and what stands there."""
 
     locator: str
     text: str
 
 
-def load_records(session: Session, index: int) -> list[Record]:
+def load_records(session: Session, index: int) -> list[SourceRecord]:
     """The records of an original, in their order; none where its source is gone.
 
     A record that lies in another file of the folder names it (`<member>#bytes:…`).
@@ -39,17 +39,17 @@ def load_records(session: Session, index: int) -> list[Record]:
     return list(_records(message.source, message.records))
 
 
-def load_record(source: Source, locator: str) -> Record | None:
+def load_record(source: Source, locator: str) -> SourceRecord | None:
     """One record of a source, as an event names it; None where it is gone."""
     return next(_records(source, [locator]), None)
 
 
-def _records(source: Source, locators: list[str]) -> Iterator[Record]:
+def _records(source: Source, locators: list[str]) -> Iterator[SourceRecord]:
     for locator in locators:
         member, _, place = locator.rpartition("#")
         sha256 = source.sha256 if not member else _beside(source, member)
         if sha256 and blobs.path_of(sha256).exists():
-            yield Record(locator, _read(sha256, place))
+            yield SourceRecord(locator, _read(sha256, place))
 
 
 def _beside(source: Source, member: str) -> str | None:

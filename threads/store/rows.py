@@ -74,7 +74,7 @@ _FROM_STAGE = (
 )
 
 
-class Found(NamedTuple):
+class StoredBody(NamedTuple):
     """A body that is stored: its id, and its token counts as JSON text."""
 
     id: int
@@ -146,7 +146,7 @@ def insert_bodies(
         return {bytes(digest): id_ for digest, id_ in cursor.fetchall()}
 
 
-def find_bodies(project_id: int, digests: Iterable[bytes]) -> dict[bytes, Found]:
+def find_bodies(project_id: int, digests: Iterable[bytes]) -> dict[bytes, StoredBody]:
     """The bodies of a project with these digests; they stay until the transaction ends."""
     wanted = list(digests)
     if connection.vendor != "postgresql":
@@ -159,7 +159,7 @@ def find_bodies(project_id: int, digests: Iterable[bytes]) -> dict[bytes, Found]
                 [project_id, wanted],
             )
             rows = cursor.fetchall()
-    return {bytes(digest): Found(id_, counts) for digest, id_, counts in rows}
+    return {bytes(digest): StoredBody(id_, counts) for digest, id_, counts in rows}
 
 
 def update_counters(session: Session) -> None:

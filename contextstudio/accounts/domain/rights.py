@@ -13,7 +13,7 @@ class Right(StrEnum):
     ADMIN = "admin"
 
 
-class Role(StrEnum):
+class ProjectRole(StrEnum):
     """What a member of a project is."""
 
     OWNER = "owner"
@@ -22,9 +22,11 @@ class Role(StrEnum):
     VIEWER = "viewer"
 
 
-RIGHTS_OF: dict[Role, frozenset[Right]] = {
-    Role.VIEWER: frozenset({Right.READ}),
-    Role.REVIEWER: frozenset({Right.READ, Right.PROPOSE, Right.REVIEW}),
-    Role.EDITOR: frozenset({Right.READ, Right.PROPOSE, Right.EDIT, Right.REVIEW}),
-    Role.OWNER: frozenset(Right),
+RIGHTS_OF: dict[ProjectRole, frozenset[Right]] = {
+    ProjectRole.VIEWER: frozenset({Right.READ}),
+    ProjectRole.REVIEWER: frozenset({Right.READ, Right.PROPOSE, Right.REVIEW}),
+    ProjectRole.EDITOR: frozenset(
+        {Right.READ, Right.PROPOSE, Right.EDIT, Right.REVIEW}
+    ),
+    ProjectRole.OWNER: frozenset(Right),
 }

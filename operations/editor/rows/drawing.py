@@ -234,12 +234,14 @@ class _Making:
             return read_changed(words.original.parts, changes_on(self.look, words.key))
         return words.parts
 
-    def _body(self, words: Words) -> fragments.Body:
+    def _body(self, words: Words) -> fragments.RenderableBody:
         parts, role = self._parts(words), Role(words.role)
         if words.original is not None and parts == words.original.parts:
             original = words.original
-            return fragments.Body(original.digest, role, parts, tuple(original.counts))
-        return fragments.Body(digest(role, parts), role, parts)
+            return fragments.RenderableBody(
+                original.digest, role, parts, tuple(original.counts)
+            )
+        return fragments.RenderableBody(digest(role, parts), role, parts)
 
 
 def printed(article: Article) -> list[Key]:

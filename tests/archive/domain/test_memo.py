@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 
 from archive.domain.content import content_type, summary_of, tools_of
-from archive.domain.memo import Note, keywords, layer_text, relevant, tagged
+from archive.domain.memo import ReadableMemo, keywords, layer_text, relevant, tagged
 from threads.domain.part import Text, ToolCall, ToolResult
 
 
-def note(content: str, *tags: str, day: int = 1) -> Note:
-    return Note(
+def note(content: str, *tags: str, day: int = 1) -> ReadableMemo:
+    return ReadableMemo(
         id=content,
         content=content,
         tags=tags,

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
-from contextstudio.accounts.domain.rights import Right, Role
+from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.models import Membership, Project, User
 from contextstudio.accounts.selectors import caller_of_key, find_key
 
@@ -58,7 +58,7 @@ def test_create_user_prints_the_way_in(
 ) -> None:
     path = printed("create_user", "second", "--project=demo", "--role=reviewer").strip()
     assert client.get(path)["Location"] == "/"
-    assert Membership.objects.get(user__username="second").role == Role.REVIEWER
+    assert Membership.objects.get(user__username="second").role == ProjectRole.REVIEWER
 
 
 def test_create_user_needs_no_project(db: None) -> None:
@@ -83,13 +83,13 @@ def test_sign_in_link_prints_a_fresh_way_in(owner: User, client: Client) -> None
 
 def test_sign_in_link_makes_the_first_owner(db: None, client: Client) -> None:
     assert client.get(printed("sign_in_link").strip()).status_code == 302
-    assert Project.objects.get().memberships.get().role == Role.OWNER
+    assert Project.objects.get().memberships.get().role == ProjectRole.OWNER
 
 
 def test_create_project_makes_one_for_its_owner(owner: User, stranger: User) -> None:
     assert printed("create_project", "second", "--owner=stranger") == "second\n"
     membership = Membership.objects.get(project__slug="second")
-    assert (membership.user, membership.role) == (stranger, Role.OWNER)
+    assert (membership.user, membership.role) == (stranger, ProjectRole.OWNER)
     with pytest.raises(Invalid, match="letters, digits"):
         printed("create_project", "a slug")
     with pytest.raises(NotFound, match="no user nobody"):

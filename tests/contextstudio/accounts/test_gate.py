@@ -6,7 +6,7 @@ import pytest
 
 from contextstudio.accounts import selectors, services
 from contextstudio.accounts.domain.errors import Conflict, Forbidden, NotFound
-from contextstudio.accounts.domain.rights import RIGHTS_OF, Right, Role
+from contextstudio.accounts.domain.rights import RIGHTS_OF, ProjectRole, Right
 from contextstudio.accounts.models import ApiKey, AuditEntry, Job, Project, User
 from tests.people import caller, key_of
 
@@ -21,10 +21,10 @@ def test_a_stranger_cannot_tell_a_project_from_none(
     assert str(there.value) == str(absent.value)
 
 
-@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("role", list(ProjectRole))
 @pytest.mark.parametrize("right", list(Right))
 def test_a_member_gets_in_exactly_with_the_right(
-    request: pytest.FixtureRequest, project: Project, role: Role, right: Right
+    request: pytest.FixtureRequest, project: Project, role: ProjectRole, right: Right
 ) -> None:
     member = caller(request.getfixturevalue(role.value))
     if right in RIGHTS_OF[role]:
@@ -68,7 +68,7 @@ def test_an_actor_has_the_rights_of_now(
     key = ApiKey.objects.get()
     for actor in (f"user:{editor.pk}", f"key:{key.pk}"):
         assert selectors.caller_of_actor(actor).may(Right.EDIT, project.pk)
-    services.set_member(caller(owner), project, editor, Role.VIEWER)
+    services.set_member(caller(owner), project, editor, ProjectRole.VIEWER)
     for actor in (f"user:{editor.pk}", f"key:{key.pk}"):
         assert not selectors.caller_of_actor(actor).may(Right.EDIT, project.pk)
     services.set_member(caller(owner), project, editor, None)
@@ -80,16 +80,16 @@ def test_only_who_administers_a_project_changes_its_members(
     project: Project, owner: User, editor: User, viewer: User
 ) -> None:
     with pytest.raises(Forbidden):
-        services.set_member(caller(editor), project, viewer, Role.OWNER)
-    services.set_member(caller(owner), project, viewer, Role.OWNER)
+        services.set_member(caller(editor), project, viewer, ProjectRole.OWNER)
+    services.set_member(caller(owner), project, viewer, ProjectRole.OWNER)
     assert caller(viewer).may(Right.ADMIN, project.pk)
 
 
 def test_a_project_keeps_an_owner(project: Project, owner: User) -> None:
-    for role in (Role.EDITOR, None):
+    for role in (ProjectRole.EDITOR, None):
         with pytest.raises(Conflict, match="needs an owner"):
             services.set_member(caller(owner), project, owner, role)
-    assert project.memberships.filter(role=Role.OWNER).count() == 1
+    assert project.memberships.filter(role=ProjectRole.OWNER).count() == 1
 
 
 def test_who_makes_a_project_owns_it_and_its_name_is_taken(stranger: User) -> None:
@@ -109,7 +109,7 @@ def test_an_agent_makes_no_projects(project: Project, owner: User) -> None:
 def test_what_is_changed_is_recorded_without_its_content(
     project: Project, owner: User, viewer: User
 ) -> None:
-    services.set_member(caller(owner), project, viewer, Role.EDITOR)
+    services.set_member(caller(owner), project, viewer, ProjectRole.EDITOR)
     entry = AuditEntry.objects.latest("pk")
     assert (entry.actor, entry.action) == (f"user:{owner.pk}", "member.editor")
     assert entry.project == project

@@ -10,7 +10,7 @@ from django.utils import timezone
 from contextstudio.accounts import services
 from contextstudio.accounts.credentials import key_digest, token_digest
 from contextstudio.accounts.domain.errors import Invalid, NotFound
-from contextstudio.accounts.domain.rights import Right, Role
+from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.accounts.selectors import caller_of_key, find_key, list_keys
 from tests.people import caller, key_of
@@ -51,7 +51,7 @@ def test_a_key_loses_what_its_maker_loses(
     owner: User, editor: User, project: Project
 ) -> None:
     text = key_of(editor, project, *Right)
-    services.set_member(caller(owner), project, editor, Role.VIEWER)
+    services.set_member(caller(owner), project, editor, ProjectRole.VIEWER)
     found = find_key(text)
     assert found is not None
     assert caller_of_key(found).rights == {project.pk: {Right.READ}}

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from contextstudio.accounts import services
 from contextstudio.accounts.domain.errors import Conflict, Unauthenticated
-from contextstudio.accounts.domain.rights import Role
+from contextstudio.accounts.domain.rights import ProjectRole
 from contextstudio.accounts.models import Membership, Project, SignInLink, User
 from contextstudio.accounts.throttle import take
 
@@ -90,7 +90,7 @@ def test_the_first_start_makes_an_owner_and_the_project(db: None) -> None:
     assert first
     assert not owner.has_usable_password()
     membership = Membership.objects.get()
-    assert (membership.user, membership.role) == (owner, Role.OWNER)
+    assert (membership.user, membership.role) == (owner, ProjectRole.OWNER)
     assert membership.project.slug == "demo"
     assert services.prepare_first_use() == (owner, False)
     assert Project.objects.count() == User.objects.count() == 1

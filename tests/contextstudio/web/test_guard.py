@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contextstudio.web.guard import Guard
+from contextstudio.web.guard import HostGuard
 
 HOSTILE_HOSTS = [
     "evil.example",
@@ -46,7 +46,7 @@ async def ask(
 
     raw = [(name.encode(), value.encode("latin-1")) for name, value in headers]
     scope = {"type": kind, "method": method, "headers": raw}
-    await Guard(site)(scope, receive, send)
+    await HostGuard(site)(scope, receive, send)
     return site, sent
 
 

@@ -13,13 +13,13 @@ from django.utils import timezone
 
 from contextstudio.accounts import idempotency
 from contextstudio.accounts.domain.errors import Conflict, Invalid
-from contextstudio.accounts.idempotency import Answer
+from contextstudio.accounts.idempotency import RecordedResponse
 from contextstudio.accounts.jobs import housekeeping
 from contextstudio.accounts.models import IdempotentResponse, Project, User
 from tests.people import client_of
 from threads.models import Session
 
-ANSWER = Answer(201, b'{"id": 1}', "application/json")
+ANSWER = RecordedResponse(201, b'{"id": 1}', "application/json")
 
 
 def post(
@@ -114,7 +114,7 @@ def test_of_many_at_once_one_has_an_effect() -> None:
 
 
 def test_while_the_first_runs_a_repeat_is_told_to_wait(db: None) -> None:
-    def run() -> Answer:
+    def run() -> RecordedResponse:
         with pytest.raises(Conflict, match="still runs"):
             _once(lambda: ANSWER)
         return ANSWER
@@ -123,7 +123,7 @@ def test_while_the_first_runs_a_repeat_is_told_to_wait(db: None) -> None:
 
 
 def test_a_fault_of_the_server_is_tried_anew_and_leaves_nothing(db: None) -> None:
-    def fail() -> Answer:
+    def fail() -> RecordedResponse:
         _make_project("p")
         raise ValueError("a bug")
 
@@ -135,14 +135,14 @@ def test_a_fault_of_the_server_is_tried_anew_and_leaves_nothing(db: None) -> Non
 
 @pytest.mark.parametrize("status", [401, 403, 429, 500, 503])
 def test_an_answer_that_may_change_by_itself_is_not_kept(db: None, status: int) -> None:
-    _once(lambda: Answer(status, b"", ""))
+    _once(lambda: RecordedResponse(status, b"", ""))
     assert _once(lambda: ANSWER) == ANSWER
 
 
 def test_what_a_refused_request_wrote_is_taken_back(db: None) -> None:
-    def refuse() -> Answer:
+    def refuse() -> RecordedResponse:
         _make_project("p")
-        return Answer(409, b"no", "")
+        return RecordedResponse(409, b"no", "")
 
     assert _once(refuse).status == 409
     assert Project.objects.count() == 0
@@ -156,7 +156,7 @@ def test_a_claim_whose_server_stalls_is_taken_over_and_the_first_has_no_effect(
 ) -> None:
     stalled, go_on = threading.Event(), threading.Event()
 
-    def stall() -> Answer:
+    def stall() -> RecordedResponse:
         stalled.set()
         assert go_on.wait(20)
         return _make_project("first")
@@ -195,7 +195,7 @@ def test_an_answer_is_kept_for_a_day(db: None, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_claims_of_a_server_that_died_are_dropped_at_the_next_start(db: None) -> None:
-    def run() -> Answer:
+    def run() -> RecordedResponse:
         idempotency.forget_claims()
         return _once(lambda: ANSWER)
 
@@ -213,10 +213,10 @@ def test_pieces_can_not_be_confused() -> None:
     assert idempotency.digest([b"ab", b"c"]) != idempotency.digest([b"a", b"bc"])
 
 
-def _once(run: Any, *, request: str = "request") -> Answer:
+def _once(run: Any, *, request: str = "request") -> RecordedResponse:
     return idempotency.once("key:1", "k", request, run)
 
 
-def _make_project(slug: str) -> Answer:
+def _make_project(slug: str) -> RecordedResponse:
     Project.objects.create(slug=slug, name=slug)
-    return Answer(201, b"made", "text/plain")
+    return RecordedResponse(201, b"made", "text/plain")

@@ -27,13 +27,13 @@ from contextstudio.accounts.services import owner_of  # noqa: E402
 from threads import imports  # noqa: E402
 from threads.domain import batch  # noqa: E402
 from threads.imports import jobs  # noqa: E402
-from threads.imports.running import import_run as running  # noqa: E402
+from threads.imports.running import import_run  # noqa: E402
 from threads.models import Event, Import, Message, Session  # noqa: E402
 
 
 def main(path: Path) -> None:
     settings.JOB_LEASE_SECONDS = 60
-    batch.MOST, running.AT_ONCE = 20, 4_000
+    batch.MOST, import_run.AT_ONCE = 20, 4_000
     report = JobContext.progress
 
     def progress(self: JobContext, done: int, **facts: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from tests.threads.support.stub_format import stub
-from threads.imports.watching import SETTLED, Watcher
+from threads.imports.watching import QUIET_SECONDS, Watcher
 from threads.models import Import, Message, Session, Source
 from threads.store import blobs, records
 
@@ -102,7 +102,7 @@ def test_appended_lines_are_imported_as_they_come_into_one_row(
     for number in range(5):
         write(path, asks(f"more {number}"))
         watcher.changed([path])
-        watcher.settle()
+        watcher.import_quiet()
     assert len(texts("a")) == 6
     assert Session.objects.count() == Import.objects.count() == 1
     source = Source.objects.get()
@@ -135,17 +135,17 @@ def test_an_answer_waits_until_it_is_whole(
     path = write(folder / "a.jsonl", asks("go"), {"event": "x"}, answers("Let"))
     watcher.changed([path])
     assert texts("a") == ["go"]
-    clock.now += SETTLED / 2
-    watcher.settle()
+    clock.now += QUIET_SECONDS / 2
+    watcher.import_quiet()
     assert texts("a") == ["go"]
     body = path.read_bytes().splitlines(keepends=True)
     whole = json.dumps(answers("Let", "me", "see")).encode() + b"\n"
     path.write_bytes(b"".join(body[:-1]) + whole)
     watcher.changed([path])
-    clock.now += SETTLED
-    watcher.settle()
+    clock.now += QUIET_SECONDS
+    watcher.import_quiet()
     assert texts("a") == ["go", "Let|me|see"]
-    watcher.settle()
+    watcher.import_quiet()
     watcher.end()
     assert texts("a") == ["go", "Let|me|see"]
     assert Session.objects.count() == 1

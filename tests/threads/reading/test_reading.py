@@ -20,9 +20,15 @@ from threads import imports, reading
 from threads.domain import formats
 from threads.domain.batch import batches
 from threads.models import Message, Session
-from threads.reading import Fault, opened, worker
-from threads.reading.protocol import Asked
-from threads.reading.shared_buffers import COUNT, SIZE, Slots, TooLarge, share
+from threads.reading import ReaderFault, open_transcripts, worker
+from threads.reading.protocol import ReadRequest
+from threads.reading.shared_buffers import (
+    COUNT,
+    SIZE,
+    BatchTooLarge,
+    SharedBuffers,
+    allocate,
+)
 
 SAID = [{"role": ("user", "assistant")[n % 2], "content": f"{n}"} for n in range(9_000)]
 
@@ -44,32 +50,32 @@ def none_waits() -> Iterator[None]:
 
 
 def _end_all() -> None:
-    while reading._kept:
-        reading._kept.pop().end()
+    while reading._idle:
+        reading._idle.pop().end()
 
 
 def waiting() -> int:
     """The process that waits for the next file."""
-    [reader] = reading._kept
+    [reader] = reading._idle
     return reader._process.pid
 
 
 def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LARGE", 1)
-    monkeypatch.setattr(reading, "WORTH", 1)
+    monkeypatch.setattr(reading, "LARGE_ENOUGH", 1)
 
 
 def test_a_middling_file_is_given_to_a_process_that_waits_anyway(
     none_waits: None, talk: Path
 ) -> None:
-    sizes = (reading.WORTH - 1, reading.WORTH, reading.LARGE)
-    assert list(map(reading.pays, sizes)) == [False, False, True]
-    with opened(talk, "auto", "talk"):
+    sizes = (reading.LARGE_ENOUGH - 1, reading.LARGE_ENOUGH, reading.LARGE)
+    assert list(map(reading.is_worthwhile, sizes)) == [False, False, True]
+    with open_transcripts(talk, "auto", "talk"):
         pass
-    assert list(map(reading.pays, sizes)) == [False, True, True]
-    reading._kept[0]._process.kill()
-    reading._kept[0]._process.wait()
-    assert list(map(reading.pays, sizes)) == [False, False, True]
+    assert list(map(reading.is_worthwhile, sizes)) == [False, True, True]
+    reading._idle[0]._process.kill()
+    reading._idle[0]._process.wait()
+    assert list(map(reading.is_worthwhile, sizes)) == [False, False, True]
 
 
 @pytest.mark.parametrize("name", sorted(SPECIMENS))
@@ -78,7 +84,7 @@ def test_a_file_reads_the_same_in_a_process_of_its_own(
 ) -> None:
     path = tmp_path / "talk"
     path.write_bytes(SPECIMENS[name])
-    with path.open("rb") as file, opened(path, "auto", "talk") as apart:
+    with path.open("rb") as file, open_transcripts(path, "auto", "talk") as apart:
         here = formats.read(file, "auto", "talk")
         assert len(apart) == len(here) > 0
         for one, other in zip(apart, here, strict=True):
@@ -93,18 +99,18 @@ def test_a_file_reads_the_same_in_a_process_of_its_own(
 
 
 def test_the_process_stays_for_the_next_file(none_waits: None, talk: Path) -> None:
-    with opened(talk, "auto", "talk") as found:
+    with open_transcripts(talk, "auto", "talk") as found:
         assert sum(len(one.digests) for one in found[0].items.batches()) == 9_000  # type: ignore[attr-defined]
     first = waiting()
-    with opened(talk, "auto", "talk"):
-        assert not reading._kept
+    with open_transcripts(talk, "auto", "talk"):
+        assert not reading._idle
     assert waiting() == first
 
 
 def test_a_second_reader_is_not_kept(none_waits: None, talk: Path) -> None:
-    with opened(talk, "auto", "a"), opened(talk, "auto", "b"):
+    with open_transcripts(talk, "auto", "a"), open_transcripts(talk, "auto", "b"):
         pass
-    assert len(reading._kept) == 1
+    assert len(reading._idle) == 1
 
 
 def test_a_refusal_is_the_same_and_costs_no_process(
@@ -114,7 +120,10 @@ def test_a_refusal_is_the_same_and_costs_no_process(
     path.write_text("Nothing that anybody said.")
     pids = set()
     for _ in range(2):
-        with pytest.raises(Invalid) as refusal, opened(path, "auto", "notes.txt"):
+        with (
+            pytest.raises(Invalid) as refusal,
+            open_transcripts(path, "auto", "notes.txt"),
+        ):
             pass
         pids.add(waiting())
         assert refusal.value.code == "format_unknown"
@@ -126,7 +135,7 @@ def test_what_could_not_be_read_is_warned_of_once_it_was_told(
 ) -> None:
     path = tmp_path / "cut.json"
     path.write_bytes(json.dumps(SAID).encode()[:-100])
-    with opened(path, "auto", "cut.json") as [transcript]:
+    with open_transcripts(path, "auto", "cut.json") as [transcript]:
         assert not transcript.warnings
         list(transcript.items.batches())  # type: ignore[attr-defined]
         assert transcript.warnings[-1].code == "json_truncated"
@@ -135,20 +144,20 @@ def test_what_could_not_be_read_is_warned_of_once_it_was_told(
 def test_whoever_leaves_a_file_in_its_midst_ends_its_process(
     none_waits: None, talk: Path
 ) -> None:
-    with pytest.raises(KeyError), opened(talk, "auto", "talk") as found:
+    with pytest.raises(KeyError), open_transcripts(talk, "auto", "talk") as found:
         next(found[0].items.batches())  # type: ignore[attr-defined]
         raise KeyError
-    assert not reading._kept
+    assert not reading._idle
 
 
-def test_what_fits_in_no_slot_is_told_all_the_same(
+def test_what_fits_in_no_buffer_arrives_all_the_same(
     none_waits: None, tmp_path: Path
 ) -> None:
     path = tmp_path / "long.jsonl"
     said = [SAID[0] | {"content": "x" * length} for length in (3, SIZE, 5, SIZE, 7)]
     path.write_bytes(lines(*said))
     for _ in range(2):
-        with opened(path, "auto", "long") as [transcript]:
+        with open_transcripts(path, "auto", "long") as [transcript]:
             told = list(transcript.items.batches())  # type: ignore[attr-defined]
             assert told == list(batches(transcript.items, growing=True))
             sizes = [len(content) for one in told for content in one.contents]
@@ -156,72 +165,75 @@ def test_what_fits_in_no_slot_is_told_all_the_same(
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
-def test_slots_keep_what_was_laid_into_them_apart(
+def test_buffers_keep_what_was_written_into_them_apart(
     platform: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
-    slots = slots_of_our_own()
-    laid = [b"%d" % slot * (SIZE // 2) for slot in range(COUNT)]
-    written = [slots.write(slot, laid[slot]) for slot in range(COUNT)]
-    with pytest.raises(TooLarge):
-        slots.write(1, b"x" * SIZE)
-    assert [slots.load(one) for one in written[2:]] == laid[2:]
-    assert slots.load(slots.write(1, "again")) == "again"
-    assert slots.load(written[0]) == laid[0]
-    slots.close()
+    buffers = own_buffers()
+    values = [b"%d" % buffer * (SIZE // 2) for buffer in range(COUNT)]
+    written = [buffers.write(buffer, values[buffer]) for buffer in range(COUNT)]
+    with pytest.raises(BatchTooLarge):
+        buffers.write(1, b"x" * SIZE)
+    assert [buffers.load(one) for one in written[2:]] == values[2:]
+    assert buffers.load(buffers.write(1, "again")) == "again"
+    assert buffers.load(written[0]) == values[0]
+    buffers.close()
 
 
 def test_a_process_that_is_killed_is_a_fault(none_waits: None, talk: Path) -> None:
-    with opened(talk, "auto", "talk"):
+    with open_transcripts(talk, "auto", "talk"):
         pass
     pid = waiting()
-    with pytest.raises(Fault), opened(talk, "auto", "talk") as found:
+    with pytest.raises(ReaderFault), open_transcripts(talk, "auto", "talk") as found:
         told = found[0].items.batches()  # type: ignore[attr-defined]
         next(told)
         os.kill(pid, signal.SIGKILL)
         list(told)
-    assert not reading._kept
+    assert not reading._idle
 
 
 def test_one_that_ended_while_it_waited_is_replaced(
     none_waits: None, talk: Path
 ) -> None:
-    with opened(talk, "auto", "talk"):
+    with open_transcripts(talk, "auto", "talk"):
         pass
-    first = reading._kept[0]._process
+    first = reading._idle[0]._process
     first.kill()
     first.wait()
-    with opened(talk, "auto", "talk") as found:
+    with open_transcripts(talk, "auto", "talk") as found:
         assert found
     assert waiting() != first.pid
 
 
 def test_a_file_that_is_gone_is_a_fault(none_waits: None, tmp_path: Path) -> None:
-    with pytest.raises(Fault), opened(tmp_path / "gone", "auto", "gone"):
+    with (
+        pytest.raises(ReaderFault),
+        open_transcripts(tmp_path / "gone", "auto", "gone"),
+    ):
         pass
 
 
 def asked(*questions: object) -> list[object]:
     """What the worker tells to these questions, asked in this process."""
     ours, theirs = Pipe()
-    slots = slots_of_our_own()
+    buffers = own_buffers()
     for question in questions:
         ours.send(question)
     told = []
     with ours:
         if questions:
-            worker._answer(theirs, slots, theirs.recv())
+            worker._answer(theirs, buffers, theirs.recv())
             while ours.poll():
                 told.append(ours.recv())
     theirs.close()
-    slots.close()
+    buffers.close()
     return told
 
 
-def slots_of_our_own() -> Slots:
-    shared = share()
+def own_buffers() -> SharedBuffers:
+    shared = allocate()
     try:
-        return Slots(shared)
+        return SharedBuffers(shared)
     finally:
         os.close(shared)
 
@@ -233,8 +245,8 @@ def test_a_parser_that_stumbles_is_told_with_its_kind(
         raise ZeroDivisionError
 
     monkeypatch.setattr(formats, "read", stumble)
-    [fault] = asked(Asked(talk, "auto", "talk"))
-    assert isinstance(fault, Fault)
+    [fault] = asked(ReadRequest(talk, "auto", "talk"))
+    assert isinstance(fault, ReaderFault)
     assert fault.kind == "ZeroDivisionError"
     assert "stumble" in str(fault)
 
@@ -242,7 +254,7 @@ def test_a_parser_that_stumbles_is_told_with_its_kind(
 def test_the_process_ends_when_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "PATIENCE", 0.0)
     ours, theirs = Pipe()
-    shared = share()
+    shared = allocate()
     with ours:
         worker.main(os.dup(theirs.fileno()), shared)
     monkeypatch.setattr(worker, "PATIENCE", 60.0)
@@ -258,14 +270,14 @@ def test_what_cannot_be_read_apart_is_named_and_stops_no_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     all_is_large(monkeypatch)
-    ask = reading._ask
+    ask = reading._send
 
-    def broken(asked: Asked) -> object:
+    def broken(asked: ReadRequest) -> object:
         if asked.name == "a.json":
-            raise Fault("end of the process that read it")
+            raise ReaderFault("end of the process that read it")
         return ask(asked)
 
-    monkeypatch.setattr(reading, "_ask", broken)
+    monkeypatch.setattr(reading, "_send", broken)
     large = json.dumps({"messages": SAID[:100]}).encode()
     upload = kept({"a.json": large, "b.json": large})
     done = imports.import_upload(caller, project, upload)

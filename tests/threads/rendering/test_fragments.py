@@ -8,11 +8,13 @@ from threads.domain.message import Role, digest
 from threads.domain.part import Part, Text, Thinking
 from threads.models import Rendering
 from threads.rendering import VERSION, fragments
-from threads.rendering.fragments import Body, Fragments, load_bodies
+from threads.rendering.fragments import Fragments, RenderableBody, load_bodies
 
 
-def body(*parts: Part, role: Role = Role.USER, counts: tuple[int, ...] = ()) -> Body:
-    return Body(digest(role, parts), role, parts, counts)
+def body(
+    *parts: Part, role: Role = Role.USER, counts: tuple[int, ...] = ()
+) -> RenderableBody:
+    return RenderableBody(digest(role, parts), role, parts, counts)
 
 
 def test_what_was_used_longest_ago_makes_room() -> None:

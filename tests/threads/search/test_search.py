@@ -20,10 +20,10 @@ from tests.servers import url_of_test_database
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.models import Body, SearchMark, Session
-from threads.search import index as indexing
-from threads.search.index import postgresql, reading, sqlite
-from threads.search.index.letters import letters
+from threads.search import word_index
 from threads.search.services import find_in_session, search
+from threads.search.word_index import postgresql, reading, sqlite
+from threads.search.word_index.letters import letters
 from threads.sessions import erasing
 from threads.store.recording import record_messages
 
@@ -44,7 +44,7 @@ def every_writer_has_ended(
     Else the mark stood still for as long as any of them is open.
     """
     if "transactional_db" not in request.fixturenames:
-        database = indexing._database()
+        database = word_index._database()
         monkeypatch.setattr(database, "all_ended_before", lambda _: True)
 
 
@@ -61,7 +61,7 @@ def add(session: Session, texts: Sequence[str]) -> None:
 
 
 def catch_up() -> int:
-    return sum(indexing.catch_up())
+    return sum(word_index.catch_up())
 
 
 def indexes(session: Session, query: str) -> list[int]:
@@ -80,7 +80,7 @@ def everywhere(user: User, query: str, **more: object) -> list[tuple[uuid.UUID, 
 
 def read_at_once(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     """So many texts in everything that the index does by portions."""
-    monkeypatch.setattr(indexing, "AT_ONCE", count)
+    monkeypatch.setattr(word_index, "AT_ONCE", count)
     monkeypatch.setattr(reading, "AT_ONCE", count)
     for database in (postgresql, sqlite):
         monkeypatch.setattr(database, "NEWEST", count)
@@ -139,7 +139,7 @@ def test_what_old_texts_alone_say_is_found(
     old = ["xq", "one", "needle", "a needle x-", "q", "two", "needle nothing at all --"]
     session = make_session(project, [*old, *(f"other {n}" for n in range(60))])
     catch_up()
-    found = set(indexing.candidates(query))
+    found = set(word_index.candidates(query))
     expected = [index for index, text in enumerate(old) if query in text]
     assert indexes(session, query) == expected
     bodies = session.messages.filter(index__in=expected)
@@ -258,7 +258,7 @@ def test_what_is_erased_leaves_the_index(
     catch_up()
     with django_capture_on_commit_callbacks(execute=True):
         erasing.erase(gone)
-    assert list(indexing.candidates("needle")) == list(
+    assert list(word_index.candidates("needle")) == list(
         Body.objects.filter(pk__in=kept.messages.values("body")).values_list(
             "pk", flat=True
         )
@@ -308,14 +308,14 @@ def test_postgresql_forgets_the_pairs_of_what_was_erased(
 def test_catching_up_goes_on_where_it_was_broken_off(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(indexing, "AT_ONCE", 2)
+    monkeypatch.setattr(word_index, "AT_ONCE", 2)
     session = make_session(project, [f"needle {n}" for n in range(7)])
-    first = indexing.catch_up()
+    first = word_index.catch_up()
     assert next(first) == 2
     first.close()
-    assert indexing.is_behind()
+    assert word_index.is_behind()
     assert catch_up() == 5
-    assert not indexing.is_behind()
+    assert not word_index.is_behind()
     assert indexes(session, "needle") == list(range(7))
     assert catch_up() == 0
 
@@ -328,13 +328,13 @@ def test_the_mark_waits_for_a_writer_that_has_not_ended(
     with psycopg.connect(url_of_test_database()) as other:
         other.execute("SELECT pg_current_xact_id()")
         catch_up()
-        assert indexing.is_behind()
+        assert word_index.is_behind()
     for _ in range(SECONDS_FOR_OTHERS * 10):
-        if not indexing.is_behind():
+        if not word_index.is_behind():
             break
         threading.Event().wait(0.1)  # tests of another worker may write just now
         catch_up()
-    assert not indexing.is_behind()
+    assert not word_index.is_behind()
     assert indexes(session, "needle") == [0]
 
 
@@ -346,7 +346,7 @@ def test_nothing_is_missed_that_is_put_in_meanwhile(
     catch_up()
     add(session, [f"needle {n}" for n in range(4, 9)])
     read_at_once(monkeypatch, at_once)
-    found = indexing.candidates("needle")
+    found = word_index.candidates("needle")
     first = next(found)
     catch_up()
     assert len({first, *found}) == session.message_count == 9
@@ -361,18 +361,18 @@ def test_an_index_without_a_mark_is_made_anew(project: Project):
 
 
 def test_nothing_is_behind_where_nothing_is(project: Project):
-    assert not indexing.is_behind()
+    assert not word_index.is_behind()
 
 
 def test_without_an_index_every_text_is_read(
     project: Project, owner: User, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(indexing._database(), "is_there", lambda: False)
+    monkeypatch.setattr(word_index._database(), "is_there", lambda: False)
     session = make_session(project, ["a needle", "none"])
     assert catch_up() == 0
     assert indexes(session, "needle") == [0]
     assert everywhere(owner, "needle", limit=1) == [(session.pk, 0)]
-    assert not indexing.is_behind()
+    assert not word_index.is_behind()
 
 
 def test_a_page_ends_after_many_texts_and_the_next_goes_on(

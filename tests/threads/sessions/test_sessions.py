@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from contextstudio.accounts.domain.rights import Role
+from contextstudio.accounts.domain.rights import ProjectRole
 from contextstudio.accounts.models import AuditEntry, Membership, Project, User
 from tests.operations.support.rest import get, make_session, operate, post, said
 from tests.people import client_of
@@ -87,7 +87,7 @@ def test_one_who_edits_in_two_projects_names_the_one(
     client: Client, owner: User, stranger: User
 ) -> None:
     other = Project.objects.get(slug="other")
-    Membership.objects.create(project=other, user=owner, role=Role.EDITOR)
+    Membership.objects.create(project=other, user=owner, role=ProjectRole.EDITOR)
     client.force_login(owner)
     assert post(client, "/api/sessions", expect=422)["at"] == ["project"]
     made = post(client, "/api/sessions", {"project": "other"}, expect=201)

@@ -282,7 +282,7 @@ def test_a_body_that_another_stored_a_moment_ago_is_taken(
     record_messages(session, said("a", "b"))
     found, asked = rows.find_bodies, []
 
-    def too_early(project_id: int, digests: set[bytes]) -> dict[bytes, rows.Found]:
+    def too_early(project_id: int, digests: set[bytes]) -> dict[bytes, rows.StoredBody]:
         asked.append(digests)
         return {} if len(asked) == 1 else found(project_id, digests)
 

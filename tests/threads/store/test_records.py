@@ -152,7 +152,7 @@ def test_what_is_no_database_is_said_to_be_none(session: Session) -> None:
 
 def test_an_event_is_found_in_its_source(session: Session) -> None:
     source = Source.objects.get()
-    assert records.load_record(source, "bytes:1-8") == records.Record(
+    assert records.load_record(source, "bytes:1-8") == records.SourceRecord(
         "bytes:1-8", json.dumps(CHAT)[1:8]
     )
     assert records.load_record(source, "gone.json#bytes:1-8") is None

@@ -4,7 +4,7 @@ import io
 import zipfile
 
 from threads.imports import keep_upload
-from threads.imports.upload import Brought, bring
+from threads.imports.upload import UnpackedUpload, unpack
 from threads.store import blobs
 
 
@@ -16,13 +16,13 @@ def zipped(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> b
     return held.getvalue()
 
 
-def brought(data: bytes, name: str = "file", **options: int) -> Brought:
-    return bring(keep_upload(io.BytesIO(data), name=name), **options)
+def brought(data: bytes, name: str = "file", **options: int) -> UnpackedUpload:
+    return unpack(keep_upload(io.BytesIO(data), name=name), **options)
 
 
-def contents(found: Brought) -> dict[str, bytes]:
+def contents(found: UnpackedUpload) -> dict[str, bytes]:
     return {one.name: blobs.read(one.sha256) for one in found.members}
 
 
-def codes(found: Brought) -> dict[str, str]:
+def codes(found: UnpackedUpload) -> dict[str, str]:
     return {problem.name: problem.code for problem in found.problems}

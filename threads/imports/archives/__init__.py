@@ -44,7 +44,7 @@ Damage = (OSError, EOFError, ValueError, zlib.error, struct.error, zstandard.Zst
 """What the readers raise on bytes that are not what they should be."""
 
 
-class Kept(NamedTuple):
+class KeptFile(NamedTuple):
     """A file as it came: its name, and where its bytes are."""
 
     name: str
@@ -60,7 +60,7 @@ class Problem(NamedTuple):
     sentence: str
 
 
-class TooMuch(Exception):
+class ArchiveTooLarge(Exception):
     """An archive comes to more than it may."""
 
 
@@ -68,7 +68,7 @@ class TooMuch(Exception):
 class Unpacked:
     """What an archive held."""
 
-    members: list[Kept] = field(default_factory=list)
+    members: list[KeptFile] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -85,24 +85,26 @@ class Bounds:
     bytes: int = 0
 
     def count(self, size: int) -> None:
-        """Bytes have come out. Raises TooMuch."""
+        """Bytes have come out. Raises ArchiveTooLarge."""
         self.bytes += size
         self.tick(self.bytes)
         if self.bytes > self.most:
-            raise TooMuch(f"It holds more than {self.most:,} bytes.")
+            raise ArchiveTooLarge(f"It holds more than {self.most:,} bytes.")
         if self.bytes > FREE_BYTES and self.bytes > MOST_RATIO * self.packed:
-            raise TooMuch(f"It unpacks to more than {MOST_RATIO} times its size.")
+            raise ArchiveTooLarge(
+                f"It unpacks to more than {MOST_RATIO} times its size."
+            )
 
     def expect_members(self, count: int) -> None:
-        """So many files are to come out. Raises TooMuch before the first of them did."""
+        """So many files are to come out. Raises ArchiveTooLarge before the first of them did."""
         if count > self.members:
-            raise TooMuch(f"It holds more than {MOST_MEMBERS:,} files.")
+            raise ArchiveTooLarge(f"It holds more than {MOST_MEMBERS:,} files.")
 
     def count_member(self) -> None:
-        """One more file has come out. Raises TooMuch."""
+        """One more file has come out. Raises ArchiveTooLarge."""
         self.members -= 1
         if self.members < 0:
-            raise TooMuch(f"It holds more than {MOST_MEMBERS:,} files.")
+            raise ArchiveTooLarge(f"It holds more than {MOST_MEMBERS:,} files.")
 
 
 def kind_of(head: bytes) -> str | None:
@@ -121,10 +123,10 @@ def unpacked_name(name: str, kind: str) -> str:
 
 def unpack_one(
     stream: BinaryIO, name: str, kind: str, bounds: Bounds
-) -> tuple[Kept, Problem | None]:
+) -> tuple[KeptFile, Problem | None]:
     """A gzip or zstandard file as the file it is.
 
-    What came out before a fault is kept, with the fault beside it. Raises TooMuch.
+    What came out before a fault is kept, with the fault beside it. Raises ArchiveTooLarge.
     """
     fault: list[Problem] = []
 
@@ -139,14 +141,14 @@ def unpack_one(
 
     bounds.count_member()
     sha256, size = blobs.store_pieces(pieces())
-    kept = Kept(unpacked_name(name, kind), sha256, size)
+    kept = KeptFile(unpacked_name(name, kind), sha256, size)
     return kept, fault[0] if fault else None
 
 
 def unpack_zip(stream: BinaryIO, bounds: Bounds) -> Unpacked:
     """The files of a zip archive, each kept; those that can't be taken out are named.
 
-    Raises Invalid where it can't be read as an archive at all, TooMuch past the bounds.
+    Raises Invalid where it can't be read as an archive at all, ArchiveTooLarge past the bounds.
     """
     unpacked = Unpacked()
     taken: set[str] = set()
@@ -168,7 +170,7 @@ def unpack_zip(stream: BinaryIO, bounds: Bounds) -> Unpacked:
         except Damage:
             unpacked.problems.append(Problem(name, "damaged", "It is damaged."))
         else:
-            unpacked.members.append(Kept(name, sha256, size))
+            unpacked.members.append(KeptFile(name, sha256, size))
     return unpacked
 
 
@@ -197,7 +199,7 @@ def _listed(stream: BinaryIO, bounds: Bounds) -> list[zipfile.ZipInfo]:
     """What a zip archive says it holds."""
     size = _directory_size(stream)
     if size > MOST_DIRECTORY:
-        raise TooMuch(f"It holds more than {bounds.members:,} files.")
+        raise ArchiveTooLarge(f"It holds more than {bounds.members:,} files.")
     try:
         with zipfile.ZipFile(stream) as archive:
             return archive.infolist()

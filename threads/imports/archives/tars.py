@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from contextstudio.accounts.domain.errors import Invalid
 from threads.store import blobs
 
-from . import Bounds, Damage, Kept, Problem, Unpacked, clean_name, distinct
+from . import Bounds, Damage, KeptFile, Problem, Unpacked, clean_name, distinct
 
 MAGIC, _AT = b"ustar", 257
 _MOST_AT_ONCE = 1 << 20
@@ -30,7 +30,7 @@ def unpack_tar(stream: BinaryIO, name: str, bounds: Bounds) -> Unpacked:
     """The files of a tar archive, each kept; those that can't be taken out are named.
 
     Where it ends too early what came before is kept. Raises Invalid where it can't be read at
-    all, TooMuch past the bounds.
+    all, ArchiveTooLarge past the bounds.
     """
     unpacked = Unpacked()
     taken: set[str] = set()
@@ -68,7 +68,7 @@ def _take(
         unpacked.problems.append(Problem(name, "link", sentence))
         return
     sha256, size = blobs.store_pieces(_pieces(archive, info, bounds))
-    unpacked.members.append(Kept(name, sha256, size))
+    unpacked.members.append(KeptFile(name, sha256, size))
 
 
 def _pieces(

@@ -18,14 +18,14 @@ class Compacted(NamedTuple):
     messages: tuple[Message, ...]
 
 
-class Outcome(NamedTuple):
+class CompactionOutcome(NamedTuple):
     """What a compaction became: a word of the log, or nothing, and the sentence that says why."""
 
     word: str
     sentence: str = ""
 
 
-Recorder = Callable[[Session, Sequence[Compacted]], list[Outcome]]
+Recorder = Callable[[Session, Sequence[Compacted]], list[CompactionOutcome]]
 """Records compactions in their order; one outcome for each. Called inside a transaction."""
 
 _recorders: list[Recorder] = []
@@ -37,9 +37,11 @@ def register(recorder: Recorder) -> None:
         _recorders.append(recorder)
 
 
-def record(session: Session, compactions: Sequence[Compacted]) -> list[Outcome]:
+def record(
+    session: Session, compactions: Sequence[Compacted]
+) -> list[CompactionOutcome]:
     """Record the compactions of a session whose row the caller has locked."""
-    outcomes: list[Outcome] = []
+    outcomes: list[CompactionOutcome] = []
     if compactions:
         for recorder in _recorders:
             outcomes = recorder(session, compactions)

@@ -19,15 +19,15 @@ from threads.domain import formats
 from threads.domain.formats.io.folder import Folder
 from threads.domain.tally import storable
 from threads.domain.transcript import Transcript, Warning
-from threads.imports.archives import Kept
-from threads.imports.upload import Brought, Upload, bring
+from threads.imports.archives import KeptFile
+from threads.imports.upload import UnpackedUpload, Upload, unpack
 from threads.models import Import, Session
 from threads.store import blobs
 
 from . import growth
 from .ingest import unreadable
-from .outcome import Imported, Outcome, Progress, begin_row, write_report
-from .session_matcher import Placing
+from .outcome import FileOutcome, Imported, Progress, begin_row, write_report
+from .session_matcher import SessionMatcher
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ AT_ONCE = 2_000_000
 
 
 @dataclass(slots=True, kw_only=True)
-class Running:
+class ImportRun:
     """One import: within the caller's transaction, or staged by a job in many of its own."""
 
     caller: Caller
@@ -51,16 +51,16 @@ class Running:
     progress: Progress = field(default_factory=lambda: Progress(lambda *_: None))
     imported: Imported = field(init=False)
     row: Import = field(init=False)
-    placing: Placing = field(init=False)
-    files: dict[str, Kept] = field(default_factory=dict)
+    matcher: SessionMatcher = field(init=False)
+    files: dict[str, KeptFile] = field(default_factory=dict)
 
     def run(self) -> Imported:
         """Import every file. Raises Invalid where none of them holds a message."""
-        brought = bring(self.upload, tick=self.progress.unpacked)
+        brought = unpack(self.upload, tick=self.progress.unpacked)
         self.files = {one.name: one for one in brought.members}
         done = self._begin()
         self.imported = Imported(row=self.row)
-        self.placing = Placing(
+        self.matcher = SessionMatcher(
             caller=self.caller,
             project=self.project,
             upload=self.upload,
@@ -102,12 +102,12 @@ class Running:
         begun = self.row.sources.filter(outcome="")
         Session.objects.filter(staged_by=self.job_id, sources__in=begun).delete()
         # What was added to sessions that stand is theirs; its files are read once more.
-        begun.update(outcome=Outcome.APPENDED, report={"unfinished": True})
+        begun.update(outcome=FileOutcome.APPENDED, report={"unfinished": True})
         rows = list(self.row.sources.values_list("name", "report"))
         unfinished = {name for name, report in rows if "unfinished" in report}
         return {name for name, _ in rows} - unfinished
 
-    def _take_folder(self, brought: Brought, done: set[str]) -> None:
+    def _take_folder(self, brought: UnpackedUpload, done: set[str]) -> None:
         """What several files make together, then each of the others alone."""
         total = len(brought.members)
         taken = done & self.files.keys()
@@ -117,14 +117,16 @@ class Running:
                 continue
             self.progress.files(len(taken), total)
             files = [self.files[name] for name in sorted(names)]
-            self._unit(files, partial(self._together, gathered.transcripts, files))
+            self._take_files(
+                files, partial(self._take_gathered, gathered.transcripts, files)
+            )
             taken |= names
         for one in brought.folder.members.values():
             if one.name in taken:
                 continue
             self.progress.files(len(taken), total)
             kept = self.files[one.name]
-            self._unit([kept], partial(self._take_alone, kept))
+            self._take_files([kept], partial(self._take_alone, kept))
             taken.add(one.name)
         self.progress.files(total, total)
 
@@ -147,22 +149,22 @@ class Running:
                     taken |= gathered.members
                     yield gathered
 
-    def _unit(self, files: Sequence[Kept], take: Callable[[], None]) -> None:
+    def _take_files(self, files: Sequence[KeptFile], take: Callable[[], None]) -> None:
         """Take files that belong together: all that they hold, or only the reason why not."""
-        self.placing.sources = []
+        self.matcher.sources = []
         is_small = sum(one.size for one in files) <= AT_ONCE
         whole = self.job_id is None or is_small
         try:
             with transaction.atomic() if whole else nullcontext():
                 take()
                 if whole:
-                    self._settle()
+                    self._save_sources()
         except DomainError as refusal:
             self._drop_staged()
             for one in files:
                 self._name(one, refusal)
         else:
-            self._settle()
+            self._save_sources()
 
     def _drop_staged(self) -> None:
         """Remove what a refused file has left of sessions."""
@@ -171,44 +173,44 @@ class Running:
             Session.objects.filter(staged_by=self.job_id, sources__in=begun).delete()
         begun.delete()
 
-    def _settle(self) -> None:
+    def _save_sources(self) -> None:
         """Write what the files at hand came to: from now on they are done."""
-        if not self.placing.sources:
+        if not self.matcher.sources:
             return
         with transaction.atomic():
-            for source in self.placing.sources:
+            for source in self.matcher.sources:
                 if self.into is None or not growth.merge(source):
                     source.save()
-        self.placing.sources = []
+        self.matcher.sources = []
 
-    def _name(self, one: Kept, refusal: DomainError) -> None:
+    def _name(self, one: KeptFile, refusal: DomainError) -> None:
         """Say of a file why nothing of it was taken; one that grows may still come to more."""
         if self.into is not None:
             return
         is_sidecar = refusal.code in SIDECARS
         is_other = refusal.code == "format_unknown"
-        outcome = Outcome.FAILED
+        outcome = FileOutcome.FAILED
         if is_sidecar or is_other:
-            outcome = Outcome.SIDECAR if is_sidecar else Outcome.OTHER
-        self.placing.source(
+            outcome = FileOutcome.SIDECAR if is_sidecar else FileOutcome.OTHER
+        self.matcher.source(
             one, outcome=outcome, report={"reason": storable(refusal.message)}
         ).save()
 
-    def _take_alone(self, one: Kept) -> None:
+    def _take_alone(self, one: KeptFile) -> None:
         """The conversations of one file."""
-        if self.placing.is_known([one]):
+        if self.matcher.is_known([one]):
             return
         with self._read(one) as transcripts:
             self._take_all(transcripts, one)
 
     @contextmanager
-    def _read(self, one: Kept) -> Iterator[list[Transcript]]:
+    def _read(self, one: KeptFile) -> Iterator[list[Transcript]]:
         """The conversations of a file for as long as it is open: a large one is read apart."""
         with ExitStack() as stack:
             try:
-                if reading.pays(one.size) and self.into is None:
+                if reading.is_worthwhile(one.size) and self.into is None:
                     path = blobs.path_of(one.sha256)
-                    given = reading.opened(path, self.upload.format, one.name)
+                    given = reading.open_transcripts(path, self.upload.format, one.name)
                     transcripts = stack.enter_context(given)
                 else:
                     stream = stack.enter_context(blobs.open_many(one.sha256))
@@ -219,40 +221,40 @@ class Running:
                 raise unreadable(fault) from fault
             yield transcripts
 
-    def _together(
-        self, transcripts: Iterable[Transcript], files: Sequence[Kept]
+    def _take_gathered(
+        self, transcripts: Iterable[Transcript], files: Sequence[KeptFile]
     ) -> None:
         """The conversations that several files make; the others of them are joined to these."""
-        if self.placing.is_known(files):
+        if self.matcher.is_known(files):
             return
         self._take_all(transcripts, files[0])
-        named = {source.name for source in self.placing.sources}
-        first = self.placing.sources[0].session if self.placing.sources else None
+        named = {source.name for source in self.matcher.sources}
+        first = self.matcher.sources[0].session if self.matcher.sources else None
         for one in files:
             if one.name not in named:
-                self.placing.sources.append(
-                    self.placing.source(one, session=first, outcome=Outcome.JOINED)
+                self.matcher.sources.append(
+                    self.matcher.source(one, session=first, outcome=FileOutcome.JOINED)
                 )
 
-    def _take_all(self, transcripts: Iterable[Transcript], one: Kept) -> None:
+    def _take_all(self, transcripts: Iterable[Transcript], one: KeptFile) -> None:
         for transcript in transcripts:
-            self.placing.take(transcript, self.files.get(transcript.member, one))
-        if not any(source.session_id for source in self.placing.sources):
+            self.matcher.place(transcript, self.files.get(transcript.member, one))
+        if not any(source.session_id for source in self.matcher.sources):
             raise Invalid(
                 "There is no message in this file.", at=["file"], code="empty"
             )
 
-    def _finish(self, brought: Brought) -> None:
+    def _finish(self, brought: UnpackedUpload) -> None:
         """Write the report: the sum of what each file came to."""
-        self._settle()
-        self.imported.created = self.placing.created
-        self.imported.recorded = self.placing.recorded
+        self._save_sources()
+        self.imported.created = self.matcher.created
+        self.imported.recorded = self.matcher.recorded
         if self.into is not None:
             return
         for problem in brought.problems:
-            self.placing.source(
-                Kept(problem.name, "", 0),
-                outcome=Outcome.FAILED,
+            self.matcher.source(
+                KeptFile(problem.name, "", 0),
+                outcome=FileOutcome.FAILED,
                 report={"reason": problem.sentence},
             ).save()
         ids = self.row.sources.exclude(session=None).values("session")

@@ -23,7 +23,7 @@ from threads.domain.tally import Tally
 from threads.domain.transcript import Compaction, Transcript, Warning
 from threads.domain.transcript import Event as GivenEvent
 from threads.models import Event, Session, Source
-from threads.reading import Apart, Fault
+from threads.reading import ReaderFault, RemoteItems
 from threads.sessions.services import clean_title
 from threads.store import blobs, rows
 from threads.store.alignment import Alignment
@@ -34,7 +34,7 @@ from .compactions import Compacted
 
 logger = logging.getLogger(__name__)
 
-TOGETHER = 8
+MOST_BATCHES_PER_COMMIT = 8
 """Batches that are committed together, at most."""
 Item = GivenMessage | GivenEvent | Compaction
 _Read = TypeVar("_Read")
@@ -43,7 +43,7 @@ Step = Callable[[int], None]
 
 
 @dataclass(slots=True)
-class Past:
+class RecordedEvents:
     """Which events of a transcript a session has from a shorter version of it.
 
     Where the new file begins with the very bytes of the old one, they are those that lie in
@@ -54,7 +54,7 @@ class Past:
     counts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, session: Session, sha256: str) -> "Past":
+    def of(cls, session: Session, sha256: str) -> "RecordedEvents":
         """What a session has already, beside a file that is read again."""
         old = session.sources.exclude(outcome="").order_by("-id").first()
         prefix = old.size if old and begins_with(sha256, old) else 0
@@ -75,7 +75,7 @@ class Past:
 
 
 @dataclass(slots=True, kw_only=True)
-class Taking:
+class Ingest:
     """A transcript on its way into a session.
 
     `open_session` is asked once there is something to record; where the session is known
@@ -87,7 +87,7 @@ class Taking:
     """Not yet saved, and without a session."""
     open_session: Callable[[], Session]
     alignment: Alignment | None = None
-    past: Past = field(default_factory=Past)
+    past: RecordedEvents = field(default_factory=RecordedEvents)
     step: Step = lambda _: None
     tally: Tally = field(default_factory=Tally)
     session: Session | None = None
@@ -106,7 +106,7 @@ class Taking:
         """Read to the end. Raises Diverged where an alignment finds another course."""
         items = self.transcript.items
         if self.alignment is None:
-            apart = items if isinstance(items, Apart) else None
+            apart = items if isinstance(items, RemoteItems) else None
             read = guarded(apart.batches() if apart else batches(items))
             self._record_all(read, apart.has_more if apart else lambda: False)
             self._finish()
@@ -190,7 +190,7 @@ class Taking:
         while (batch := next(read, None)) is not None:
             with transaction.atomic(savepoint=False):
                 self._record(batch)
-                for _ in range(TOGETHER - 1):
+                for _ in range(MOST_BATCHES_PER_COMMIT - 1):
                     if not has_more() or (batch := next(read, None)) is None:
                         break
                     self._record(batch)
@@ -264,7 +264,7 @@ def guarded(read: Iterable[_Read]) -> Iterator[_Read]:
 def unreadable(fault: Exception) -> Invalid:
     """The refusal of a file that its parser could not cope with."""
     logger.error("A transcript could not be read.", exc_info=fault)
-    kind = fault.kind if isinstance(fault, Fault) else type(fault).__name__
+    kind = fault.kind if isinstance(fault, ReaderFault) else type(fault).__name__
     return Invalid(
         f"It could not be read: an unexpected {kind}; "
         "the server's log has the details.",

@@ -17,7 +17,7 @@ from threads.models import Import, Session
 from threads.sessions.services import clean_title
 
 
-class Outcome(StrEnum):
+class FileOutcome(StrEnum):
     """What became of a file, or of one conversation in it."""
 
     CREATED = "created"

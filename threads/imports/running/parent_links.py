@@ -8,7 +8,7 @@ from threads.domain.transcript import Relation, Transcript
 from threads.models import Session
 
 
-def link(project_id: int) -> None:
+def link_parents(project_id: int) -> None:
     """Link the sessions of a project to the parents that are here by now.
 
     A parent may come later than its children: they carry its id.
@@ -26,7 +26,9 @@ def link(project_id: int) -> None:
             found.exclude(pk=parent.pk).update(parent=parent)
 
 
-def courses(sessions: QuerySet[Session], transcript: Transcript) -> Iterator[Session]:
+def earlier_versions(
+    sessions: QuerySet[Session], transcript: Transcript
+) -> Iterator[Session]:
     """The sessions that a transcript may be a longer version of, the likeliest first.
 
     One with its own id; then the branches of that, for a transcript that was rewound goes on
@@ -42,7 +44,9 @@ def courses(sessions: QuerySet[Session], transcript: Transcript) -> Iterator[Ses
     yield from branches.order_by("created_at", "pk")
 
 
-def twins(sessions: QuerySet[Session], transcript: Transcript) -> Iterator[Session]:
+def holders_of_branch(
+    sessions: QuerySet[Session], transcript: Transcript
+) -> Iterator[Session]:
     """The sessions that may hold a branch already: its parent, and the parent's other branches.
 
     What was the one course of a session when it was first imported is a branch of it once the

@@ -14,7 +14,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
 from threads.domain.tally import storable
 from threads.domain.transcript import Parent, Relation, Transcript, Warning
-from threads.imports.archives import Kept
+from threads.imports.archives import KeptFile
 from threads.imports.upload import Upload
 from threads.models import Import, Session, Source
 from threads.sessions.services import (
@@ -29,15 +29,15 @@ from threads.store.alignment import Alignment, Diverged
 from threads.store.selectors import get_session
 
 from . import growth
-from . import parent_links as families
-from .ingest import Past, Step, Taking
-from .outcome import Outcome
+from .ingest import Ingest, RecordedEvents, Step
+from .outcome import FileOutcome
+from .parent_links import earlier_versions, holders_of_branch
 
 _TRIES = 3
 
 
 @dataclass(slots=True, kw_only=True)
-class Placing:
+class SessionMatcher:
     """Puts the transcripts of one import in their places."""
 
     caller: Caller
@@ -52,7 +52,7 @@ class Placing:
     recorded: int = 0
     """Messages that were added."""
 
-    def is_known(self, files: Sequence[Kept]) -> bool:
+    def is_known(self, files: Sequence[KeptFile]) -> bool:
         """Whether exactly these files are here already; then it is noted of each."""
         known = [(one, self._held(one)) for one in files]
         asked = self.upload.session_id
@@ -65,12 +65,12 @@ class Placing:
                         one,
                         session_id=session_id,
                         format=format_,
-                        outcome=Outcome.KNOWN,
+                        outcome=FileOutcome.KNOWN,
                     )
                 )
         return True
 
-    def _held(self, one: Kept) -> dict[uuid.UUID, str]:
+    def _held(self, one: KeptFile) -> dict[uuid.UUID, str]:
         """The sessions that were read from these very bytes, and the format they were read as."""
         rows = Source.objects.filter(project=self.project, sha256=one.sha256)
         if not rows.exists():  # most files are new, and this is soon asked
@@ -86,7 +86,7 @@ class Placing:
             return here.filter(staged_by=None)
         return here.filter(Q(staged_by=None) | Q(staged_by=self.job_id))
 
-    def take(self, transcript: Transcript, one: Kept) -> None:
+    def place(self, transcript: Transcript, one: KeptFile) -> None:
         """Add a transcript to the session it continues, or make one of it."""
         transcript = _named(transcript)
         if self.upload.hold_back:
@@ -101,7 +101,10 @@ class Placing:
                     diverged = (session, divergence.index)
             else:
                 return
-        if any(self._holds(twin, transcript, one) for twin in self._twins(transcript)):
+        if any(
+            self._holds(other, transcript, one)
+            for other in self._others_with_branch(transcript)
+        ):
             return
         self._create(transcript, one, diverged)
 
@@ -109,33 +112,33 @@ class Placing:
         if self.upload.session_id is not None:
             yield get_session(self.caller, self.upload.session_id, Right.EDIT)
             return
-        yield from families.courses(self._sessions(), transcript)
+        yield from earlier_versions(self._sessions(), transcript)
 
-    def _twins(self, transcript: Transcript) -> Iterator[Session]:
+    def _others_with_branch(self, transcript: Transcript) -> Iterator[Session]:
         if self.upload.session_id is None:
-            yield from families.twins(self._sessions(), transcript)
+            yield from holders_of_branch(self._sessions(), transcript)
 
-    def _holds(self, session: Session, transcript: Transcript, one: Kept) -> bool:
+    def _holds(self, session: Session, transcript: Transcript, one: KeptFile) -> bool:
         """Whether a session has all of a branch; then it is noted, and nothing is added."""
         alignment = Alignment.of(session)
-        taking = Taking(
+        ingest = Ingest(
             transcript=transcript,
             source=self.source(one, session=session, format=transcript.format),
             open_session=lambda: session,
             alignment=alignment,
         )
         try:
-            if not taking.adds_nothing(alignment):
+            if not ingest.adds_nothing(alignment):
                 return False
         except Diverged:
             return False
-        self._note(taking, Outcome.KNOWN)
+        self._note(ingest, FileOutcome.KNOWN)
         return True
 
     def _create(
         self,
         transcript: Transcript,
-        one: Kept,
+        one: KeptFile,
         diverged: tuple[Session, int] | None,
     ) -> None:
         parent, external_id = transcript.parent, transcript.external_id
@@ -154,14 +157,14 @@ class Placing:
             format=transcript.format,
             parent=parent,
         )
-        taking = Taking(
+        ingest = Ingest(
             transcript=transcript,
             source=self.source(one, format=transcript.format),
             open_session=partial(self._open, new),
             step=self.step,
         )
-        taking.run()
-        session = taking.session
+        ingest.run()
+        session = ingest.session
         if session is None or not session.message_count:
             if session is not None:
                 session.delete()
@@ -169,10 +172,10 @@ class Placing:
         if diverged is not None:
             session.parent = diverged[0]
             session.save(update_fields=["parent"])
-            taking.tally.warn([_divergence(*diverged)])
+            ingest.tally.warn([_divergence(*diverged)])
         self._entitle(session, transcript)
         self.created = True
-        self._note(taking, Outcome.BRANCHED if diverged else Outcome.CREATED)
+        self._note(ingest, FileOutcome.BRANCHED if diverged else FileOutcome.CREATED)
 
     def _open(self, new: NewSession) -> Session:
         """A new session. What else has its id is staged, else it would have been continued."""
@@ -185,21 +188,21 @@ class Placing:
                 at=["file"],
             ) from taken
 
-    def _append(self, session: Session, transcript: Transcript, one: Kept) -> None:
+    def _append(self, session: Session, transcript: Transcript, one: KeptFile) -> None:
         """Add what is new. Raises Diverged, with nothing added."""
         for _try in range(_TRIES):
             alignment = Alignment.of(session)
-            taking = Taking(
+            ingest = Ingest(
                 transcript=transcript,
                 source=self.source(one, session=session, format=transcript.format),
                 open_session=partial(self._lock, session, alignment),
                 alignment=alignment,
-                past=Past.of(session, one.sha256),
+                past=RecordedEvents.of(session, one.sha256),
                 step=self.step,
             )
             try:
-                taking.run()
-            except _Moved:
+                ingest.run()
+            except _SessionGrew:
                 session.refresh_from_db()
                 continue
             break
@@ -207,12 +210,12 @@ class Placing:
             raise Conflict(
                 "Others write to this session all the time; import it again later."
             )
-        if taking.session is not None:
-            self._entitle(taking.session, transcript)
-            forget_overview(taking.session)
-            events.announce(taking.session)
-        adds = taking.recorded or taking.added
-        self._note(taking, Outcome.APPENDED if adds else Outcome.KNOWN)
+        if ingest.session is not None:
+            self._entitle(ingest.session, transcript)
+            forget_overview(ingest.session)
+            events.announce(ingest.session)
+        adds = ingest.recorded or ingest.added
+        self._note(ingest, FileOutcome.APPENDED if adds else FileOutcome.KNOWN)
 
     def _lock(self, session: Session, alignment: Alignment) -> Session:
         """The session's row, if it is still what the transcript was laid beside."""
@@ -220,7 +223,7 @@ class Placing:
             return session
         locked = get_session(self.caller, session.pk, Right.EDIT, lock=True)
         if locked.message_count != len(alignment.known):
-            raise _Moved
+            raise _SessionGrew
         return locked
 
     def _entitle(self, session: Session, transcript: Transcript) -> None:
@@ -228,17 +231,17 @@ class Placing:
             session.title = clean_title(transcript.title)
             session.save(update_fields=["title"])
 
-    def _note(self, taking: Taking, outcome: Outcome) -> None:
+    def _note(self, ingest: Ingest, outcome: FileOutcome) -> None:
         """What a conversation came to."""
-        source = taking.source
+        source = ingest.source
         source.outcome = outcome
-        source.report = {"added": taking.recorded, **taking.tally.report()}
-        if growth.is_held(taking.transcript.items):
+        source.report = {"added": ingest.recorded, **ingest.tally.report()}
+        if growth.is_held(ingest.transcript.items):
             source.report[growth.HELD] = True
-        self.recorded += taking.recorded
+        self.recorded += ingest.recorded
         self.sources.append(source)
 
-    def source(self, one: Kept, **facts: Any) -> Source:
+    def source(self, one: KeptFile, **facts: Any) -> Source:
         """The row of a file, or of one conversation in it: not yet saved."""
         return Source(
             project=self.project,
@@ -267,7 +270,7 @@ def _named(transcript: Transcript) -> Transcript:
     )
 
 
-class _Moved(Exception):
+class _SessionGrew(Exception):
     """The session grew while a transcript was laid beside it."""
 
 

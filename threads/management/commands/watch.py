@@ -61,7 +61,7 @@ class Command(BaseCommand):
         self._tell(f"Watching {watcher.folder}; Ctrl+C ends it.")
         for changes in heard:
             watcher.changed(Path(path) for _, path in changes)
-            watcher.settle()
+            watcher.import_quiet()
         watcher.end()
 
     def _tell(self, line: str) -> None:

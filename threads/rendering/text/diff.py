@@ -38,7 +38,7 @@ _FILES = re.compile(
 )
 
 
-class Row(NamedTuple):
+class DiffLine(NamedTuple):
     """A line of a diff: its kind (`add remove change context hunk file`), its text, its HTML."""
 
     kind: str
@@ -58,7 +58,7 @@ def render_unified(text: str, *, limit: Limit = OUTPUT) -> str:
     if omitted:
         html += left_out(f"{readable(omitted)} of a diff")
         html += _folded(
-            [Row("context", line) for line in visible(end).split("\n")], limit
+            [DiffLine("context", line) for line in visible(end).split("\n")], limit
         )
     return html
 
@@ -80,7 +80,7 @@ def render_patch(text: str, *, limit: Limit = OUTPUT) -> str:
     kinds = {"+": "add", "-": "remove", " ": "context", "*": "file", "@": "hunk"}
     start, omitted, _ = shorten(text.strip("\n"))
     rows = [
-        Row(kind, line[1:] if kind in _SIGNS and line[:1] in "+- " else line)
+        DiffLine(kind, line[1:] if kind in _SIGNS and line[:1] in "+- " else line)
         for line in visible(start).split("\n")
         for kind in [kinds.get(line[:1], "context")]
     ]
@@ -90,14 +90,14 @@ def render_patch(text: str, *, limit: Limit = OUTPUT) -> str:
 
 def render_edit(old: str, new: str, *, limit: Limit = OUTPUT) -> str:
     """What a tool replaced by what: removed and added lines, changed words marked in them."""
-    rows: list[Row] = []
+    rows: list[DiffLine] = []
     before, after = _lines(old), _lines(new)
     for block in align(before, after):
         if block.same:
-            rows += [Row("context", line) for line in before[slice(*block.old)]]
+            rows += [DiffLine("context", line) for line in before[slice(*block.old)]]
         else:
-            rows += [Row("remove", line) for line in before[slice(*block.old)]]
-            rows += [Row("add", line) for line in after[slice(*block.new)]]
+            rows += [DiffLine("remove", line) for line in before[slice(*block.old)]]
+            rows += [DiffLine("add", line) for line in after[slice(*block.new)]]
     return _folded(_with_words(rows), limit)
 
 
@@ -132,12 +132,16 @@ def _lines(text: str) -> list[str]:
     return whole.removesuffix("\n").split("\n") if whole else []
 
 
-def _replaced(then: Sequence[str], now: Sequence[str], *, by_word: bool) -> list[Row]:
+def _replaced(
+    then: Sequence[str], now: Sequence[str], *, by_word: bool
+) -> list[DiffLine]:
     if by_word and then and now:
         html = merged("\n".join(then), "\n".join(now))
         if html is not None:
-            return [Row("change", "", html)]
-    return [Row("remove", line) for line in then] + [Row("add", line) for line in now]
+            return [DiffLine("change", "", html)]
+    return [DiffLine("remove", line) for line in then] + [
+        DiffLine("add", line) for line in now
+    ]
 
 
 def _unchanged(lines: Sequence[str], *, first: bool, last: bool) -> str:
@@ -145,39 +149,39 @@ def _unchanged(lines: Sequence[str], *, first: bool, last: bool) -> str:
     head, tail = 0 if first else CONTEXT, 0 if last else CONTEXT
     middle = lines[head : len(lines) - tail]
     if len(middle) <= 2 * CONTEXT or (first and last):
-        return _rows([Row("context", line) for line in lines])
+        return _rows([DiffLine("context", line) for line in lines])
     return fold(
-        _rows([Row("context", line) for line in lines[:head]]),
-        _rows([Row("context", line) for line in middle]),
+        _rows([DiffLine("context", line) for line in lines[:head]]),
+        _rows([DiffLine("context", line) for line in middle]),
         lines=len(middle),
         size=sum(map(len, middle)),
         what="unchanged",
-    ) + _rows([Row("context", line) for line in lines[len(lines) - tail :]])
+    ) + _rows([DiffLine("context", line) for line in lines[len(lines) - tail :]])
 
 
-def _unified(lines: Sequence[str]) -> Iterator[Row]:
+def _unified(lines: Sequence[str]) -> Iterator[DiffLine]:
     """Rows of a unified diff; a sign counts only inside a hunk, as long as its header says."""
     old = new = 0
     for line in lines:
         if header := _HUNK.match(line):
             old, new = int(header[1] or 1), int(header[2] or 1)
-            yield Row("hunk", line)
+            yield DiffLine("hunk", line)
         elif new > 0 and line.startswith("+"):
             new -= 1
-            yield Row("add", line[1:])
+            yield DiffLine("add", line[1:])
         elif old > 0 and line.startswith("-"):
             old -= 1
-            yield Row("remove", line[1:])
+            yield DiffLine("remove", line[1:])
         elif (old > 0 or new > 0) and (line[:1] in ("", " ", "\\")):
             old, new = old - (line[:1] != "\\"), new - (line[:1] != "\\")
-            yield Row("context", line[1:] if line[:1] == " " else line)
+            yield DiffLine("context", line[1:] if line[:1] == " " else line)
         else:
             old = new = 0
             is_header = line.startswith(("diff --git ", "index ", "--- ", "+++ "))
-            yield Row("file" if is_header else "context", line)
+            yield DiffLine("file" if is_header else "context", line)
 
 
-def _with_words(rows: list[Row]) -> list[Row]:
+def _with_words(rows: list[DiffLine]) -> list[DiffLine]:
     """Rows in which the changed words of lines replaced one by one are marked."""
     if len(rows) > PAIRED_LINES:
         return rows
@@ -196,14 +200,14 @@ def _with_words(rows: list[Row]) -> list[Row]:
     return marked
 
 
-def _run(rows: Sequence[Row], start: int, kind: str) -> int:
+def _run(rows: Sequence[DiffLine], start: int, kind: str) -> int:
     end = start
     while end < len(rows) and rows[end].kind == kind:
         end += 1
     return end - start
 
 
-def _folded(rows: Sequence[Row], limit: Limit) -> str:
+def _folded(rows: Sequence[DiffLine], limit: Limit) -> str:
     size = shown = 0
     for row in rows[: limit.lines]:
         size += len(row.text)
@@ -221,17 +225,17 @@ def _folded(rows: Sequence[Row], limit: Limit) -> str:
     )
 
 
-def _block(rows: Sequence[Row]) -> str:
+def _block(rows: Sequence[DiffLine]) -> str:
     return f'<div class="diff">{_rows(rows)}</div>'
 
 
-def _rows(rows: Sequence[Row]) -> str:
+def _rows(rows: Sequence[DiffLine]) -> str:
     html = "".join(map(_row, rows[:MOST_ROWS]))
     over = len(rows) - MOST_ROWS
     return html + left_out(f"{over:,} lines") if over > 0 else html
 
 
-def _row(row: Row) -> str:
+def _row(row: DiffLine) -> str:
     html = escape(row.text) if row.html is None else row.html
     return f'<div class="line {row.kind}">{_sign(row.kind)}{html}</div>'
 

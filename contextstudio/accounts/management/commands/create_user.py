@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from contextstudio.accounts import services
 from contextstudio.accounts.domain.errors import NotFound
-from contextstudio.accounts.domain.rights import Role
+from contextstudio.accounts.domain.rights import ProjectRole
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import caller_of_user
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--display-name", default="")
         parser.add_argument("--project", metavar="SLUG")
         parser.add_argument(
-            "--role", choices=[role.value for role in Role], default="viewer"
+            "--role", choices=[role.value for role in ProjectRole], default="viewer"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -42,5 +42,5 @@ class Command(BaseCommand):
         )
         if project is not None:
             owner = caller_of_user(services.owner_of(project))
-            services.set_member(owner, project, user, Role(options["role"]))
+            services.set_member(owner, project, user, ProjectRole(options["role"]))
         self.stdout.write(path_of_link(user))

@@ -14,19 +14,19 @@ from contextstudio.accounts.domain.errors import (
     Unauthenticated,
 )
 from contextstudio.accounts.domain.problem import problem
-from contextstudio.accounts.domain.rights import RIGHTS_OF, Right, Role
+from contextstudio.accounts.domain.rights import RIGHTS_OF, ProjectRole, Right
 
 
 @pytest.mark.parametrize(
     ("role", "rights"),
     [
-        (Role.VIEWER, "read"),
-        (Role.REVIEWER, "read propose review"),
-        (Role.EDITOR, "read propose edit review"),
-        (Role.OWNER, "read propose edit review admin"),
+        (ProjectRole.VIEWER, "read"),
+        (ProjectRole.REVIEWER, "read propose review"),
+        (ProjectRole.EDITOR, "read propose edit review"),
+        (ProjectRole.OWNER, "read propose edit review admin"),
     ],
 )
-def test_each_role_has_its_rights(role: Role, rights: str) -> None:
+def test_each_role_has_its_rights(role: ProjectRole, rights: str) -> None:
     assert RIGHTS_OF[role] == {Right(word) for word in rights.split()}
 
 

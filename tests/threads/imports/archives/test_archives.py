@@ -13,8 +13,8 @@ import zstandard
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.packing import brought, codes, contents, zipped
 from threads.imports import archives, keep_folder
-from threads.imports.archives import TooMuch, clean_name
-from threads.imports.upload import bring
+from threads.imports.archives import ArchiveTooLarge, clean_name
+from threads.imports.upload import unpack
 from threads.store import blobs
 
 WORDS = b"Why does the tide table jump?\n" * 50
@@ -149,10 +149,10 @@ def test_a_bomb_of_overlapping_members_is_stopped(
 
 def test_more_bytes_or_files_than_the_bounds_are_refused() -> None:
     data = zipped(("a", WORDS), ("b", WORDS))
-    with pytest.raises(TooMuch):
+    with pytest.raises(ArchiveTooLarge):
         brought(data, most=2000)
     bounds = archives.Bounds(len(data), members=1)
-    with pytest.raises(TooMuch):
+    with pytest.raises(ArchiveTooLarge):
         archives.unpack_zip(io.BytesIO(data), bounds)
 
 
@@ -179,7 +179,7 @@ def test_in_a_folder_a_bad_archive_is_named_and_stops_nothing(
         (name, lambda data=data: blobs.store_stream(io.BytesIO(data)))
         for name, data in files.items()
     ]
-    found = bring(keep_folder(kept, name="all"))
+    found = unpack(keep_folder(kept, name="all"))
     assert contents(found) == {"talks.zip/one.txt": b"1", "two.txt": b"2"}
     assert codes(found) == {"bomb.gz": "archive_bomb", "cut.zip": "archive_damaged"}
 

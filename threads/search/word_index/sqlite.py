@@ -88,7 +88,7 @@ def begin_to_clear() -> None:
         )
 
 
-def settle() -> None:
+def flush_pending() -> None:
     """Nothing: what was put in is merged as it comes."""
 
 

@@ -100,7 +100,7 @@ def catch_up() -> Iterator[int]:
             mark = _mark()
             mark.through = max(mark.through, last)
             mark.save(update_fields=["through"])
-    database.settle()
+    database.flush_pending()
     yield from _clear()
 
 

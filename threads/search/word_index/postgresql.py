@@ -101,7 +101,7 @@ def clear() -> bool:
     return True
 
 
-def settle() -> None:
+def flush_pending() -> None:
     """Put into the index of trigrams what waits to be: each search would read it."""
     with connection.cursor() as cursor:
         cursor.execute(
