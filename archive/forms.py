@@ -2,7 +2,7 @@
 
 from django import forms
 
-from operations.form_fields import Names, Words
+from operations.form_fields import LongTextField, TagsField
 
 from .memos import LONGEST
 
@@ -12,13 +12,13 @@ MOST_TAGS = 20
 class MemoForm(forms.Form):
     """Something worth knowing in every session of the project."""
 
-    content = Words(
+    content = LongTextField(
         rows=5,
         max_length=LONGEST,
         label="What later sessions need to know",
         help_text="One fact, in words that can be understood without this conversation.",
     )
-    tags = Names(
+    tags = TagsField(
         required=False,
         label="Tags",
         help_text="With blanks between them, such as gotcha or arch-decision.",

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
 from operations.edits.arguments import Tag
-from operations.log.writing import refuse_stale
+from operations.log.transaction import refuse_stale
 from operations.tools import Tool
 from threads.store.selectors import get_session
 

@@ -12,7 +12,7 @@ def sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-class Words(forms.CharField):
+class LongTextField(forms.CharField):
     """Text of many lines, kept as it was typed.
 
     With `rows` it is a piece of a message; without, all of one, whose tokens the page says.
@@ -31,7 +31,7 @@ class Words(forms.CharField):
         return str(super().clean(value)).replace("\r\n", "\n")
 
 
-class Keys(forms.CharField):
+class KeysField(forms.CharField):
     """Keys of messages or folds, with blanks between them, in a hidden field."""
 
     def __init__(self, **options: Any) -> None:
@@ -48,7 +48,7 @@ class Keys(forms.CharField):
         return keys
 
 
-class Names(forms.CharField):
+class TagsField(forms.CharField):
     """Tags, with blanks or commas between them."""
 
     def clean(self, value: Any) -> list[str]:

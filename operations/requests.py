@@ -26,7 +26,7 @@ def tags_of(active_tags: str | None) -> frozenset[str] | None:
 
 
 class View(StrEnum):
-    """Which of the three threads is shown (DESIGN 2)."""
+    """Which of the three threads is shown."""
 
     ANNOTATED = "annotated"
     EFFECTIVE = "effective"

@@ -30,7 +30,7 @@ from operations.domain.log.operation import (
 )
 from operations.domain.thread.node import Tokens
 from operations.domain.thread.replay import replay
-from operations.domain.tree.draft import Draft
+from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import original_key
 from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.span import fingerprint
@@ -59,7 +59,7 @@ def columns(count: int) -> list[tuple[str, int, int]]:
 
 def operations(count: int, *, messages: int, seed: int = 7) -> Log:
     """A log of mixed operations, some around others; what would conflict is not recorded."""
-    chance, draft = random.Random(seed), Draft(messages)
+    chance, draft = random.Random(seed), ThreadDraft(messages)
     entries: list[Entry] = []
     while len(entries) < count:
         edit, number = _edit(chance, messages), len(entries) + 1

@@ -3,7 +3,7 @@
 from pathlib import Path
 from uuid import UUID
 
-from django.db import transaction
+from django.db.transaction import atomic
 from pydantic import TypeAdapter
 
 from contextstudio.accounts.domain.caller import Caller
@@ -35,7 +35,7 @@ LOADED = "demonstration.load"
 _EDIT: TypeAdapter[EditArguments] = TypeAdapter(AnyEdit)
 
 
-@transaction.atomic
+@atomic
 def load_demonstration(project: Project) -> Session | None:
     """Import the demonstration into a project and edit it; None where that was done before.
 
@@ -103,8 +103,8 @@ class _Cast:
 
     def _do(self, caller: Caller, edit: edits.Edit) -> UUID:
         """Record an edit; the answer is its id."""
-        writing = services.record_edit(caller, self.session_id, _request(edit))
-        return writing.history.rows[writing.numbers[0]].id
+        transaction = services.record_edit(caller, self.session_id, _request(edit))
+        return transaction.history.rows[transaction.numbers[0]].id
 
 
 def _request(edit: edits.Edit) -> services.Request:

@@ -7,7 +7,7 @@ from django import forms
 
 from operations.domain.tree.key import made_place, original_index
 from operations.edits.arguments.pattern import LONGEST_PATTERN
-from operations.form_fields import Keys, Names, Words
+from operations.form_fields import KeysField, LongTextField, TagsField
 
 ROLES = [("user", "User"), ("assistant", "Assistant"), ("system", "System")]
 
@@ -18,7 +18,7 @@ class EditForm(forms.Form):
     template = "operations/editor/dialogs/form.html"
     type = forms.CharField(widget=forms.HiddenInput)
     dialog = forms.CharField(widget=forms.HiddenInput, required=False, initial="1")
-    needs = Keys(required=False)
+    needs = KeysField(required=False)
 
     def arguments(self) -> dict[str, Any]:
         """The fields as `operations.edits.arguments` takes them: here what it acts on alone."""
@@ -34,7 +34,7 @@ class EditForm(forms.Form):
 class ConditionForm(EditForm):
     """An edit that may apply only while tags are active."""
 
-    tags = Names(
+    tags = TagsField(
         required=False,
         label="Only while these tags are active",
         help_text="Leave it empty for always.",
@@ -48,8 +48,8 @@ class ConditionForm(EditForm):
 class DigestForm(ConditionForm):
     """Fold messages into one that sums them up."""
 
-    targets = Keys()
-    summary = Words(label="What the model sees instead")
+    targets = KeysField()
+    summary = LongTextField(label="What the model sees instead")
     field_order = ["type", "dialog", "targets", "needs", "summary", "tags"]
 
     def arguments(self) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class DigestForm(ConditionForm):
 class SnipForm(ConditionForm):
     """Leave messages out."""
 
-    targets = Keys()
+    targets = KeysField()
 
     def arguments(self) -> dict[str, Any]:
         """See `SnipArguments`."""
@@ -71,8 +71,8 @@ class SnipForm(ConditionForm):
 class TagForm(EditForm):
     """Give messages tags."""
 
-    targets = Keys()
-    tags = Names(label="Tags", help_text="One or more, with blanks between them.")
+    targets = KeysField()
+    tags = TagsField(label="Tags", help_text="One or more, with blanks between them.")
 
     def arguments(self) -> dict[str, Any]:
         """See `TagArguments`."""
@@ -82,9 +82,9 @@ class TagForm(EditForm):
 class ReviseForm(ConditionForm):
     """Show other words in the place of messages."""
 
-    targets = Keys()
+    targets = KeysField()
     role = forms.ChoiceField(choices=ROLES, required=False, label="Said by")
-    text = Words(label="What the model sees instead")
+    text = LongTextField(label="What the model sees instead")
     field_order = ["type", "dialog", "targets", "needs", "role", "text", "tags"]
 
     def arguments(self) -> dict[str, Any]:
@@ -101,9 +101,9 @@ class ReviseForm(ConditionForm):
 class InsertForm(ConditionForm):
     """Put a message of one's own behind another."""
 
-    after = Keys(required=False)
+    after = KeysField(required=False)
     role = forms.ChoiceField(choices=ROLES, label="Said by")
-    text = Words(label="Message")
+    text = LongTextField(label="Message")
     field_order = ["type", "dialog", "after", "role", "text", "tags"]
 
     def arguments(self) -> dict[str, Any]:
@@ -120,8 +120,8 @@ class InsertForm(ConditionForm):
 class MoveForm(EditForm):
     """Move messages behind another: its key, or from the dialog its number."""
 
-    moved = Keys()
-    behind = Keys(required=False)
+    moved = KeysField()
+    behind = KeysField(required=False)
     number = forms.CharField(
         required=False,
         label="Behind message number",
@@ -146,15 +146,15 @@ class MoveForm(EditForm):
 class AmendForm(ConditionForm):
     """Other words, or another condition, for an operation."""
 
-    operation = Keys()
-    text = Words(label="What the model sees", required=False)
+    operation = KeysField()
+    text = LongTextField(label="What the model sees", required=False)
     field_order = ["type", "dialog", "operation", "text", "tags"]
 
 
 class ActivateForm(forms.Form):
     """The tags under which conditions hold."""
 
-    tags = Names(
+    tags = TagsField(
         required=False,
         label="Active tags",
         help_text="Operations with a condition apply only while it holds of these.",
@@ -171,15 +171,15 @@ class TextForm(forms.Form):
             ("redact", "Redact: masked for everybody, everywhere"),
         ],
     )
-    start = Words(rows=2, max_length=LONGEST_PATTERN, label="From these words")
-    end = Words(
+    start = LongTextField(rows=2, max_length=LONGEST_PATTERN, label="From these words")
+    end = LongTextField(
         rows=2,
         max_length=LONGEST_PATTERN,
         required=False,
         label="To these words",
         help_text="The nearest behind them; both are in the match. Empty: only the words above.",
     )
-    replacement = Words(rows=2, required=False, label="What is read instead")
+    replacement = LongTextField(rows=2, required=False, label="What is read instead")
     include_folded = forms.BooleanField(required=False)
 
     def arguments(self) -> dict[str, Any]:

@@ -2,26 +2,26 @@
 
 import uuid
 
-from django.db import transaction
+from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.thread.expand_targets import wider
+from operations.domain.thread.expand_targets import expanded
 from operations.log.selectors import get_operation
-from operations.log.writing import Writing
+from operations.log.transaction import LogTransaction
 
 from . import services
 
 
-@transaction.atomic
-def widen(caller: Caller, operation_id: uuid.UUID) -> Writing:
+@atomic
+def expand_targets(caller: Caller, operation_id: uuid.UUID) -> LogTransaction:
     """Take an operation that is set aside back, and record it with the targets it would need.
 
     Raises Invalid where no range would do.
     """
     _, key = get_operation(caller, operation_id)
     taken_back = services.revert(caller, operation_id)
-    edit = wider(taken_back.before, key)
+    edit = expanded(taken_back.before, key)
     if edit is None:
         raise Invalid("There is no wider range for this operation.", at=["operation"])
     return services.record_edit(

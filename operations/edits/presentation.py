@@ -1,60 +1,65 @@
-"""Operations and the log as the public contract gives them (DESIGN 6)."""
+"""Operations and the log as the public contract gives them."""
 
 from typing import Any
 
 from operations.domain.log.edit import named_keys
 from operations.domain.thread.thread import Thread
-from operations.log.writing import Writing
+from operations.log.transaction import LogTransaction
 
 
-def present_writing(writing: Writing) -> dict[str, Any]:
+def present_transaction(transaction: LogTransaction) -> dict[str, Any]:
     """What recording or switching answers."""
     answer: dict[str, Any] = {
         "success": True,
-        "head": writing.session.head,
+        "head": transaction.session.head,
         "warnings": [
             {"code": warning.code, "detail": warning.message}
-            for warning in writing.warnings
+            for warning in transaction.warnings
         ],
         "changed": [
             {
                 "key": change.report.key,
-                "id": str(writing.history.rows[change.report.number].id),
+                "id": str(transaction.history.rows[change.report.number].id),
                 "type": change.report.kind,
                 "before": change.before,
                 "status": change.report.status,
                 "reason": change.report.reason,
             }
-            for change in writing.changes
+            for change in transaction.changes
         ],
     }
     return answer
 
 
-def present_recorded(writing: Writing, number: int) -> dict[str, Any]:
+def present_recorded(transaction: LogTransaction, number: int) -> dict[str, Any]:
     """An edit that was just recorded."""
-    report = writing.thread.report(number)
+    report = transaction.thread.report(number)
     return {
-        "operation_id": str(writing.history.rows[number].id),
+        "operation_id": str(transaction.history.rows[number].id),
         "key": report.key,
         "type": report.kind,
-        "resolved": resolved(writing.thread, number),
+        "resolved": resolved(transaction.thread, number),
         "status": report.status,
         "reason": report.reason,
     }
 
 
-def present_edit(writing: Writing) -> dict[str, Any]:
+def present_edit(transaction: LogTransaction) -> dict[str, Any]:
     """What recording one edit answers."""
-    return {**present_writing(writing), **present_recorded(writing, writing.numbers[0])}
+    return {
+        **present_transaction(transaction),
+        **present_recorded(transaction, transaction.numbers[0]),
+    }
 
 
-def present_bundle(writing: Writing) -> dict[str, Any]:
+def present_bundle(transaction: LogTransaction) -> dict[str, Any]:
     """What recording a bundle answers."""
     return {
-        **present_writing(writing),
-        "bundle_id": str(writing.history.rows[writing.numbers[0]].bundle),
-        "operations": [present_recorded(writing, number) for number in writing.numbers],
+        **present_transaction(transaction),
+        "bundle_id": str(transaction.history.rows[transaction.numbers[0]].bundle),
+        "operations": [
+            present_recorded(transaction, number) for number in transaction.numbers
+        ],
     }
 
 

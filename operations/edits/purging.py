@@ -2,7 +2,7 @@
 
 import uuid
 
-from django.db import transaction
+from django.db.transaction import atomic, on_commit
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
@@ -11,50 +11,50 @@ from contextstudio.accounts.models import AuditEntry
 from operations.domain.log.control import Purge
 from operations.domain.log.operation import Snip
 from operations.domain.thread.check import check
-from operations.domain.thread.groups import Group, groups_of
+from operations.domain.thread.groups import MessageGroup, groups_of
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import original_key
 from operations.log.cache import forget_everything
-from operations.log.writing import Writing, begin
+from operations.log.transaction import LogTransaction, open_log
 from threads.sessions import erasing
 
 
-@transaction.atomic
+@atomic
 def remove_group(
     caller: Caller,
     session_id: uuid.UUID,
     group_id: int,
     *,
     expected_head: int | None = None,
-) -> Writing:
+) -> LogTransaction:
     """Leave a group out and destroy the words of its originals; one bundle.
 
     Needs the right to administer. What stays is a tombstone: key, index, role and group.
     Raises NotFound for a group that is not there, Conflict where the snip would cut through
     a fold.
     """
-    writing = begin(caller, session_id, Right.ADMIN, expected_head=expected_head)
-    group = find_group(writing.thread, group_id)
+    transaction = open_log(caller, session_id, Right.ADMIN, expected_head=expected_head)
+    group = find_group(transaction.thread, group_id)
     keys = tuple(map(original_key, range(group.first, group.last + 1)))
     bundle = uuid.uuid4()
     title = f"Remove group {group_id} for good"
     if group.status == "active":
-        checked = check(writing.thread, [Snip(targets=keys)])
-        writing.add(*checked.edits, bundle=bundle, title=title)
-    if not writing.history.log.purged.issuperset(keys):
-        writing.add(Purge(targets=keys), bundle=bundle, title=title)
-        erasing.purge(writing.session, range(group.first, group.last + 1))
-        transaction.on_commit(forget_everything)
+        checked = check(transaction.thread, [Snip(targets=keys)])
+        transaction.add(*checked.edits, bundle=bundle, title=title)
+    if not transaction.history.log.purged.issuperset(keys):
+        transaction.add(Purge(targets=keys), bundle=bundle, title=title)
+        erasing.purge(transaction.session, range(group.first, group.last + 1))
+        on_commit(forget_everything)
         AuditEntry.objects.create(
-            project_id=writing.session.project_id,
+            project_id=transaction.session.project_id,
             actor=caller.actor,
             action=f"purge group {group_id}",
             object_id=str(session_id),
         )
-    return writing.finish()
+    return transaction.commit()
 
 
-def find_group(thread: Thread, group_id: int) -> Group:
+def find_group(thread: Thread, group_id: int) -> MessageGroup:
     """The group with this id. Raises NotFound."""
     for group in groups_of(thread):
         if group.id == group_id:

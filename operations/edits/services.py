@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
+from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Invalid
@@ -27,14 +27,14 @@ from operations.domain.log.control import (
     Toggle,
     Undo,
 )
-from operations.domain.log.history import settle
-from operations.domain.log.log import Log, State, controlled
+from operations.domain.log.history import effective_control
+from operations.domain.log.log import EditState, Log, controlled
 from operations.domain.log.operation import Edit, Insert, Resequence
-from operations.domain.text.text_edit import Wanted
+from operations.domain.text.text_edit import TextEditRequest
 from operations.domain.thread.check import check, check_accept, check_amend
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import get_bundle, get_operation, list_lenses
-from operations.log.writing import Writing, begin, counted
+from operations.log.transaction import LogTransaction, counted, open_log
 from operations.messages.matching import edit_of
 from operations.models import Lens
 
@@ -44,7 +44,7 @@ LONGEST_NAME = 100
 """Characters in the name of a lens."""
 MakeSwitch = Callable[[tuple[str, ...]], Switch]
 """Makes the control that acts on the operations with these keys."""
-Build = Callable[[Thread], Edit | Wanted]
+Build = Callable[[Thread], Edit | TextEditRequest]
 """Makes an edit of what a caller said, resolved in the thread at hand but for its text."""
 
 
@@ -91,31 +91,33 @@ def decline(keys: tuple[str, ...]) -> Switch:
     return Reject(operations=keys)
 
 
-@transaction.atomic
+@atomic
 def record_edit(
     caller: Caller,
     session_id: uuid.UUID,
     request: Request,
     *,
     expected_head: int | None = None,
-) -> Writing:
+) -> LogTransaction:
     """Record one edit. Raises Invalid with the place, or Conflict with what is in the way."""
-    writing = begin(caller, session_id, Right.PROPOSE, expected_head=expected_head)
-    edit = _built(writing, request, writing.thread)
-    proposed = _is_proposal(writing, request)
-    checked = check(writing.thread, [edit], proposed=proposed)
-    writing.warnings.extend(checked.warnings)
-    writing.add(
+    transaction = open_log(
+        caller, session_id, Right.PROPOSE, expected_head=expected_head
+    )
+    edit = _built(transaction, request, transaction.thread)
+    proposed = _is_proposal(transaction, request)
+    checked = check(transaction.thread, [edit], proposed=proposed)
+    transaction.warnings.extend(checked.warnings)
+    transaction.add(
         *checked.edits,
         proposed=proposed,
         staged=request.stage,
-        bundle=_open_bundle(writing) if request.stage else None,
+        bundle=_open_bundle(transaction) if request.stage else None,
         title=request.title,
     )
-    return writing.finish()
+    return transaction.commit()
 
 
-@transaction.atomic
+@atomic
 def record_bundle(
     caller: Caller,
     session_id: uuid.UUID,
@@ -123,81 +125,83 @@ def record_bundle(
     *,
     title: str = "",
     expected_head: int | None = None,
-) -> Writing:
+) -> LogTransaction:
     """Record edits as one bundle: all or none, numbered in a row, all proposed if one is.
 
     Where one is to be staged they all are, in the bundle that the caller is collecting.
     """
-    writing = begin(caller, session_id, Right.PROPOSE, expected_head=expected_head)
-    proposed = any(_is_proposal(writing, request) for request in requests)
-    edits = _build_all(writing, requests)
-    checked = check(writing.thread, edits, proposed=proposed, bundle=True)
-    writing.warnings.extend(checked.warnings)
+    transaction = open_log(
+        caller, session_id, Right.PROPOSE, expected_head=expected_head
+    )
+    proposed = any(_is_proposal(transaction, request) for request in requests)
+    edits = _build_all(transaction, requests)
+    checked = check(transaction.thread, edits, proposed=proposed, bundle=True)
+    transaction.warnings.extend(checked.warnings)
     stage = any(request.stage for request in requests)
-    writing.add(
+    transaction.add(
         *checked.edits,
         proposed=proposed,
         staged=stage,
-        bundle=_open_bundle(writing) if stage else uuid.uuid4(),
+        bundle=_open_bundle(transaction) if stage else uuid.uuid4(),
         title=title,
     )
-    return writing.finish()
+    return transaction.commit()
 
 
-@transaction.atomic
+@atomic
 def toggle(
     caller: Caller,
     operation_id: uuid.UUID,
     active: bool,
     *,
     expected_head: int | None = None,
-) -> Writing:
+) -> LogTransaction:
     """Switch an operation on or off; switching a reverted one on restores it."""
     return _switch_one(
         caller, operation_id, switch_to(active), Right.EDIT, expected_head=expected_head
     )
 
 
-@transaction.atomic
+@atomic
 def revert(
     caller: Caller,
     operation_id: uuid.UUID,
     *,
     expected_head: int | None = None,
-) -> Writing:
+) -> LogTransaction:
     """Take an operation back; its maker may, without the right to edit, while it waits."""
     return _switch_one(
         caller, operation_id, take_back, Right.EDIT, expected_head=expected_head
     )
 
 
-@transaction.atomic
+@atomic
 def accept(
     caller: Caller,
     operation_id: uuid.UUID,
     *,
     expected_head: int | None = None,
-) -> Writing:
+) -> LogTransaction:
     """Let a proposed operation apply. Raises Conflict where it would cut through a fold."""
     return _switch_one(
         caller, operation_id, let_apply, Right.REVIEW, expected_head=expected_head
     )
 
 
-@transaction.atomic
+@atomic
 def reject(
     caller: Caller,
     operation_id: uuid.UUID,
     *,
     expected_head: int | None = None,
-) -> Writing:
+) -> LogTransaction:
     """Decline a proposed operation."""
     return _switch_one(
         caller, operation_id, decline, Right.REVIEW, expected_head=expected_head
     )
 
 
-@transaction.atomic
+@atomic
 def switch_bundle(
     caller: Caller,
     bundle_id: uuid.UUID,
@@ -205,142 +209,150 @@ def switch_bundle(
     right: Right = Right.EDIT,
     *,
     expected_head: int | None = None,
-) -> Writing:
+) -> LogTransaction:
     """Switch, take back or review the operations of a bundle with one entry."""
     session, keys = get_bundle(caller, bundle_id, right, lock=True)
-    writing = begin(caller, session.pk, right, expected_head=expected_head)
-    return record_switch(writing, control(keys))
+    transaction = open_log(caller, session.pk, right, expected_head=expected_head)
+    return record_switch(transaction, control(keys))
 
 
-@transaction.atomic
+@atomic
 def amend(
     caller: Caller,
     operation_id: uuid.UUID,
     build: Callable[[Edit], Edit],
     *,
     expected_head: int | None = None,
-) -> Writing:
+) -> LogTransaction:
     """Give an operation new words or a new condition; its targets stay what they are.
 
     `build` makes the amended edit of the words now in force.
     """
     session, key = get_operation(caller, operation_id, Right.EDIT, lock=True)
-    writing = begin(caller, session.pk, Right.EDIT, expected_head=expected_head)
-    recorded = writing.history.log.edit(key)
+    transaction = open_log(caller, session.pk, Right.EDIT, expected_head=expected_head)
+    recorded = transaction.history.log.edit(key)
     if recorded is None:
         raise Invalid("Only an edit can be amended.", at=["operation_id"])
-    edit = counted(writing.session, build(recorded.edit))
-    settled = settle(writing.history.log, Amend(operation=key, edit=edit))
-    if isinstance(settled, Amend):
-        checked = check_amend(writing.thread, settled)
-        writing.warnings.extend(checked.warnings)
-        writing.add(Amend(operation=key, edit=checked.edits[0]))
-    return writing.finish()
+    edit = counted(transaction.session, build(recorded.edit))
+    control = effective_control(
+        transaction.history.log, Amend(operation=key, edit=edit)
+    )
+    if isinstance(control, Amend):
+        checked = check_amend(transaction.thread, control)
+        transaction.warnings.extend(checked.warnings)
+        transaction.add(Amend(operation=key, edit=checked.edits[0]))
+    return transaction.commit()
 
 
-@transaction.atomic
+@atomic
 def undo(
     caller: Caller, session_id: uuid.UUID, *, expected_head: int | None = None
-) -> Writing:
+) -> LogTransaction:
     """Take back the caller's newest entry, a bundle whole.
 
     Raises Conflict where there is none, or where somebody else's operation needs it;
     Forbidden where it has come to apply and the caller may propose only.
     """
-    writing = begin(caller, session_id, Right.PROPOSE, expected_head=expected_head)
-    return _turn_back(writing, history.undo(writing.history.log, caller.actor))
+    transaction = open_log(
+        caller, session_id, Right.PROPOSE, expected_head=expected_head
+    )
+    return _turn_back(transaction, history.undo(transaction.history.log, caller.actor))
 
 
-@transaction.atomic
+@atomic
 def redo(
     caller: Caller, session_id: uuid.UUID, *, expected_head: int | None = None
-) -> Writing:
+) -> LogTransaction:
     """Bring back what the caller undid last. Raises Conflict where there is nothing."""
-    writing = begin(caller, session_id, Right.PROPOSE, expected_head=expected_head)
-    return _turn_back(writing, history.redo(writing.history.log, caller.actor))
+    transaction = open_log(
+        caller, session_id, Right.PROPOSE, expected_head=expected_head
+    )
+    return _turn_back(transaction, history.redo(transaction.history.log, caller.actor))
 
 
-@transaction.atomic
+@atomic
 def activate_tags(
     caller: Caller,
     session_id: uuid.UUID,
     tags: Sequence[str],
     *,
     expected_head: int | None = None,
-) -> Writing:
+) -> LogTransaction:
     """Set the session's active tags."""
-    writing = begin(caller, session_id, Right.EDIT, expected_head=expected_head)
+    transaction = open_log(caller, session_id, Right.EDIT, expected_head=expected_head)
     control = ActivateTags(tags=tuple(dict.fromkeys(tags)))
-    if settle(writing.history.log, control) is not None:
-        writing.add(control)
-    return writing.finish()
+    if effective_control(transaction.history.log, control) is not None:
+        transaction.add(control)
+    return transaction.commit()
 
 
-@transaction.atomic
+@atomic
 def save_lens(
     caller: Caller, session_id: uuid.UUID, name: str, tags: Sequence[str]
 ) -> Lens:
     """Name a set of active tags, or change what a name stands for."""
-    writing = begin(caller, session_id, Right.EDIT)
+    transaction = open_log(caller, session_id, Right.EDIT)
     if not (0 < len(name) <= LONGEST_NAME and name.isprintable()):
         raise Invalid(
             f"The name of a lens has 1 to {LONGEST_NAME} characters.", at=["name"]
         )
     lens, _ = Lens.objects.update_or_create(
-        session=writing.session, name=name, defaults={"tags": list(dict.fromkeys(tags))}
+        session=transaction.session,
+        name=name,
+        defaults={"tags": list(dict.fromkeys(tags))},
     )
     return lens
 
 
-@transaction.atomic
+@atomic
 def delete_lens(caller: Caller, session_id: uuid.UUID, name: str) -> None:
     """Forget a named set of active tags; one that is not there is forgotten already."""
-    writing = begin(caller, session_id, Right.EDIT)
-    for lens in list_lenses(writing.session):
+    transaction = open_log(caller, session_id, Right.EDIT)
+    for lens in list_lenses(transaction.session):
         if lens.name == name:
             lens.delete()
 
 
-def _is_proposal(writing: Writing, request: Request) -> bool:
+def _is_proposal(transaction: LogTransaction, request: Request) -> bool:
     """Asked for as one, staged, or made by one who may not edit."""
     return (
         request.propose
         or request.stage
-        or not writing.caller.may(Right.EDIT, writing.session.project_id)
+        or not transaction.caller.may(Right.EDIT, transaction.session.project_id)
     )
 
 
-def _open_bundle(writing: Writing) -> uuid.UUID:
+def _open_bundle(transaction: LogTransaction) -> uuid.UUID:
     """The bundle of what the caller has staged already, or a new one."""
-    numbers = history.staged(writing.history.log, writing.caller.actor)
-    known = writing.history.rows[numbers[-1]].bundle if numbers else None
+    numbers = history.staged(transaction.history.log, transaction.caller.actor)
+    known = transaction.history.rows[numbers[-1]].bundle if numbers else None
     return known or uuid.uuid4()
 
 
-def _built(writing: Writing, request: Request, thread: Thread) -> Edit:
+def _built(transaction: LogTransaction, request: Request, thread: Thread) -> Edit:
     """The edit of a request, with its text found and its tokens counted."""
     made = request.build(thread)
-    if isinstance(made, Wanted):
-        return edit_of(writing.session, thread, made)
-    return counted(writing.session, made)
+    if isinstance(made, TextEditRequest):
+        return edit_of(transaction.session, thread, made)
+    return counted(transaction.session, made)
 
 
-def _build_all(writing: Writing, requests: Sequence[Request]) -> list[Edit]:
+def _build_all(transaction: LogTransaction, requests: Sequence[Request]) -> list[Edit]:
     """The edits of a bundle; each is resolved at the head that those before it make.
 
     Only inserts and resequences change what an index range means, so only they are replayed.
     """
     edits: list[Edit] = []
-    thread = writing.thread
+    thread = transaction.thread
     for place, request in enumerate(requests):
         try:
-            edits.append(_built(writing, request, thread))
+            edits.append(_built(transaction, request, thread))
         except DomainError as error:
             for fault in (error, *error.errors):
                 fault.at = ("operations", place, *fault.at)
             raise
         if isinstance(edits[-1], Insert | Resequence):
-            thread = check(writing.thread, edits, bundle=True, proposed=True).thread
+            thread = check(transaction.thread, edits, bundle=True, proposed=True).thread
     return edits
 
 
@@ -351,32 +363,34 @@ def _switch_one(
     right: Right,
     *,
     expected_head: int | None,
-) -> Writing:
+) -> LogTransaction:
     session, key = get_operation(caller, operation_id, Right.PROPOSE, lock=True)
-    writing = begin(caller, session.pk, Right.PROPOSE, expected_head=expected_head)
-    if right is not Right.EDIT or not _may_take_back(writing, key):
+    transaction = open_log(
+        caller, session.pk, Right.PROPOSE, expected_head=expected_head
+    )
+    if right is not Right.EDIT or not _may_take_back(transaction, key):
         require(caller, right, session.project_id)
-    return record_switch(writing, control((key,)))
+    return record_switch(transaction, control((key,)))
 
 
-def _may_take_back(writing: Writing, key: str) -> bool:
+def _may_take_back(transaction: LogTransaction, key: str) -> bool:
     """Whether it is the caller's own proposal, still waiting."""
-    recorded = writing.history.log.edit(key)
+    recorded = transaction.history.log.edit(key)
     return (
         recorded is not None
-        and recorded.state is State.PROPOSED
-        and recorded.entry.actor == writing.caller.actor
+        and recorded.state is EditState.PROPOSED
+        and recorded.entry.actor == transaction.caller.actor
     )
 
 
-def _turn_back(writing: Writing, control: Undo | Redo) -> Writing:
+def _turn_back(transaction: LogTransaction, control: Undo | Redo) -> LogTransaction:
     """Record an undo or a redo by one who has the rights that its entries need by now."""
-    before = writing.history.log
-    writing.add(control)
+    before = transaction.history.log
+    transaction.add(control)
     for number in control.entries:
-        right = _right_over(number, before, writing.history.log)
-        require(writing.caller, right, writing.session.project_id)
-    return writing.finish()
+        right = _right_over(number, before, transaction.history.log)
+        require(transaction.caller, right, transaction.session.project_id)
+    return transaction.commit()
 
 
 def _right_over(number: int, before: Log, after: Log) -> Right:
@@ -391,14 +405,14 @@ def _right_over(number: int, before: Log, after: Log) -> Right:
         for edit in controlled(operation) or (number,)
         for log in (before, after)
     }
-    return Right.EDIT if states & {State.ON, State.OFF} else Right.PROPOSE
+    return Right.EDIT if states & {EditState.ON, EditState.OFF} else Right.PROPOSE
 
 
-def record_switch(writing: Writing, control: Switch) -> Writing:
+def record_switch(transaction: LogTransaction, control: Switch) -> LogTransaction:
     """Record a control as far as it changes anything. Raises Conflict for what can't apply."""
-    settled = settle(writing.history.log, control)
-    if isinstance(settled, Accept):
-        check_accept(writing.thread, settled.operations)
-    if settled is not None:
-        writing.add(settled)
-    return writing.finish()
+    effective = effective_control(transaction.history.log, control)
+    if isinstance(effective, Accept):
+        check_accept(transaction.thread, effective.operations)
+    if effective is not None:
+        transaction.add(effective)
+    return transaction.commit()

@@ -7,7 +7,7 @@ is to accept them all with one entry, to discard them takes them back with one.
 
 import uuid
 
-from django.db import transaction
+from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
@@ -15,7 +15,7 @@ from operations.domain.log.control import Accept, Revert
 from operations.domain.log.history import staged
 from operations.domain.tree.key import Key, entry_key
 from operations.log.selectors import load_history
-from operations.log.writing import Writing, begin
+from operations.log.transaction import LogTransaction, open_log
 from threads.models import Session
 
 from .services import record_switch
@@ -26,27 +26,31 @@ def staged_keys(session: Session, caller: Caller) -> tuple[Key, ...]:
     return tuple(map(entry_key, staged(load_history(session).log, caller.actor)))
 
 
-@transaction.atomic
+@atomic
 def commit(
     caller: Caller, session_id: uuid.UUID, *, expected_head: int | None = None
-) -> Writing:
+) -> LogTransaction:
     """Let all that the caller staged apply: all or none.
 
     Raises Conflict with the first that would cut through a fold.
     """
-    writing = begin(caller, session_id, Right.REVIEW, expected_head=expected_head)
-    return record_switch(writing, Accept(operations=_keys(writing)))
+    transaction = open_log(
+        caller, session_id, Right.REVIEW, expected_head=expected_head
+    )
+    return record_switch(transaction, Accept(operations=_keys(transaction)))
 
 
-@transaction.atomic
+@atomic
 def discard(
     caller: Caller, session_id: uuid.UUID, *, expected_head: int | None = None
-) -> Writing:
+) -> LogTransaction:
     """Take back all that the caller staged."""
-    writing = begin(caller, session_id, Right.PROPOSE, expected_head=expected_head)
-    return record_switch(writing, Revert(operations=_keys(writing)))
+    transaction = open_log(
+        caller, session_id, Right.PROPOSE, expected_head=expected_head
+    )
+    return record_switch(transaction, Revert(operations=_keys(transaction)))
 
 
-def _keys(writing: Writing) -> tuple[Key, ...]:
-    numbers = staged(writing.history.log, writing.caller.actor)
+def _keys(transaction: LogTransaction) -> tuple[Key, ...]:
+    numbers = staged(transaction.history.log, transaction.caller.actor)
     return tuple(map(entry_key, numbers))

@@ -13,7 +13,7 @@ from operations.domain.forwarding.rewriting import system_length
 from operations.domain.thread.node import MessageNode, Node
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import original_key
-from operations.log.selectors import Words, load_history, load_thread, load_words
+from operations.log.selectors import MessageText, load_history, load_thread, load_words
 from threads.domain import formats
 from threads.domain.formats.documents import html
 from threads.domain.formats.format import Heading
@@ -129,7 +129,7 @@ def _folded(session: Session, thread: Thread) -> Iterator[html.Item]:
 
 def _read(
     session: Session, thread: Thread, nodes: Callable[[int, int], list[Node]]
-) -> Iterator[tuple[Node, dict[str, Words]]]:
+) -> Iterator[tuple[Node, dict[str, MessageText]]]:
     """Nodes with the words of what they show, in batches."""
     start = 0
     while batch := nodes(start, BATCH):
@@ -183,7 +183,7 @@ def _effective(session: Session, thread: Thread) -> Iterator[Message]:
         yield from (_message(words[message.key]) for message in batch)
 
 
-def _message(read: Words) -> Message:
+def _message(read: MessageText) -> Message:
     """A message as it reads in the thread."""
     row = read.original.row if read.original is not None else None
     return Message(

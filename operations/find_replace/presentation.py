@@ -11,10 +11,10 @@ from operations.messages.addresses import message_ids
 from threads.models import Session
 
 from .reveal import Revealed
-from .services import Found, Looked
+from .services import DryRun, SpanMatch
 
 
-def present_looked(session: Session, looked: Looked) -> dict[str, Any]:
+def present_looked(session: Session, looked: DryRun) -> dict[str, Any]:
     """What a dry run answers."""
     ids = message_ids(session, (one.match.key for one in looked.found))
     return {
@@ -50,7 +50,7 @@ def present_revealed(revealed: Revealed) -> dict[str, Any]:
     return {**place, "text": text}
 
 
-def _present_found(found: Found, ids: Mapping[str, str]) -> dict[str, Any]:
+def _present_found(found: SpanMatch, ids: Mapping[str, str]) -> dict[str, Any]:
     match, span = found.match, found.span
     return {
         **match.facts,

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from django.db import transaction
+from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.edit import Redact
 from operations.domain.tree.key import Key
 from operations.domain.tree.span import MASK, Span, covered, fingerprint
-from operations.log.writing import begin
+from operations.log.transaction import open_log
 from threads.domain.part import Part, Text
 from threads.domain.text import text_of
 from threads.models import Session
@@ -78,33 +78,33 @@ def find_secrets(originals: Iterable[tuple[Key, Sequence[Part]]]) -> list[Secret
     return [Secret(_title(rule), tuple(spans)) for (rule, _), spans in found.items()]
 
 
-@transaction.atomic
+@atomic
 def propose_redactions(caller: Caller, session_id: uuid.UUID, start: int = 0) -> int:
     """Look through the originals from `start` on and propose to mask what is found.
 
     The answer is how many redactions were proposed, all in one bundle. What a redaction of the
     log covers already, be it on, off or rejected, is not proposed again.
     """
-    writing = begin(caller, session_id, Right.PROPOSE)
+    transaction = open_log(caller, session_id, Right.PROPOSE)
     known = {
         (span.key, span.sha256)
-        for recorded in writing.history.log.edits.values()
+        for recorded in transaction.history.log.edits.values()
         if isinstance(recorded.edit, Redact)
         for span in recorded.edit.spans
     }
     secrets = [
         secret
-        for secret in find_secrets(_originals(writing.session, start))
+        for secret in find_secrets(_originals(transaction.session, start))
         if any((span.key, span.sha256) not in known for span in secret.spans)
     ][:MOST_PROPOSED]
     if secrets:
-        writing.add(
+        transaction.add(
             *(Redact(spans=secret.spans) for secret in secrets),
             proposed=True,
             bundle=uuid.uuid4(),
             titles=[secret.title for secret in secrets],
         )
-        writing.finish()
+        transaction.commit()
     return len(secrets)
 
 

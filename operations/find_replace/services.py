@@ -4,20 +4,20 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
+from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.edit import Redact, Replace
-from operations.domain.text.pattern import Match
-from operations.domain.text.resolution import Fault, refusal
+from operations.domain.text.pattern import PatternMatch
+from operations.domain.text.resolution import PatternFault, refusal
 from operations.domain.text.suggestions import Suggestion, suggest
-from operations.domain.text.text_edit import Wanted
+from operations.domain.text.text_edit import TextEditRequest
 from operations.domain.tree.span import Span
 from operations.edits.services import Request, given, record_bundle
 from operations.log.cache import Cache
 from operations.log.selectors import load_thread
-from operations.log.writing import Writing, refuse_stale
+from operations.log.transaction import LogTransaction, refuse_stale
 from operations.messages.matching import edit_of, find, readings_of, spans_of_matches
 from threads.models import Session
 from threads.store.selectors import get_session
@@ -30,19 +30,19 @@ _suggested: Cache[list[Suggestion]] = Cache(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SpanMatch:
     """A match with the span that would change it; `span` None: it can't be changed."""
 
-    match: Match
+    match: PatternMatch
     span: Span | None
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class DryRun:
     """What a dry run finds: each match that would be changed, and all that is wrong."""
 
-    found: tuple[Found, ...]
-    faults: tuple[Fault, ...]
+    found: tuple[SpanMatch, ...]
+    faults: tuple[PatternFault, ...]
 
     @property
     def saved(self) -> int:
@@ -50,37 +50,37 @@ class Looked:
         return sum(one.span.saved for one in self.found if one.span)
 
 
-def look(session: Session, wanted: Wanted) -> Looked:
+def dry_run(session: Session, wanted: TextEditRequest) -> DryRun:
     """What would be changed, with nothing recorded; for one who has passed the gate."""
-    settled = find(session, load_thread(session), wanted)
-    free = [match for match in settled.matches if not match.holders]
+    resolved = find(session, load_thread(session), wanted)
+    free = [match for match in resolved.matches if not match.holders]
     spans = dict(
         zip(map(id, free), spans_of_matches(session, wanted, free), strict=True)
     )
-    found = (Found(match, spans.get(id(match))) for match in settled.matches)
-    return Looked(tuple(found), settled.faults)
+    found = (SpanMatch(match, spans.get(id(match))) for match in resolved.matches)
+    return DryRun(tuple(found), resolved.faults)
 
 
-@transaction.atomic
+@atomic
 def change_all(
     caller: Caller,
     session_id: uuid.UUID,
-    wanted: Wanted,
+    wanted: TextEditRequest,
     *,
     propose: bool = False,
     title: str = "",
     expected_head: int | None = None,
-) -> tuple[Writing, list[list[Found]]]:
+) -> tuple[LogTransaction, list[list[SpanMatch]]]:
     """Record one edit a pattern, all as one bundle; what each of them changes.
 
     Raises Invalid or Conflict with everything that is wrong, and then changes nothing.
     """
     session = get_session(caller, session_id, Right.PROPOSE, lock=True)
     refuse_stale(session, expected_head)
-    looked = look(session, wanted)
+    looked = dry_run(session, wanted)
     if looked.faults:
         raise refusal(looked.faults)
-    changes: list[list[Found]] = [[] for _ in wanted.patterns]
+    changes: list[list[SpanMatch]] = [[] for _ in wanted.patterns]
     for found in looked.found:
         changes[found.match.pattern].append(found)
     spans = [[one.span for one in found if one.span] for found in changes]
@@ -88,17 +88,17 @@ def change_all(
     return _record(caller, session_id, edits, propose=propose, title=title), changes
 
 
-@transaction.atomic
+@atomic
 def change_each(
     caller: Caller,
     session_id: uuid.UUID,
-    wanted: Wanted,
+    wanted: TextEditRequest,
     *,
     propose: bool = False,
     stage: bool = False,
     title: str = "",
     expected_head: int | None = None,
-) -> Writing:
+) -> LogTransaction:
     """Record one edit a span, so that each has a switch of its own; all as one bundle."""
     session = get_session(caller, session_id, Right.PROPOSE, lock=True)
     refuse_stale(session, expected_head)
@@ -128,6 +128,6 @@ def _record(
     propose: bool,
     title: str,
     stage: bool = False,
-) -> Writing:
+) -> LogTransaction:
     requests = [Request(given(edit), propose, stage=stage) for edit in edits]
     return record_bundle(caller, session_id, requests, title=title)

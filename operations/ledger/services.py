@@ -23,7 +23,7 @@ from operations.context.provider_checks import stamp_of
 from operations.context.services import Context, Wish, assemble_session
 from operations.domain.ledger.first_changes import Touch, laid_out, touched
 from operations.domain.ledger.ledger import Bill, bill, clear_at_least
-from operations.domain.log.log import State
+from operations.domain.log.log import EditState
 from operations.domain.log.operation import Redact
 from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.domain.tree.status import Status
@@ -163,7 +163,9 @@ def rows_of(session: Session, wish: Wish, context: Context) -> Sequence[Row]:
     thread = wish.thread or load_thread(session, wish.active_tags)
     edits = load_history(session).log.edits
     applied = [one.number for one in thread.operations if one.status is Status.APPLIED]
-    waiting = [n for n, recorded in edits.items() if recorded.state is State.PROPOSED]
+    waiting = [
+        n for n, recorded in edits.items() if recorded.state is EditState.PROPOSED
+    ]
     cut = any(step.left_out for step in context.steps if step.name in _CUTS)
     layers, messages = context.assembly.layers, context.assembly.messages
     layout = laid_out(thread, layers, messages)

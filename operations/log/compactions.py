@@ -18,7 +18,7 @@ from threads.imports.running.compactions import Compacted, CompactionOutcome
 from threads.models import Session
 
 from .selectors import load_history, load_thread
-from .writing import Writing, counted
+from .transaction import LogTransaction, counted
 
 IMPORTER = Caller(actor="import", name="Import")
 TITLE = "The tool’s own compaction"
@@ -33,16 +33,18 @@ def record(
     locked the session's row; the session may still be staged.
     """
     thread = load_thread(session)
-    writing = Writing(IMPORTER, session, load_history(session), thread, thread)
+    transaction = LogTransaction(
+        IMPORTER, session, load_history(session), thread, thread
+    )
     edits = [_edit(session, one) for one in compactions]
     try:
-        checked = check(writing.thread, edits, bundle=True)
+        checked = check(transaction.thread, edits, bundle=True)
     except DomainError:
-        outcomes = [_record(writing, edit) for edit in edits]
+        outcomes = [_record(transaction, edit) for edit in edits]
     else:
-        writing.add(*checked.edits, title=TITLE)
+        transaction.add(*checked.edits, title=TITLE)
         outcomes = [CompactionOutcome(edit.kind) for edit in edits]
-    writing.finish()
+    transaction.commit()
     return outcomes
 
 
@@ -64,14 +66,14 @@ def _has_words(message: New) -> bool:
     return any(isinstance(part, Text) and part.text.strip() for part in message.parts)
 
 
-def _record(writing: Writing, edit: Digest | Revise) -> CompactionOutcome:
+def _record(transaction: LogTransaction, edit: Digest | Revise) -> CompactionOutcome:
     """Record one: as it is, as a proposal, or not at all."""
     try:
-        checked = check(writing.thread, [edit])
-        writing.add(*checked.edits, title=TITLE)
+        checked = check(transaction.thread, [edit])
+        transaction.add(*checked.edits, title=TITLE)
     except Conflict as conflict:
-        checked = check(writing.thread, [edit], proposed=True)
-        writing.add(*checked.edits, title=TITLE, proposed=True)
+        checked = check(transaction.thread, [edit], proposed=True)
+        transaction.add(*checked.edits, title=TITLE, proposed=True)
         sentence = f"A compaction waits as a proposal. {conflict.message}"
         return CompactionOutcome("proposed", sentence)
     except Invalid as refusal:

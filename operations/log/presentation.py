@@ -8,7 +8,7 @@ from typing import Any
 from operations.domain.log.condition import Condition
 from operations.domain.log.control import Amend, Control, Revert, Undo
 from operations.domain.log.edit import Edit, Redact, messages_of, named_keys, spans_of
-from operations.domain.log.log import Log, Recorded, State, controlled
+from operations.domain.log.log import EditState, Log, Recorded, controlled
 from operations.domain.log.operation import Insert, Operation, Tag
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key, entry_number, made_key
@@ -18,10 +18,10 @@ from threads.domain.message import Role
 from threads.sessions.presentation import present_parts
 
 from .codec import encode
-from .selectors import History, Row
+from .selectors import History, LogRow
 
 
-def present_report(report: Report, recorded: Recorded, row: Row) -> dict[str, Any]:
+def present_report(report: Report, recorded: Recorded, row: LogRow) -> dict[str, Any]:
     """An operation as the thread lists it: lightly."""
     return {
         "id": str(row.id),
@@ -183,5 +183,5 @@ def _reverted_at(history: History) -> dict[int, str]:
         number: history.rows[entry].created_at.isoformat()
         for number, entry in taken.items()
         if number in history.log.edits
-        and history.log.edits[number].state is State.REVERTED
+        and history.log.edits[number].state is EditState.REVERTED
     }

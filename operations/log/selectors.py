@@ -34,7 +34,7 @@ from .cache import Cache
 from .codec import decode
 
 
-class Row(NamedTuple):
+class LogRow(NamedTuple):
     """What the log has of an entry beside the entry: who, when, under which id."""
 
     id: uuid.UUID
@@ -49,7 +49,7 @@ class History(NamedTuple):
     """The log of a session: folded, and the rows of its entries by their numbers."""
 
     log: Log
-    rows: Mapping[int, Row]
+    rows: Mapping[int, LogRow]
 
 
 _leaves: Cache[list[Leaf]] = Cache(len)
@@ -179,7 +179,7 @@ def get_bundle(
     return session, tuple(f"o{number}" for _, number in found)
 
 
-class Words(NamedTuple):
+class MessageText(NamedTuple):
     """A message of the thread with what it reads there."""
 
     key: str
@@ -191,14 +191,14 @@ class Words(NamedTuple):
 
 def load_words(
     session: Session, thread: Thread, keys: Iterable[str]
-) -> dict[str, Words]:
+) -> dict[str, MessageText]:
     """What messages read in the thread, by key: replacements and redactions applied."""
     wanted = list(dict.fromkeys(keys))
     indexes = {key: original_index(key) for key in wanted}
     originals = load_recorded_at(
         session, (index for index in indexes.values() if index is not None)
     )
-    found: dict[str, Words] = {}
+    found: dict[str, MessageText] = {}
     for key in wanted:
         index = indexes[key]
         original = originals.get(index) if index is not None else None
@@ -210,7 +210,7 @@ def load_words(
         else:
             continue
         changes = thread.spans(key)
-        found[key] = Words(
+        found[key] = MessageText(
             key, role, read_changed(parts, changes) if changes else parts, original
         )
     return found
@@ -260,5 +260,7 @@ def _entry(row: LogEntry) -> Entry:
     )
 
 
-def _row(row: LogEntry) -> Row:
-    return Row(row.id, row.actor, row.actor_name, row.created_at, row.bundle, row.title)
+def _row(row: LogEntry) -> LogRow:
+    return LogRow(
+        row.id, row.actor, row.actor_name, row.created_at, row.bundle, row.title
+    )

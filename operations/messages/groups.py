@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from operations.domain.thread.groups import Group
+from operations.domain.thread.groups import MessageGroup
 from operations.domain.thread.thread import Thread
 from threads.domain.part import Text
 from threads.models import Session
@@ -16,13 +16,15 @@ MOST_MESSAGES = 500
 """Originals that one answer holds."""
 
 
-def present_groups(session: Session, groups: Sequence[Group]) -> list[dict[str, Any]]:
+def present_groups(
+    session: Session, groups: Sequence[MessageGroup]
+) -> list[dict[str, Any]]:
     """Groups, each named by the first words of its first message."""
     firsts = load_messages_at(session, (group.first for group in groups))
     return [present_group(group, firsts[group.first]) for group in groups]
 
 
-def present_group(group: Group, first: Original) -> dict[str, Any]:
+def present_group(group: MessageGroup, first: Original) -> dict[str, Any]:
     """One group without its messages."""
     return {
         "group_id": group.id,

@@ -6,10 +6,15 @@ from itertools import islice
 
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
 from operations.domain.log.edit import Redact, Replace
-from operations.domain.text.pattern import Match
-from operations.domain.text.reading import Held, Reading
-from operations.domain.text.resolution import Readings, Settled, refusal, settle
-from operations.domain.text.text_edit import Wanted, held_text, keys_to_read
+from operations.domain.text.pattern import PatternMatch
+from operations.domain.text.reading import HeldText, PartReading
+from operations.domain.text.resolution import (
+    Readings,
+    ResolvedPatterns,
+    refusal,
+    resolve_patterns,
+)
+from operations.domain.text.text_edit import TextEditRequest, held_text, keys_to_read
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, original_index
 from operations.domain.tree.span import MASK, Span, covered, fingerprint
@@ -31,24 +36,26 @@ def readings_of(
     return lambda: read_texts(session, thread, keys)
 
 
-def find(session: Session, thread: Thread, wanted: Wanted) -> Settled:
+def find(session: Session, thread: Thread, wanted: TextEditRequest) -> ResolvedPatterns:
     """What patterns match, and everything that is wrong with them."""
     readings = readings_of(session, thread, include_folded=wanted.include_folded)
-    return settle(readings, wanted.patterns, floor=wanted.floor)
+    return resolve_patterns(readings, wanted.patterns, floor=wanted.floor)
 
 
-def edit_of(session: Session, thread: Thread, wanted: Wanted) -> Replace | Redact:
+def edit_of(
+    session: Session, thread: Thread, wanted: TextEditRequest
+) -> Replace | Redact:
     """The edit that changes what is wanted. Raises Invalid or Conflict with all that is wrong."""
     if wanted.spans:
         return wanted.edit(_checked(session, thread, wanted))
-    settled = find(session, thread, wanted)
-    if settled.faults:
-        raise refusal(settled.faults)
-    return wanted.edit(spans_of_matches(session, wanted, settled.matches))
+    resolved = find(session, thread, wanted)
+    if resolved.faults:
+        raise refusal(resolved.faults)
+    return wanted.edit(spans_of_matches(session, wanted, resolved.matches))
 
 
 def spans_of_matches(
-    session: Session, wanted: Wanted, matches: Sequence[Match]
+    session: Session, wanted: TextEditRequest, matches: Sequence[PatternMatch]
 ) -> list[Span]:
     """The spans that change matches, in the order of these."""
     return _counted(
@@ -60,7 +67,10 @@ def spans_of_matches(
 
 
 def _counted(
-    session: Session, wanted: Wanted, texts: Sequence[str], spans: Sequence[Span]
+    session: Session,
+    wanted: TextEditRequest,
+    texts: Sequence[str],
+    spans: Sequence[Span],
 ) -> list[Span]:
     """Spans with the tokens that they save."""
     mask = MASK if wanted.kind is Redact else ""
@@ -74,7 +84,7 @@ def _counted(
     ]
 
 
-def _checked(session: Session, thread: Thread, wanted: Wanted) -> list[Span]:
+def _checked(session: Session, thread: Thread, wanted: TextEditRequest) -> list[Span]:
     """Spans that were given by their places, if they may be changed."""
     recorded = dict(
         recorded_parts(session, thread, [span.key for span in wanted.spans])
@@ -95,7 +105,7 @@ def _checked(session: Session, thread: Thread, wanted: Wanted) -> list[Span]:
     return _counted(session, wanted, texts, spans)
 
 
-def _refuse_held(thread: Thread, span: Span, held: Iterable[Held]) -> None:
+def _refuse_held(thread: Thread, span: Span, held: Iterable[HeldText]) -> None:
     """Raise Conflict where others hold text of a span.
 
     It comes before any look at the text: a guess at what is masked gets the same answer whether
@@ -103,7 +113,7 @@ def _refuse_held(thread: Thread, span: Span, held: Iterable[Held]) -> None:
     """
     changes = thread.spans(span.key)
     own = [
-        Held(one.start, one.end, one.operation)
+        HeldText(one.start, one.end, one.operation)
         for one in changes
         if one.part == span.part
     ]
@@ -137,13 +147,13 @@ def _text(parts: Sequence[Part] | None, span: Span, floor: int) -> str:
 
 def read_texts(
     session: Session, thread: Thread, keys: Iterable[Key]
-) -> Iterator[Reading]:
+) -> Iterator[PartReading]:
     """The parts of messages as the thread shows them, in the order of the keys."""
     held = held_text(thread.log)
     for key, parts in recorded_parts(session, thread, keys):
         changes = thread.spans(key)
         for place, part in enumerate(parts):
-            reading = Reading(key, place, part, changes, held.get((key, place), ()))
+            reading = PartReading(key, place, part, changes, held.get((key, place), ()))
             if reading.text:
                 yield reading
 

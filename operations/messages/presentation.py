@@ -1,12 +1,12 @@
-"""Nodes of a thread as the public contract gives them (DESIGN 6)."""
+"""Nodes of a thread as the public contract gives them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from operations.domain.context.markers import words_of
-from operations.domain.thread.node import FoldNode, MessageNode, Node, Shown
+from operations.domain.thread.node import EffectiveMessage, FoldNode, MessageNode, Node
 from operations.domain.thread.thread import Thread
-from operations.log.selectors import History, Words, load_words
+from operations.log.selectors import History, MessageText, load_words
 from threads.domain.message import Role
 from threads.models import Session
 from threads.sessions.presentation import address_of, present_original, present_parts
@@ -77,14 +77,16 @@ class ThreadPresenter:
         nodes = self.thread.window(start, limit)
         return self.thread.total, self.nodes(nodes, **unfolding)
 
-    def shown(self, shown: Sequence[Shown]) -> list[dict[str, Any]]:
+    def shown(self, shown: Sequence[EffectiveMessage]) -> list[dict[str, Any]]:
         """Messages of the effective thread."""
         words = load_words(
             self.session, self.thread, [message.key for message in shown]
         )
         return [self._shown(message, words) for message in shown]
 
-    def _shown(self, message: Shown, words: Mapping[str, Words]) -> dict[str, Any]:
+    def _shown(
+        self, message: EffectiveMessage, words: Mapping[str, MessageText]
+    ) -> dict[str, Any]:
         read = words[message.key]
         if read.original is not None:
             return {
@@ -98,7 +100,9 @@ class ThreadPresenter:
             }
         return self._made(message.key, read, message.tokens)
 
-    def _message(self, node: MessageNode, words: Mapping[str, Words]) -> dict[str, Any]:
+    def _message(
+        self, node: MessageNode, words: Mapping[str, MessageText]
+    ) -> dict[str, Any]:
         read = words[node.key]
         extra = {"moved_by": node.moved_by, "changed": node.changed}
         if read.original is not None:
@@ -118,7 +122,7 @@ class ThreadPresenter:
             **extra,
         }
 
-    def _made(self, key: str, read: Words, tokens: int) -> dict[str, Any]:
+    def _made(self, key: str, read: MessageText, tokens: int) -> dict[str, Any]:
         operation = key.split(".")[0]
         row = self.history.rows[int(operation[1:])]
         return {
@@ -138,7 +142,7 @@ class ThreadPresenter:
             "created_at": row.created_at.isoformat(),
         }
 
-    def _fold(self, node: FoldNode, words: Mapping[str, Words]) -> dict[str, Any]:
+    def _fold(self, node: FoldNode, words: Mapping[str, MessageText]) -> dict[str, Any]:
         row = self.history.rows[int(node.operation[1:])]
         return {
             "kind": "fold",

@@ -2,7 +2,7 @@
 
 from django import forms
 
-from operations.form_fields import Words
+from operations.form_fields import LongTextField
 
 from . import scratchpads, states
 
@@ -22,7 +22,7 @@ class ObjectiveForm(forms.Form):
 class StateForm(forms.Form):
     """Other words for STATE."""
 
-    content = Words(
+    content = LongTextField(
         rows=8,
         max_length=states.LONGEST,
         label="STATE",
@@ -33,7 +33,7 @@ class StateForm(forms.Form):
 class ScratchpadForm(forms.Form):
     """Other words for the scratchpad; `version` is the one that they were written from."""
 
-    content = Words(
+    content = LongTextField(
         rows=12, required=False, max_length=scratchpads.LONGEST, label="Markdown"
     )
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)

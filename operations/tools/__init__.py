@@ -19,7 +19,7 @@ from .definitions.edits import (
     SnipMessages,
     TagMessages,
 )
-from .definitions.groups import DropGroup, ListGroups, RemoveGroup, ShowGroup, Undo
+from .definitions.groups import DropGroup, ListGroups, RemoveGroup, ShowGroup, UndoGroup
 from .definitions.history import (
     GetMessageRange,
     SearchSessionHistory,
@@ -38,7 +38,7 @@ from .definitions.log import (
 )
 from .definitions.queries import QueryDb
 from .definitions.sessions import ListSessions
-from .definitions.text import Context
+from .definitions.text import PruneContext
 from .table import TOOLS, call_once, read_call, register
 from .tool import Tool
 
@@ -66,7 +66,7 @@ register(
         ShowGroup,
         DropGroup,
         RemoveGroup,
-        Undo,
+        UndoGroup,
         SearchSessionHistory,
         GetMessageRange,
         SummarizeMessageRange,
@@ -75,7 +75,7 @@ register(
         SetContextWindow,
         ManageScratchpad,
         RebuildState,
-        Context,
+        PruneContext,
         QueryDb,
     )
 )

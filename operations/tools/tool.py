@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from contextstudio.accounts.domain.caller import Caller
-from operations.log.writing import refuse_stale
+from operations.log.transaction import refuse_stale
 from threads.models import Session
 from threads.store.selectors import get_session
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from operations.domain.forwarding.rewriting import system_length
 from operations.domain.providers.outgoing import Layer, Outgoing
 from operations.domain.providers.passes.signatures import intact
-from operations.domain.thread.node import FoldNode, Shown
+from operations.domain.thread.node import EffectiveMessage, FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_number, made_place, original_index
 from threads.domain.message import Role
@@ -198,7 +198,7 @@ def _indexes(thread: Thread, fold: Key) -> list[int]:
     return [index for index in found if index is not None]
 
 
-def _standing(thread: Thread) -> Iterator[tuple[Place, list[Shown]]]:
+def _standing(thread: Thread) -> Iterator[tuple[Place, list[EffectiveMessage]]]:
     """The nodes of the thread with their groups: an insert's are those of the node before it."""
     alone: dict[int, frozenset[int]] = {}
     group = thread.leaves[0].group if thread.leaves else 0
@@ -216,7 +216,7 @@ def _standing(thread: Thread) -> Iterator[tuple[Place, list[Shown]]]:
 
 
 def _outgoing(
-    thread: Thread, place: Place, shown: Shown, spoken: Spoken, count: Count
+    thread: Thread, place: Place, shown: EffectiveMessage, spoken: Spoken, count: Count
 ) -> Outgoing:
     changed = bool(thread.spans(shown.key))
     kind = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from operations.domain.thread.node import Shown
+from operations.domain.thread.node import EffectiveMessage
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_place
 from threads.domain.formats.format import Heading
@@ -46,7 +46,7 @@ class _Run(NamedTuple):
     """Messages of the thread that are written alike: as a unit was given, or one in its words."""
 
     unit: Unit | None
-    shown: Sequence[Shown]
+    shown: Sequence[EffectiveMessage]
 
 
 def rewrite(
@@ -67,7 +67,7 @@ def system_length(thread: Thread) -> int:
     )
 
 
-def _is_rule(thread: Thread, shown: Shown) -> bool:
+def _is_rule(thread: Thread, shown: EffectiveMessage) -> bool:
     if shown.role not in SYSTEM:
         return False
     number, _ = made_place(shown.key) or (0, None)
@@ -89,7 +89,9 @@ class _Rewriting:
         pieces = self._pieces(list(self._runs(rest)))
         return Rewritten(list(self._request.form.join(pieces)), self._system(prompt))
 
-    def _split(self, shown: list[Shown]) -> tuple[list[Shown], list[Shown]]:
+    def _split(
+        self, shown: list[EffectiveMessage]
+    ) -> tuple[list[EffectiveMessage], list[EffectiveMessage]]:
         """The system prompt that stands in a member of its own, and the other messages."""
         if self._request.form.has_system:
             rules = shown[: system_length(self._thread)]
@@ -100,7 +102,7 @@ class _Rewriting:
         prompt = [one for one in shown if self._unit(one) is self._prompt]
         return prompt, [one for one in shown if self._unit(one) is not self._prompt]
 
-    def _is_inside(self, shown: Shown) -> bool:
+    def _is_inside(self, shown: EffectiveMessage) -> bool:
         """Whether a client gave a message of the system's among the others."""
         unit = self._unit(shown)
         if unit is None or unit is self._prompt or unit.start == unit.end:
@@ -108,7 +110,7 @@ class _Rewriting:
         form = self._request.messages[unit.start]
         return form is not None and form.get("role") == "system"
 
-    def _system(self, prompt: list[Shown]) -> Any:
+    def _system(self, prompt: list[EffectiveMessage]) -> Any:
         runs = self._runs(prompt, as_prompt=True)
         sent = [unit for unit, _ in runs if unit is None or unit.start < unit.end]
         if self._prompt is not None and sent == [self._prompt]:
@@ -141,7 +143,7 @@ class _Rewriting:
                 yield Piece(form, joins and place == unit.start)
 
     def _runs(
-        self, shown: Sequence[Shown], *, as_prompt: bool = False
+        self, shown: Sequence[EffectiveMessage], *, as_prompt: bool = False
     ) -> Iterator[_Run]:
         place = 0
         while place < len(shown):
@@ -152,7 +154,7 @@ class _Rewriting:
             yield _Run(unit, shown[place : place + size])
             place += size
 
-    def _whole(self, shown: Sequence[Shown], place: int) -> Unit | None:
+    def _whole(self, shown: Sequence[EffectiveMessage], place: int) -> Unit | None:
         """The unit that begins here, if all of it stands here as it was recorded."""
         unit = self._unit(shown[place])
         if unit is None or not unit.as_given:
@@ -165,5 +167,5 @@ class _Rewriting:
             place += 1
         return unit
 
-    def _unit(self, shown: Shown) -> Unit | None:
+    def _unit(self, shown: EffectiveMessage) -> Unit | None:
         return None if shown.index is None else self._units[shown.index]

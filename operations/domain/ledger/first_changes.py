@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from operations.domain.log.edit import Edit, Insert, named_keys, spans_of
 from operations.domain.providers.outgoing import Layer, Outgoing
-from operations.domain.thread.node import FoldNode, Moved, Shown
+from operations.domain.thread.node import EffectiveMessage, FoldNode, Moved
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number, made_key
 from operations.domain.tree.status import Status
 
-_Standing = tuple[Key, Sequence[Shown]]
+_Standing = tuple[Key, Sequence[EffectiveMessage]]
 """A node at the top, and what the model sees of it."""
 
 
@@ -140,7 +140,7 @@ def _behind(rules: AbstractSet[Key], standing: Iterable[_Standing]) -> int:
     return places[-1] + 1 if places else 0
 
 
-def _keys(shown: Iterable[Shown]) -> list[Key]:
+def _keys(shown: Iterable[EffectiveMessage]) -> list[Key]:
     return [one.key for one in shown]
 
 

@@ -1,4 +1,4 @@
-"""The entries that act on the log itself: one frozen dataclass a kind (DESIGN 3, "Entries")."""
+"""The entries that act on the log itself: one frozen dataclass a kind."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""The operations that edit: one frozen dataclass a kind (DESIGN 3, "Tree").
+"""The operations that edit: one frozen dataclass a kind.
 
 Each says in `apply` what it does to a draft of the thread. Targets are keys of leaves: an
 index range or the key of a fold is resolved before an edit is recorded. `apply` never
@@ -8,11 +8,11 @@ raises; what it finds nothing to act on is void, what would cut through a fold a
 from dataclasses import dataclass
 from typing import ClassVar
 
-from operations.domain.tree.draft import Draft
+from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import Key
 from operations.domain.tree.made import New
 from operations.domain.tree.span import Span
-from operations.domain.tree.status import Outcome
+from operations.domain.tree.status import EditOutcome
 
 from .condition import ALWAYS, Condition
 
@@ -26,7 +26,7 @@ class Tag:
     tags: tuple[str, ...]
     condition: Condition = ALWAYS
 
-    def apply(self, draft: Draft, number: int) -> Outcome:
+    def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
         """Add the tags to those of the targets that are in the tree."""
         return draft.tag(self.targets, self.tags)
 
@@ -40,7 +40,7 @@ class Digest:
     messages: tuple[New, ...]
     condition: Condition = ALWAYS
 
-    def apply(self, draft: Draft, number: int) -> Outcome:
+    def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
         """Fold the targets."""
         return draft.fold(number, self.targets, self.messages)
 
@@ -54,7 +54,7 @@ class Revise:
     messages: tuple[New, ...]
     condition: Condition = ALWAYS
 
-    def apply(self, draft: Draft, number: int) -> Outcome:
+    def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
         """Fold the targets."""
         return draft.fold(number, self.targets, self.messages)
 
@@ -72,7 +72,7 @@ class Snip:
         """What the fold shows: nothing."""
         return ()
 
-    def apply(self, draft: Draft, number: int) -> Outcome:
+    def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
         """Fold the targets."""
         return draft.fold(number, self.targets, ())
 
@@ -86,7 +86,7 @@ class Condense:
     messages: tuple[New, ...]
     condition: Condition = ALWAYS
 
-    def apply(self, draft: Draft, number: int) -> Outcome:
+    def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
         """Fold the target."""
         return draft.fold(number, self.targets, self.messages)
 
@@ -100,7 +100,7 @@ class Insert:
     messages: tuple[New, ...]
     condition: Condition = ALWAYS
 
-    def apply(self, draft: Draft, number: int) -> Outcome:
+    def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
         """Insert the messages, behind what was inserted at the anchor before."""
         return draft.insert(number, self.after, self.messages)
 
@@ -113,7 +113,7 @@ class Resequence:
     order: tuple[Key, ...]
     condition: Condition = ALWAYS
 
-    def apply(self, draft: Draft, number: int) -> Outcome:
+    def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
         """Permute the nodes that hold the leaves, in the lowest container that holds all."""
         return draft.resequence(number, self.order)
 
@@ -126,7 +126,7 @@ class Replace:
     spans: tuple[Span, ...]
     condition: Condition = ALWAYS
 
-    def apply(self, draft: Draft, number: int) -> Outcome:
+    def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
         """Change the spans whose text still is what they were recorded for."""
         return draft.change(number, self.spans, redacted=False)
 
@@ -139,13 +139,13 @@ class Redact:
     spans: tuple[Span, ...]
     condition: Condition = ALWAYS
 
-    def apply(self, draft: Draft, number: int) -> Outcome:
+    def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
         """Mask the spans whose text still is what they were recorded for."""
         return draft.change(number, self.spans, redacted=True)
 
 
 Fold = Digest | Revise | Snip | Condense
-Change = Replace | Redact
+TextEdit = Replace | Redact
 Edit = Tag | Digest | Revise | Snip | Condense | Insert | Resequence | Replace | Redact
 
 

@@ -1,4 +1,4 @@
-"""What undo and redo take, and what a control comes to before it is recorded (DESIGN 3)."""
+"""What undo and redo take, and what a control comes to before it is recorded."""
 
 from contextstudio.accounts.domain.errors import Conflict, NotFound
 from operations.domain.tree.key import Key, entry_key, made_key
@@ -17,10 +17,10 @@ from .control import (
     Undo,
 )
 from .edit import messages_of, named_keys, retargets
-from .log import Entry, Log, Recorded, State
+from .log import EditState, Entry, Log, Recorded
 from .overlap import refuse_overlap
 
-_WAITING = (State.PROPOSED, State.REJECTED)
+_WAITING = (EditState.PROPOSED, EditState.REJECTED)
 
 
 def undoable(log: Log, actor: str) -> tuple[int, ...]:
@@ -105,7 +105,7 @@ def needed_by(before: Log, after: Log, actor: str) -> tuple[Key, ...]:
     )
 
 
-def settle(log: Log, control: Control) -> Control | None:
+def effective_control(log: Log, control: Control) -> Control | None:
     """A control as it is to be recorded; None where it would change nothing.
 
     Operations that are already as wanted are left out. Raises NotFound for what is not in
@@ -114,9 +114,9 @@ def settle(log: Log, control: Control) -> Control | None:
     """
     match control:
         case Toggle() | Revert() | Accept() | Reject():
-            return _settle_switch(log, control)
+            return _effective_switch(log, control)
         case Amend():
-            return _settle_amend(log, control)
+            return _effective_amend(log, control)
         case ActivateTags(tags=tags):
             return None if log.active_tags == set(tags) else control
         case Purge(targets=targets):
@@ -126,7 +126,7 @@ def settle(log: Log, control: Control) -> Control | None:
             return control
 
 
-def _settle_switch(log: Log, control: Switch) -> Switch | None:
+def _effective_switch(log: Log, control: Switch) -> Switch | None:
     kept = []
     for place, key in enumerate(control.operations):
         recorded = log.edit(key)
@@ -136,41 +136,41 @@ def _settle_switch(log: Log, control: Switch) -> Switch | None:
             kept.append(key)
     if not kept:
         return None
-    settled: Switch
+    effective: Switch
     match control:
         case Toggle(active=active):
-            settled = Toggle(operations=tuple(kept), active=active)
+            effective = Toggle(operations=tuple(kept), active=active)
         case _:
-            settled = type(control)(operations=tuple(kept))
-    refuse_overlap(log, _after(log, settled, ""))
-    return settled
+            effective = type(control)(operations=tuple(kept))
+    refuse_overlap(log, _after(log, effective, ""))
+    return effective
 
 
-def _changes(control: Switch, state: State, key: Key) -> bool:
+def _changes(control: Switch, state: EditState, key: Key) -> bool:
     """Whether a control changes an edit in this state. Raises Conflict where it may not."""
     match control:
         case Toggle() if state in _WAITING:
             raise _refused(key, state, "accept or revert it")
         case Toggle(active=active):
-            return active is not (state is State.ON)
+            return active is not (state is EditState.ON)
         case Revert():
-            return state is not State.REVERTED
-        case Accept() | Reject() if state is State.REVERTED:
+            return state is not EditState.REVERTED
+        case Accept() | Reject() if state is EditState.REVERTED:
             raise _refused(key, state, "restore it first")
         case Accept():
             return state in _WAITING
         case Reject() if state not in _WAITING:
             raise _refused(key, state, "switch it off or revert it")
-    return state is State.PROPOSED
+    return state is EditState.PROPOSED
 
 
-def _refused(key: Key, state: State, remedy: str) -> Conflict:
+def _refused(key: Key, state: EditState, remedy: str) -> Conflict:
     return Conflict(
         f"{key} is {state}: {remedy}.", code=f"is_{state}", facts={"operations": [key]}
     )
 
 
-def _settle_amend(log: Log, control: Amend) -> Amend | None:
+def _effective_amend(log: Log, control: Amend) -> Amend | None:
     recorded = log.edit(control.operation)
     if recorded is None:
         raise NotFound(f"There is no operation {control.operation}.", at=("operation",))
@@ -184,7 +184,7 @@ def _settle_amend(log: Log, control: Amend) -> Amend | None:
 
 
 def _is_staged(recorded: Recorded) -> bool:
-    return recorded.entry.staged and recorded.state is State.PROPOSED
+    return recorded.entry.staged and recorded.state is EditState.PROPOSED
 
 
 def _can_go(log: Log, entry: Entry) -> bool:
@@ -193,7 +193,7 @@ def _can_go(log: Log, entry: Entry) -> bool:
     recorded = log.edits.get(entry.number)
     if recorded is None:
         return not log.is_undone(entry.number)
-    return recorded.state is not State.REVERTED
+    return recorded.state is not EditState.REVERTED
 
 
 def _bundle(log: Log, entry: Entry) -> tuple[int, ...]:

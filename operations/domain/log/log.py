@@ -1,4 +1,4 @@
-"""The log folded: the state of every edit, and what else the controls settled (DESIGN 3).
+"""The log folded: the state of every edit, and what else the controls set.
 
 A log only grows. Folding costs what the entries name; `Log.extended` folds more entries
 onto a log without folding the earlier ones again, and leaves the log it starts from alone.
@@ -27,7 +27,7 @@ from .mask import Masks
 from .operation import Operation
 
 
-class State(StrEnum):
+class EditState(StrEnum):
     """What the controls after an edit made of it."""
 
     PROPOSED = "proposed"
@@ -56,13 +56,13 @@ class Recorded(NamedTuple):
     """An edit as the log has it: its entry, its state, and its words in force."""
 
     entry: Entry
-    state: State
+    state: EditState
     edit: Edit
 
     @property
     def withdrawn(self) -> bool:
         """Whether it is reverted or rejected: there for the record alone."""
-        return self.state in (State.REVERTED, State.REJECTED)
+        return self.state in (EditState.REVERTED, EditState.REJECTED)
 
 
 class Log:
@@ -98,7 +98,7 @@ class Log:
             (
                 (number, recorded.edit)
                 for number, recorded in self.edits.items()
-                if recorded.state is State.ON
+                if recorded.state is EditState.ON
             ),
             self.wordings,
         )
@@ -147,14 +147,14 @@ class Log:
                 for number in numbers:
                     if self._can_be_undone(number, entry):
                         self._undone_by.setdefault(number, []).append(entry.number)
-                        self._settle(number)
+                        self._refold(number)
             case Redo(entries=numbers):
                 for number in numbers:
                     if self.is_undone(number):
                         self._undone_by[number].pop()
-                        self._settle(number)
+                        self._refold(number)
             case edit:
-                state = State.PROPOSED if entry.proposed else State.ON
+                state = EditState.PROPOSED if entry.proposed else EditState.ON
                 self.edits[entry.number] = Recorded(entry, state, edit)
                 self._first[entry.number] = edit
 
@@ -162,7 +162,7 @@ class Log:
         for number in controlled(entry.operation):
             if number in self.edits:
                 self._controls.setdefault(number, []).append(entry)
-                self._settle_edit(number)
+                self._refold_edit(number)
 
     def _can_be_undone(self, number: int, undo: Entry) -> bool:
         return 0 < number < undo.number and not isinstance(
@@ -173,14 +173,14 @@ class Log:
         """The entry with a number."""
         return self.entries[number - 1]
 
-    def _settle(self, number: int) -> None:
+    def _refold(self, number: int) -> None:
         """Fold again what an entry acts on, or the entry itself where it is an edit."""
         operation = self.at(number).operation
         if isinstance(operation, ActivateTags):
             self._activate()
         for edited in (number, *controlled(operation)):
             if edited in self.edits:
-                self._settle_edit(edited)
+                self._refold_edit(edited)
 
     def _activate(self) -> None:
         self.active_tags = frozenset()
@@ -190,7 +190,7 @@ class Log:
             ):
                 self.active_tags = frozenset(entry.operation.tags)
 
-    def _settle_edit(self, number: int) -> None:
+    def _refold_edit(self, number: int) -> None:
         entry = self.edits[number].entry
         undos = [self.at(undo) for undo in self._undone_by.get(number, ())]
         controls = [
@@ -222,30 +222,32 @@ def controlled(operation: Operation) -> tuple[int, ...]:
     return tuple(number for number in numbers if number is not None)
 
 
-def _state(entry: Entry, controls: Iterable[Entry]) -> State:
-    review = State.PROPOSED if entry.proposed else State.ON
-    switch = State.ON
+def _state(entry: Entry, controls: Iterable[Entry]) -> EditState:
+    review = EditState.PROPOSED if entry.proposed else EditState.ON
+    switch = EditState.ON
     for control in controls:
         review, switch = _turn(control.operation, review, switch)
-    if switch is State.REVERTED or review is State.ON:
+    if switch is EditState.REVERTED or review is EditState.ON:
         return switch
     return review
 
 
-def _turn(control: Operation, review: State, switch: State) -> tuple[State, State]:
+def _turn(
+    control: Operation, review: EditState, switch: EditState
+) -> tuple[EditState, EditState]:
     """Where a control leaves an edit; one that doesn't fit its state leaves it alone."""
-    reverted, waits = switch is State.REVERTED, review is not State.ON
+    reverted, waits = switch is EditState.REVERTED, review is not EditState.ON
     match control:
         case Revert() | Undo():
-            switch = State.REVERTED
+            switch = EditState.REVERTED
         case Toggle(active=True):
-            switch = State.ON
+            switch = EditState.ON
         case Toggle() if not reverted and not waits:
-            switch = State.OFF
+            switch = EditState.OFF
         case Accept() if not reverted and waits:
-            review = State.ON
+            review = EditState.ON
         case Reject() if not reverted and waits:
-            review = State.REJECTED
+            review = EditState.REJECTED
     return review, switch
 
 

@@ -1,4 +1,4 @@
-"""What redactions mask: their text is read nowhere, in the thread or outside of it (DESIGN 3).
+"""What redactions mask: their text is read nowhere, in the thread or outside of it.
 
 Replay masks what a message reads where it stands. Beside it are doors that show a message
 without a thread around it (an original, an entry of the log), under other tags, or in words
@@ -14,8 +14,8 @@ from operations.domain.tree.key import Key, made_key, made_place, original_index
 from operations.domain.tree.made import New
 from operations.domain.tree.span import (
     MASK,
-    Change,
     Span,
+    SpanChange,
     covered,
     matches,
     read_changed,
@@ -52,14 +52,14 @@ class Masks:
         found = map(original_index, self._spans)
         return sorted(index for index in found if index is not None)
 
-    def on(self, key: Key, parts: Sequence[Part] = ()) -> list[Change]:
+    def on(self, key: Key, parts: Sequence[Part] = ()) -> list[SpanChange]:
         """What is masked of a message with these parts, by place, without overlaps.
 
         An original never changes, so that its spans are taken as they are and its parts are
         not looked at. A message that an operation made may have had other words: in these
         the text is masked wherever it is found.
         """
-        found: list[Change] = []
+        found: list[SpanChange] = []
         for number, span in self._spans.get(key, ()):
             if made_place(key) is None or matches(parts, span):
                 found.append(_change(number, span, span.part, span.start))
@@ -69,7 +69,7 @@ class Masks:
 
     def _found_again(
         self, number: int, span: Span, parts: Sequence[Part]
-    ) -> Iterator[Change]:
+    ) -> Iterator[SpanChange]:
         """The text of a span in other words than those that it was recorded for."""
         text = self._text(span)
         for place, part in enumerate(parts if text else ()):
@@ -133,21 +133,23 @@ def mask_words(words: str, texts: Mapping[str, str]) -> str:
     return found.sub(lambda match: texts[match[0]], words)
 
 
-def _change(number: int, span: Span, part: int, start: int) -> Change:
+def _change(number: int, span: Span, part: int, start: int) -> SpanChange:
     end = start + span.end - span.start
-    return Change(part, start, end, span.text or MASK, number, True, span.saved)
+    return SpanChange(part, start, end, span.text or MASK, number, True, span.saved)
 
 
-def _apart(changes: Iterable[Change]) -> list[Change]:
+def _apart(changes: Iterable[SpanChange]) -> list[SpanChange]:
     """Changes by place; of those that overlap the first."""
-    kept: list[Change] = []
+    kept: list[SpanChange] = []
     for change in sorted(changes):
         if not kept or not _overlap(kept[-1], change):
             kept.append(change)
     return kept
 
 
-def masked_over(changes: Iterable[Change], masks: Sequence[Change]) -> list[Change]:
+def masked_over(
+    changes: Iterable[SpanChange], masks: Sequence[SpanChange]
+) -> list[SpanChange]:
     """Changes with masks over them: what would overlap a mask gives way to it."""
     kept = [
         change
@@ -157,5 +159,5 @@ def masked_over(changes: Iterable[Change], masks: Sequence[Change]) -> list[Chan
     return sorted([*kept, *masks])
 
 
-def _overlap(one: Change, other: Change) -> bool:
+def _overlap(one: SpanChange, other: SpanChange) -> bool:
     return one.part == other.part and one.start < other.end and other.start < one.end

@@ -22,7 +22,7 @@ _LONGEST = 20_000
 _COMMAND_LENGTH = 200
 
 
-class LeftOut(NamedTuple):
+class LeftOutNames(NamedTuple):
     """Each in the order in which the originals name them first."""
 
     paths: tuple[str, ...]
@@ -40,7 +40,7 @@ class LeftOut(NamedTuple):
         return " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
 
 
-def left_out(originals: Iterable[Sequence[Part]], summary: str) -> LeftOut:
+def left_out(originals: Iterable[Sequence[Part]], summary: str) -> LeftOutNames:
     """What the parts of the originals name and a summary doesn't."""
     paths: dict[str, None] = {}
     commands: dict[str, None] = {}
@@ -57,7 +57,7 @@ def left_out(originals: Iterable[Sequence[Part]], summary: str) -> LeftOut:
             numbers.update(dict.fromkeys(_numbers(part.text[:_LONGEST])))
     said = " ".join(summary.split())
     figures = set(_numbers(summary))
-    return LeftOut(
+    return LeftOutNames(
         tuple(
             path for path in paths if path.rstrip("/").rsplit("/", 1)[-1] not in said
         ),

@@ -22,7 +22,7 @@ MOST_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class OutlinedMessage:
     """A message by its index: who speaks, and what."""
 
     index: int
@@ -30,7 +30,7 @@ class Spoken:
     parts: tuple[Part, ...]
 
 
-def outline(messages: Sequence[Spoken]) -> str:
+def outline(messages: Sequence[OutlinedMessage]) -> str:
     """The outline of at least one message, a few lines of Markdown."""
     first, last = messages[0].index, messages[-1].index
     lines = [f"Messages {first} to {last}, outlined by rule, without a model."]
@@ -44,7 +44,7 @@ def outline(messages: Sequence[Spoken]) -> str:
     return "\n".join(lines)
 
 
-def _requests(messages: Sequence[Spoken]) -> list[str]:
+def _requests(messages: Sequence[OutlinedMessage]) -> list[str]:
     """What was asked, a line each: the first ones and the last."""
     asked = [
         f"- {_quoted(message)} (message {message.index})"
@@ -59,7 +59,7 @@ def _requests(messages: Sequence[Spoken]) -> list[str]:
     return ["Asked:", *asked]
 
 
-def _calls(messages: Sequence[Spoken]) -> list[str]:
+def _calls(messages: Sequence[OutlinedMessage]) -> list[str]:
     parts = [part for message in messages for part in message.parts]
     calls = Counter(part.name for part in parts if isinstance(part, ToolCall))
     if not calls:
@@ -69,7 +69,7 @@ def _calls(messages: Sequence[Spoken]) -> list[str]:
     return [f"Tools: {words}" + (f"; {failed} failed" if failed else "")]
 
 
-def _last_words(messages: Sequence[Spoken]) -> list[str]:
+def _last_words(messages: Sequence[OutlinedMessage]) -> list[str]:
     for message in reversed(messages):
         if message.role is Role.ASSISTANT and _words(message):
             return [f"Last answer (message {message.index}): {_quoted(message)}"]
@@ -82,12 +82,12 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMES]) + more
 
 
-def _quoted(message: Spoken) -> str:
+def _quoted(message: OutlinedMessage) -> str:
     words = _words(message)
     return words if len(words) <= LONGEST_LINE else f"{words[: LONGEST_LINE - 1]}…"
 
 
-def _words(message: Spoken) -> str:
+def _words(message: OutlinedMessage) -> str:
     """The text of a message on one line."""
     texts = (part.text for part in message.parts if isinstance(part, Text))
     return " ".join(" ".join(texts).split())

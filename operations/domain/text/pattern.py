@@ -1,7 +1,7 @@
 """Patterns: text from a start to the nearest end behind it, to be replaced or masked.
 
 They are literal, both markers are in what they match, and they are searched in what the
-thread shows, part by part (DESIGN 3). The cost is that of plain searches for the markers: it
+thread shows, part by part. The cost is that of plain searches for the markers: it
 grows with the text, not with what the patterns are made of.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from operations.domain.tree.key import Key
 from operations.domain.tree.span import Span, fingerprint
 
-from .reading import Reading
+from .reading import PartReading
 
 MOST = 1000
 """Matches that one pattern may have."""
@@ -43,11 +43,11 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class PatternMatch:
     """What pattern number `pattern` of a batch matches: a stretch of what a part reads."""
 
     pattern: int
-    reading: Reading
+    reading: PartReading
     start: int
     end: int
 
@@ -128,12 +128,12 @@ class Match:
 class Hits:
     """What one pattern found: its first matches, or else whether its start is there."""
 
-    matches: list[Match] = field(default_factory=list)
+    matches: list[PatternMatch] = field(default_factory=list)
     has_start: bool = False
 
 
 def find_matches(
-    readings: Iterable[Reading], patterns: Sequence[Pattern]
+    readings: Iterable[PartReading], patterns: Sequence[Pattern]
 ) -> list[Hits]:
     """What each pattern matches, at most one more than it may."""
     hits = [Hits() for _ in patterns]
@@ -142,7 +142,7 @@ def find_matches(
             if len(found.matches) > MOST:
                 continue
             for start, end in _stretches(reading.text, pattern):
-                found.matches.append(Match(place, reading, start, end))
+                found.matches.append(PatternMatch(place, reading, start, end))
                 if len(found.matches) > MOST:
                     break
             if not found.matches and not found.has_start:

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from operations.domain.tree.key import Key
-from operations.domain.tree.span import Change
+from operations.domain.tree.span import SpanChange
 from threads.domain.part import Part
 from threads.domain.text import BETWEEN, pieces_of
 
 
-class Held(NamedTuple):
+class HeldText(NamedTuple):
     """Recorded text that an operation holds, whether or not it changes it now."""
 
     start: int
@@ -31,7 +31,7 @@ class _Tile(NamedTuple):
     operation: int
 
 
-class Reading:
+class PartReading:
     """What one part of a message reads: `text` is what is shown."""
 
     __slots__ = ("_held", "_tiles", "key", "part", "text")
@@ -41,8 +41,8 @@ class Reading:
         key: Key,
         part: int,
         recorded: Part,
-        changes: Iterable[Change] = (),
-        held: Iterable[Held] = (),
+        changes: Iterable[SpanChange] = (),
+        held: Iterable[HeldText] = (),
     ) -> None:
         """Part `part` of a message, under changes of it that do not overlap."""
         self.key = key
@@ -92,7 +92,7 @@ class Reading:
 
 
 def _tiles(
-    pieces: Sequence[str], changes: Sequence[Change]
+    pieces: Sequence[str], changes: Sequence[SpanChange]
 ) -> Iterator[tuple[int, int, str]]:
     """Start, operation and shown text of stretches that follow one another without a gap.
 
@@ -121,7 +121,7 @@ def _tiles(
         offset = end + len(BETWEEN)
 
 
-def _over(changes: Sequence[Change], nearest: int, place: int) -> int:
+def _over(changes: Sequence[SpanChange], nearest: int, place: int) -> int:
     """The operation whose change covers a place; 0 where none does."""
     for change in changes[nearest:]:
         if change.start > place:

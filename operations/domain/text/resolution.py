@@ -1,4 +1,4 @@
-"""Settling a batch of patterns: which matches it takes, and everything that is wrong with it.
+"""Resolving a batch of patterns: which matches it takes, and everything that is wrong with it.
 
 All faults are collected, so that whoever wrote the patterns can mend them at once; nothing is
 applied unless all of it can be.
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
 from operations.domain.tree.key import entry_key
 
-from .pattern import MOST, Hits, Match, Pattern, find_matches, quoted
-from .reading import Reading
-from .similar import Candidate, candidates, likest
+from .pattern import MOST, Hits, Pattern, PatternMatch, find_matches, quoted
+from .reading import PartReading
+from .similar import SimilarText, candidates, likest
 
 FLOOR = 30
 """Characters that a replacement at least takes away; a redaction may be shorter."""
@@ -20,38 +20,38 @@ MOST_NAMED = 100
 """Matches that a fault names, and overlaps that are reported."""
 MOST_SOUGHT = 5
 """Patterns that match nothing for which similar words are looked for."""
-Readings = Callable[[], Iterable[Reading]]
+Readings = Callable[[], Iterable[PartReading]]
 """Reads what is searched, from the beginning each time: whole threads need not be held."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class PatternFault:
     """Why pattern number `pattern` of a batch, from 0, can't be applied."""
 
     code: str
     pattern: int
     message: str
-    matches: tuple[Match, ...] = ()
+    matches: tuple[PatternMatch, ...] = ()
     similar: tuple[str, ...] = ()
     operations: tuple[int, ...] = ()
     """Those that hold the text already."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ResolvedPatterns:
     """The matches that are to be changed, pattern by pattern, and all that is wrong."""
 
-    matches: tuple[Match, ...]
-    faults: tuple[Fault, ...]
+    matches: tuple[PatternMatch, ...]
+    faults: tuple[PatternFault, ...]
 
 
-def settle(
+def resolve_patterns(
     readings: Readings, patterns: Sequence[Pattern], *, floor: int = FLOOR
-) -> Settled:
+) -> ResolvedPatterns:
     """Which matches a batch of patterns takes, and everything that is wrong with it."""
     hits = find_matches(readings(), patterns)
-    chosen: list[Match] = []
-    considered: list[Match] = []
+    chosen: list[PatternMatch] = []
+    considered: list[PatternMatch] = []
     faults = [*_missing(readings, patterns, hits)]
     for place, (pattern, found) in enumerate(zip(patterns, hits, strict=True)):
         matches = found.matches
@@ -65,10 +65,12 @@ def settle(
         faults += _too_short(said, taken or matches, floor, all_of_them=not taken)
         faults += _held(said, taken)
     faults += _overlaps(patterns, considered)
-    return Settled(tuple(chosen), tuple(sorted(faults, key=lambda one: one.pattern)))
+    return ResolvedPatterns(
+        tuple(chosen), tuple(sorted(faults, key=lambda one: one.pattern))
+    )
 
 
-def refusal(faults: Sequence[Fault]) -> DomainError:
+def refusal(faults: Sequence[PatternFault]) -> DomainError:
     """What to raise where a batch has faults, with one error for each.
 
     A Conflict where recorded operations hold the text and nothing else is wrong, else Invalid.
@@ -88,7 +90,9 @@ def refusal(faults: Sequence[Fault]) -> DomainError:
     )
 
 
-def _choose(pattern: Pattern, matches: Sequence[Match]) -> tuple[Sequence[Match], str]:
+def _choose(
+    pattern: Pattern, matches: Sequence[PatternMatch]
+) -> tuple[Sequence[PatternMatch], str]:
     """Those of the matches that a pattern takes, or why it isn't clear which."""
     count = len(matches)
     if pattern.occurrence is not None and pattern.occurrence <= min(count, MOST):
@@ -107,8 +111,8 @@ def _choose(pattern: Pattern, matches: Sequence[Match]) -> tuple[Sequence[Match]
 
 
 def _too_short(
-    said: str, matches: Sequence[Match], floor: int, *, all_of_them: bool
-) -> Iterator[Fault]:
+    said: str, matches: Sequence[PatternMatch], floor: int, *, all_of_them: bool
+) -> Iterator[PatternFault]:
     """Matches below the floor; where none was taken, only if all of them are."""
     short = [match for match in matches if match.length < floor]
     if not short or (all_of_them and len(short) < len(matches)):
@@ -120,13 +124,13 @@ def _too_short(
     yield _fault("too_short", short[0].pattern, message, tuple(short[:MOST_NAMED]))
 
 
-def _held(said: str, matches: Iterable[Match]) -> Iterator[Fault]:
+def _held(said: str, matches: Iterable[PatternMatch]) -> Iterator[PatternFault]:
     """Matches whose text another operation holds."""
     held = [match for match in matches if match.holders]
     if held:
         numbers = sorted({number for match in held for number in match.holders})
         listed = ", ".join(map(entry_key, numbers))
-        yield Fault(
+        yield PatternFault(
             code="overlap",
             pattern=held[0].pattern,
             message=f"{said} is overlapping with what {listed} changes already.",
@@ -137,7 +141,7 @@ def _held(said: str, matches: Iterable[Match]) -> Iterator[Fault]:
 
 def _missing(
     readings: Readings, patterns: Sequence[Pattern], hits: Sequence[Hits]
-) -> Iterator[Fault]:
+) -> Iterator[PatternFault]:
     """Patterns that match nothing, with what is there and is almost what they look for."""
     lost: dict[int, str] = {}
     for place, (pattern, found) in enumerate(zip(patterns, hits, strict=True)):
@@ -151,7 +155,7 @@ def _missing(
         )
         alike = near.get(place, ())
         also = f" Similar: {', '.join(map(quoted, alike))}." if alike else ""
-        yield Fault(
+        yield PatternFault(
             code="not_found",
             pattern=place,
             message=f"{said} {where}.{also}",
@@ -160,17 +164,19 @@ def _missing(
 
 
 def _similar(readings: Readings, lost: dict[int, str]) -> dict[int, tuple[str, ...]]:
-    found: dict[int, list[Candidate]] = {place: [] for place in lost}
+    found: dict[int, list[SimilarText]] = {place: [] for place in lost}
     for reading in readings() if lost else ():
         for place, words in lost.items():
             found[place] += candidates(reading.text, words)
     return {place: likest(found[place], words) for place, words in lost.items()}
 
 
-def _overlaps(patterns: Sequence[Pattern], matches: Iterable[Match]) -> Iterator[Fault]:
+def _overlaps(
+    patterns: Sequence[Pattern], matches: Iterable[PatternMatch]
+) -> Iterator[PatternFault]:
     """Pairs of matches that share text."""
     found = 0
-    last: Match | None = None
+    last: PatternMatch | None = None
     for match in sorted(matches, key=lambda one: (one.place, one.start, one.end)):
         if last and last.place == match.place and match.start < last.end:
             found += 1
@@ -181,7 +187,9 @@ def _overlaps(patterns: Sequence[Pattern], matches: Iterable[Match]) -> Iterator
         last = match
 
 
-def _overlap(patterns: Sequence[Pattern], one: Match, other: Match) -> Fault:
+def _overlap(
+    patterns: Sequence[Pattern], one: PatternMatch, other: PatternMatch
+) -> PatternFault:
     shared = min(one.end, other.end) - max(one.start, other.start)
     first = _naming(one.pattern, patterns[one.pattern])
     second = _naming(other.pattern, patterns[other.pattern])
@@ -192,11 +200,13 @@ def _overlap(patterns: Sequence[Pattern], one: Match, other: Match) -> Fault:
     return _fault("overlap", other.pattern, message, (one, other))
 
 
-def _fault(code: str, place: int, message: str, matches: tuple[Match, ...]) -> Fault:
-    return Fault(code=code, pattern=place, message=message, matches=matches)
+def _fault(
+    code: str, place: int, message: str, matches: tuple[PatternMatch, ...]
+) -> PatternFault:
+    return PatternFault(code=code, pattern=place, message=message, matches=matches)
 
 
-def _facts(fault: Fault) -> dict[str, object]:
+def _facts(fault: PatternFault) -> dict[str, object]:
     """What a fault says to programs beside its sentence."""
     facts: dict[str, object] = {}
     if fault.matches:
@@ -208,11 +218,11 @@ def _facts(fault: Fault) -> dict[str, object]:
     return facts
 
 
-def _place(fault: Fault) -> tuple[str | int, ...]:
+def _place(fault: PatternFault) -> tuple[str | int, ...]:
     return "patterns", fault.pattern
 
 
-def _pattern_of(match: Match) -> int:
+def _pattern_of(match: PatternMatch) -> int:
     return match.pattern
 
 

@@ -24,14 +24,14 @@ ALIKE = 0.6
 """How alike words must be, from 0 to 1, to be worth naming."""
 
 
-class Candidate(NamedTuple):
+class SimilarText(NamedTuple):
     """Text that may be like the words: how many runs of theirs it has in place."""
 
     votes: int
     text: str
 
 
-def candidates(text: str, words: str) -> list[Candidate]:
+def candidates(text: str, words: str) -> list[SimilarText]:
     """Where a text may have something like the words, which it does not have."""
     words = words.strip()[:LONGEST]
     folded, wanted = _folded(text), _folded(words)
@@ -40,12 +40,12 @@ def candidates(text: str, words: str) -> list[Candidate]:
     for offset in range(0, len(wanted) - RUN + 1, step):
         votes.update(_hits(folded, wanted[offset : offset + RUN], offset))
     return [
-        Candidate(count, text[place : place + len(words)].strip())
+        SimilarText(count, text[place : place + len(words)].strip())
         for place, count in votes.most_common(PLACES)
     ]
 
 
-def likest(found: Iterable[Candidate], words: str) -> tuple[str, ...]:
+def likest(found: Iterable[SimilarText], words: str) -> tuple[str, ...]:
     """The candidates that are most like the words, the likest first."""
     wanted = _folded(words.strip()[:LONGEST])
     best = nlargest(MOST_COMPARED, set(found))

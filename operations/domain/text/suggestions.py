@@ -13,7 +13,7 @@ from typing import NamedTuple
 from operations.domain.tree.key import Key
 
 from .pattern import Pattern, find_matches
-from .reading import Reading
+from .reading import PartReading
 from .resolution import Readings
 
 SMALLEST = 200
@@ -55,7 +55,7 @@ class _Family:
 
 
 class _Block(NamedTuple):
-    reading: Reading
+    reading: PartReading
     start: int
     end: int
     family: str
@@ -149,7 +149,7 @@ def suggest(readings: Readings) -> list[Suggestion]:
     return suggestions[:MOST]
 
 
-def _blocks(reading: Reading) -> Iterator[_Block]:
+def _blocks(reading: PartReading) -> Iterator[_Block]:
     """The blocks of a text: runs of lines of one family."""
     text = reading.text
     lines: list[tuple[int, int, str]] = []
@@ -174,7 +174,7 @@ def _is_next(text: str, last: tuple[int, int, str], start: int, name: str) -> bo
     return False
 
 
-def _block(reading: Reading, lines: list[tuple[int, int, str]]) -> Iterator[_Block]:
+def _block(reading: PartReading, lines: list[tuple[int, int, str]]) -> Iterator[_Block]:
     if not lines or len(lines) < _FAMILIES[lines[0][2]].least:
         return
     family, text = _FAMILIES[lines[0][2]], reading.text

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from operations.domain.log.condition import ALWAYS, Condition
-from operations.domain.log.edit import Change, Redact, Replace, spans_of
+from operations.domain.log.edit import Redact, Replace, TextEdit, spans_of
 from operations.domain.log.log import Log
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
@@ -15,18 +15,18 @@ from operations.domain.tree.key import Key, entry_number, made_key
 from operations.domain.tree.span import Span
 
 from .pattern import Pattern
-from .reading import Held
+from .reading import HeldText
 from .resolution import FLOOR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class TextEditRequest:
     """What is asked for: patterns to search, or spans by their places.
 
     A span without a fingerprint takes whatever stands there.
     """
 
-    kind: type[Change]
+    kind: type[TextEdit]
     patterns: tuple[Pattern, ...] = ()
     spans: tuple[Span, ...] = ()
     include_folded: bool = False
@@ -62,11 +62,11 @@ def keys_to_read(thread: Thread, *, include_folded: bool = False) -> list[Key]:
     return found
 
 
-def held_text(log: Log) -> dict[tuple[Key, int], list[Held]]:
+def held_text(log: Log) -> dict[tuple[Key, int], list[HeldText]]:
     """What replaces and redactions that are not withdrawn hold, by message and part."""
-    held: dict[tuple[Key, int], list[Held]] = {}
+    held: dict[tuple[Key, int], list[HeldText]] = {}
     for number, recorded in log.edits.items():
         for span in () if recorded.withdrawn else spans_of(recorded.edit):
-            place = Held(span.start, span.end, number)
+            place = HeldText(span.start, span.end, number)
             held.setdefault((span.key, span.part), []).append(place)
     return held

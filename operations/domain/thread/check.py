@@ -6,7 +6,7 @@ from typing import NamedTuple
 from contextstudio.accounts.domain.errors import Conflict
 from operations.domain.log.control import Amend
 from operations.domain.log.edit import Edit
-from operations.domain.log.log import Entry, State
+from operations.domain.log.log import EditState, Entry
 from operations.domain.log.overlap import refuse_overlap
 from operations.domain.tree.key import Key, entry_number, original_index
 from operations.domain.tree.status import Report, Status
@@ -17,7 +17,7 @@ from .replay import replay
 from .thread import Thread
 
 
-class Warning(NamedTuple):
+class EditWarning(NamedTuple):
     """What the caller should know of an edit that is recorded all the same."""
 
     code: str
@@ -32,7 +32,7 @@ class Checked(NamedTuple):
     """
 
     edits: tuple[Edit, ...]
-    warnings: tuple[Warning, ...]
+    warnings: tuple[EditWarning, ...]
     thread: Thread
 
 
@@ -63,7 +63,7 @@ def check(
         thread.active_tags,
         assume={entry.number for entry in entries},
     )
-    warnings: list[Warning] = []
+    warnings: list[EditWarning] = []
     for place, entry in enumerate(entries):
         report = tried.report(entry.number)
         if report.status is Status.CONFLICT and not proposed:
@@ -86,15 +86,15 @@ def check_accept(thread: Thread, operations: Sequence[Key]) -> Thread:
 
 
 def check_amend(thread: Thread, amend: Amend) -> Checked:
-    """Whether an amendment that `settle` let pass may be recorded. Raises as `check`.
+    """Whether an amendment that `effective_control` let pass may be recorded. Raises as `check`.
 
     Only an edit that is on is checked for conflict.
     """
     number = entry_number(amend.operation) or 0
     (edit,) = prepare(thread, [amend.edit])
-    settled = Amend(operation=amend.operation, edit=edit)
-    log = thread.log.extended([Entry(thread.head + 1, settled, "")])
-    is_on = log.edits[number].state is State.ON
+    control = Amend(operation=amend.operation, edit=edit)
+    log = thread.log.extended([Entry(thread.head + 1, control, "")])
+    is_on = log.edits[number].state is EditState.ON
     tried = replay(
         thread.leaves,
         log,
@@ -121,18 +121,18 @@ def _conflict(thread: Thread, report: Report, at: Sequence[str | int] = ()) -> C
     )
 
 
-def _warnings(thread: Thread, report: Report) -> list[Warning]:
+def _warnings(thread: Thread, report: Report) -> list[EditWarning]:
     found = []
     if report.status in (Status.VOID, Status.CONFLICT):
-        found.append(Warning(report.status, report.reason, report.key))
+        found.append(EditWarning(report.status, report.reason, report.key))
     if report.status is Status.APPLIED and report.kind in ("digest", "condense"):
         node = thread.node(report.key)
         if isinstance(node, FoldNode) and node.tokens_after > node.tokens_before:
             sentence = "It is longer than what it replaces."
-            found.append(Warning("longer", sentence, report.key))
+            found.append(EditWarning("longer", sentence, report.key))
     within = {move.within for move in thread.moved if move.operation == report.key}
     found += [
-        Warning(
+        EditWarning(
             "inside_fold",
             f"They all are in {fold} and are reordered in it.",
             report.key,

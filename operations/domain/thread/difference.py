@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from operations.domain.tree.ascent import longest_ascent
 from operations.domain.tree.key import Key
-from operations.domain.tree.status import Status
+from operations.domain.tree.status import Report, Status
 
 from .thread import Thread
 
 
-class Run(NamedTuple):
+class InsertedRun(NamedTuple):
     """Nodes that are to be put behind one that is there already; None: at the top."""
 
     after: Key | None
@@ -27,16 +27,16 @@ class Difference:
     """
 
     removed: tuple[Key, ...]
-    inserted: tuple[Run, ...]
+    inserted: tuple[InsertedRun, ...]
     changed: tuple[Key, ...]
 
 
-class Turn(NamedTuple):
-    """An edit whose status changed."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusChange:
+    """An edit that fares otherwise in a thread than it did in the one before."""
 
-    operation: Key
+    report: Report
     before: Status
-    now: Status
 
 
 def difference(old: Thread, new: Thread) -> Difference:
@@ -64,18 +64,18 @@ def difference(old: Thread, new: Thread) -> Difference:
     moving = gone | {key for key in middle if key not in still}
     return Difference(
         removed=tuple(key for key in stood if key in gone),
-        inserted=tuple(Run(after, tuple(keys)) for after, keys in runs),
+        inserted=tuple(InsertedRun(after, tuple(keys)) for after, keys in runs),
         changed=tuple(key for key in _changed(old, new) if key not in moving),
     )
 
 
-def turns(old: Thread, new: Thread) -> list[Turn]:
+def status_changes(old: Thread, new: Thread) -> list[StatusChange]:
     """The edits of both threads whose status is another in the new one."""
-    before = {report.key: report.status for report in old.operations}
+    before = {report.number: report.status for report in old.operations}
     return [
-        Turn(report.key, before[report.key], report.status)
+        StatusChange(report=report, before=before[report.number])
         for report in new.operations
-        if before.get(report.key, report.status) is not report.status
+        if before.get(report.number, report.status) is not report.status
     ]
 
 

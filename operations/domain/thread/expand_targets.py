@@ -10,7 +10,7 @@ from .check import check
 from .thread import Thread
 
 
-def wider(thread: Thread, key: Key) -> Edit | None:
+def expanded(thread: Thread, key: Key) -> Edit | None:
     """The edit with the smallest set of targets that would work at the head of the thread.
 
     None where it is no fold, or no set would do. What it costs is one replay.

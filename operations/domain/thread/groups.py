@@ -11,7 +11,7 @@ from .thread import Thread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class MessageGroup:
     """The originals `first` to `last` (inclusive), which are one group.
 
     `tokens` are those of the originals. `status` is `active` where the model sees one of them
@@ -26,20 +26,20 @@ class Group:
     status: str
 
 
-def groups_of(thread: Thread) -> list[Group]:
+def groups_of(thread: Thread) -> list[MessageGroup]:
     """Every group that has an original, in the order of the originals."""
     kinds = {
         report.key: report.kind
         for report in thread.operations
         if report.kind in ("digest", "revise", "snip", "condense")
     }
-    found: list[Group] = []
+    found: list[MessageGroup] = []
     first = 0
     for number, leaves in groupby(thread.leaves, attrgetter("group")):
         tokens = [leaf.tokens for leaf in leaves]
         indexes = range(first, first + len(tokens))
         found.append(
-            Group(
+            MessageGroup(
                 id=number,
                 first=first,
                 last=indexes[-1],
@@ -51,7 +51,7 @@ def groups_of(thread: Thread) -> list[Group]:
     return found
 
 
-def last_standing(groups: Sequence[Group]) -> Group | None:
+def last_standing(groups: Sequence[MessageGroup]) -> MessageGroup | None:
     """The last group that the model sees anything of."""
     return next((group for group in reversed(groups) if group.status == "active"), None)
 

@@ -1,4 +1,4 @@
-"""From "move these behind that" to the order that a resequence lists (DESIGN 3).
+"""From "move these behind that" to the order that a resequence lists.
 
 A resequence lets the leaves that it lists take the places that they hold. So that the moved
 nodes come to stand directly behind another one, the nodes that they pass are listed too,

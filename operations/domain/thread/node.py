@@ -61,7 +61,7 @@ Node = MessageNode | FoldNode
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Shown:
+class EffectiveMessage:
     """One message that the model sees. `message` is None where it is an original."""
 
     key: Key
@@ -87,7 +87,8 @@ class Shown:
 
 
 _set_key, _set_role, _set_tokens, _set_index, _set_message = (
-    getattr(Shown, member.name).__set__ for member in fields(Shown)
+    getattr(EffectiveMessage, member.name).__set__
+    for member in fields(EffectiveMessage)
 )
 
 

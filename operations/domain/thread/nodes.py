@@ -3,18 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from operations.domain.log.log import Log
-from operations.domain.tree.draft import Draft
+from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import Key, entry_key, made_key, original_key
 from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.made import New
 
-from .node import Extent, FoldNode, MessageNode, Node, Shown, Tokens
+from .node import EffectiveMessage, Extent, FoldNode, MessageNode, Node, Tokens
 
 
 class Nodes:
     """Reads nodes off a draft that nothing acts on any more. Nodes are those of its tree."""
 
-    def __init__(self, leaves: Sequence[Leaf], log: Log, draft: Draft) -> None:
+    def __init__(self, leaves: Sequence[Leaf], log: Log, draft: ThreadDraft) -> None:
         """Of the originals `leaves` under a log."""
         self._leaves = leaves
         self._log = log
@@ -26,7 +26,7 @@ class Nodes:
         """A message or a fold, as it stands in the thread."""
         return self._fold(node) if node in self._tree.size else self._message(node)
 
-    def shown(self, node: int) -> Iterator[Shown]:
+    def shown(self, node: int) -> Iterator[EffectiveMessage]:
         """What the model sees of a node that stands at the top."""
         if node in self._tree.size:
             number, _ = self._draft.made_by[node]
@@ -54,10 +54,12 @@ class Nodes:
         tokens: int,
         new: New | None,
         index: int | None = None,
-    ) -> Shown:
+    ) -> EffectiveMessage:
         if key in self._draft.changes:
             tokens -= self._saved(key)
-        return Shown(key=key, role=role, tokens=tokens, index=index, message=new)
+        return EffectiveMessage(
+            key=key, role=role, tokens=tokens, index=index, message=new
+        )
 
     def around(self, node: int) -> list[int]:
         """The folds around a node, from the outermost in."""

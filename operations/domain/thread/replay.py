@@ -4,19 +4,19 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from operations.domain.log.condition import objective_tag
-from operations.domain.log.log import Log, Recorded, State
-from operations.domain.tree.draft import Draft
+from operations.domain.log.log import EditState, Log, Recorded
+from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import original_index
 from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.status import Outcome, Status
+from operations.domain.tree.status import EditOutcome, Status
 
 from .thread import Thread
 
 _REASONS = {
-    State.PROPOSED: "It waits for review.",
-    State.REJECTED: "It was declined in review.",
-    State.REVERTED: "It was taken back.",
-    State.OFF: "It is switched off.",
+    EditState.PROPOSED: "It waits for review.",
+    EditState.REJECTED: "It was declined in review.",
+    EditState.REVERTED: "It was taken back.",
+    EditState.OFF: "It is switched off.",
 }
 
 
@@ -39,7 +39,7 @@ def replay(
     else:
         tags = frozenset(active_tags)
     leaves = _without_purged(leaves, log.purged)
-    draft = Draft(len(leaves), purged=log.purged, explained=assume)
+    draft = ThreadDraft(len(leaves), purged=log.purged, explained=assume)
     outcomes = {
         number: recorded.edit.apply(draft, number)
         if number in assume
@@ -60,12 +60,14 @@ def _without_purged(leaves: Sequence[Leaf], purged: AbstractSet[str]) -> Sequenc
     return left
 
 
-def _play(draft: Draft, recorded: Recorded, active_tags: AbstractSet[str]) -> Outcome:
-    if recorded.state is not State.ON:
-        return Outcome(Status(recorded.state), _REASONS[recorded.state])
+def _play(
+    draft: ThreadDraft, recorded: Recorded, active_tags: AbstractSet[str]
+) -> EditOutcome:
+    if recorded.state is not EditState.ON:
+        return EditOutcome(Status(recorded.state), _REASONS[recorded.state])
     condition = recorded.edit.condition
     if not condition.holds(active_tags):
-        return Outcome(Status.UNMET, _unmet(condition.match))
+        return EditOutcome(Status.UNMET, _unmet(condition.match))
     return recorded.edit.apply(draft, recorded.entry.number)
 
 

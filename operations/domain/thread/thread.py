@@ -13,7 +13,7 @@ from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.log.edit import Insert, messages_of, named_keys
 from operations.domain.log.log import Log
 from operations.domain.log.mask import masked_over
-from operations.domain.tree.draft import Draft
+from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import (
     Key,
     entry_key,
@@ -23,11 +23,11 @@ from operations.domain.tree.key import (
 )
 from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.made import New
-from operations.domain.tree.span import Change
-from operations.domain.tree.status import Outcome, Report, Status
+from operations.domain.tree.span import SpanChange
+from operations.domain.tree.status import EditOutcome, Report, Status
 from operations.domain.tree.tree import THREAD
 
-from .node import Mark, Moved, Node, Shown, Tokens
+from .node import EffectiveMessage, Mark, Moved, Node, Tokens
 from .nodes import Nodes
 
 _MARKED = (Status.PROPOSED, Status.OFF, Status.UNMET, Status.CONFLICT)
@@ -40,8 +40,8 @@ class Thread:
         self,
         leaves: Sequence[Leaf],
         log: Log,
-        draft: Draft,
-        outcomes: Mapping[int, Outcome],
+        draft: ThreadDraft,
+        outcomes: Mapping[int, EditOutcome],
         *,
         active_tags: frozenset[str],
     ) -> None:
@@ -107,16 +107,16 @@ class Thread:
         fold, tokens = self._fold(key), self._made.tokens_shown
         return sum(map(tokens, self._tree.nodes(fold))) - tokens(fold)
 
-    def effective(self) -> Iterator[Shown]:
+    def effective(self) -> Iterator[EffectiveMessage]:
         """What the model sees, in order."""
         return chain.from_iterable(shown for _, shown in self.standing())
 
-    def standing(self) -> Iterator[tuple[Key, list[Shown]]]:
+    def standing(self) -> Iterator[tuple[Key, list[EffectiveMessage]]]:
         """The nodes at the top, each with what the model sees of it: of a snip nothing."""
         return iter(self._standing)
 
     @cached_property
-    def _standing(self) -> list[tuple[Key, list[Shown]]]:
+    def _standing(self) -> list[tuple[Key, list[EffectiveMessage]]]:
         key, shown = self._draft.key, self._made.shown
         return [(key(node), list(shown(node))) for node in self._order]
 
@@ -145,7 +145,7 @@ class Thread:
             raise Invalid(f"There is no message {key}.", code="unknown_key")
         return self.leaves[index].role
 
-    def spans(self, key: Key) -> tuple[Change, ...]:
+    def spans(self, key: Key) -> tuple[SpanChange, ...]:
         """What is changed in the text of a message, by part and place, without overlaps.
 
         Redactions that are on mask it even where their condition does not hold.
@@ -179,7 +179,7 @@ class Thread:
         return [self._draft.key(node) for node in nodes]
 
     def resolve_range(self, first: int, last: int) -> list[Key]:
-        """The leaves that an inclusive range of indexes means (DESIGN 3, "Ranges").
+        """The leaves that an inclusive range of indexes means.
 
         The originals by index, then in the order of the thread the inserted messages whose
         nearest originals on both sides are in the range. Raises Invalid.
@@ -227,11 +227,11 @@ class Thread:
 
     @property
     def annotated(self) -> list[Key]:
-        """The keys of what is tagged, moved, purged, or changed in its text."""
+        """The keys of what is inserted, tagged, moved, purged, or changed in its text."""
         draft = self._draft
         nodes = {*draft.tags, *draft.moved_by}
-        keys = [*map(draft.key, nodes), *draft.changes, *draft.purged]
-        return sorted(key for key in set(keys) if self.holds(key))
+        keys = {*map(draft.key, nodes), *draft.inserted, *draft.changes, *draft.purged}
+        return sorted(key for key in keys if self.holds(key))
 
     @cached_property
     def moved(self) -> list[Moved]:

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from .ascent import longest_ascent
 from .key import Key, entry_key, made_key, made_place, original_key, original_number
 from .made import New
-from .span import MASK, Change, Span, matches
-from .status import Outcome, applied, conflict, void
-from .tree import THREAD, Tree
+from .span import MASK, Span, SpanChange, matches
+from .status import EditOutcome, applied, conflict, void
+from .tree import THREAD, ThreadTree
 
 _NO_TARGET = "None of its messages is in the thread."
 _NO_ANCHOR = "What it stands behind is not in the thread."
@@ -32,7 +32,7 @@ class Move(NamedTuple):
     container: int
 
 
-class Draft:
+class ThreadDraft:
     """What replay works on. Nodes are those of `tree`; `purged` keys have no text.
 
     Only for the operations that are `explained` a conflict tells which leaves would do: they
@@ -47,7 +47,7 @@ class Draft:
         explained: AbstractSet[int] = frozenset(),
     ) -> None:
         """The draft of a thread of `count` originals on which nothing acted yet."""
-        self.tree = Tree(count)
+        self.tree = ThreadTree(count)
         self.purged = purged
         self.inserted: dict[Key, int] = {}
         self.folds: dict[int, int] = {}
@@ -57,7 +57,7 @@ class Draft:
         self.messages: dict[int, tuple[New, ...]] = {}
         """What each operation in the tree shows or inserted."""
         self.tags: dict[int, list[str]] = {}
-        self.changes: dict[Key, list[Change]] = {}
+        self.changes: dict[Key, list[SpanChange]] = {}
         self.moves: list[Move] = []
         self.moved_by: dict[int, int] = {}
         self.explained = explained
@@ -86,7 +86,7 @@ class Draft:
         number, place = self.made_by[node]
         return entry_key(number) if place < 0 else made_key(number, place)
 
-    def tag(self, targets: Iterable[Key], tags: Iterable[str]) -> Outcome:
+    def tag(self, targets: Iterable[Key], tags: Iterable[str]) -> EditOutcome:
         """Give the leaves among the targets tags."""
         leaves = self._present(targets)
         if not leaves:
@@ -97,7 +97,7 @@ class Draft:
 
     def fold(
         self, number: int, targets: Iterable[Key], messages: tuple[New, ...]
-    ) -> Outcome:
+    ) -> EditOutcome:
         """Wrap the largest nodes whose leaves are all targets, if they are siblings."""
         leaves = self._present(targets)
         if not leaves:
@@ -114,7 +114,7 @@ class Draft:
 
     def insert(
         self, number: int, after: Key | None, messages: tuple[New, ...]
-    ) -> Outcome:
+    ) -> EditOutcome:
         """Put messages behind an anchor and what hangs on it already."""
         anchor = THREAD if after is None else self.holder(after)
         if anchor is None:
@@ -128,7 +128,7 @@ class Draft:
         self.messages[number] = messages
         return applied(leaves)
 
-    def resequence(self, number: int, order: Iterable[Key]) -> Outcome:
+    def resequence(self, number: int, order: Iterable[Key]) -> EditOutcome:
         """Permute the nodes that hold the leaves among the places that they hold."""
         leaves = self._present(order)
         if not leaves:
@@ -147,7 +147,9 @@ class Draft:
         self.tree.permute(before, nodes)
         return applied(moved)
 
-    def change(self, number: int, spans: Iterable[Span], *, redacted: bool) -> Outcome:
+    def change(
+        self, number: int, spans: Iterable[Span], *, redacted: bool
+    ) -> EditOutcome:
         """Change the spans whose text is there and that no operation before has changed."""
         holders, clashes = [], set()
         for span in spans:
@@ -159,7 +161,7 @@ class Draft:
                 clashes.add(clash)
                 continue
             text = (span.text or MASK) if redacted else span.text
-            change = Change(
+            change = SpanChange(
                 span.part, span.start, span.end, text, number, redacted, span.saved
             )
             self.changes.setdefault(span.key, []).append(change)
@@ -178,7 +180,7 @@ class Draft:
         found.pop(None, None)
         return list(found)  # type: ignore[arg-type]  # None was taken out
 
-    def _cut(self, number: int, leaves: Sequence[int]) -> Outcome:
+    def _cut(self, number: int, leaves: Sequence[int]) -> EditOutcome:
         container, holders = self.tree.meeting(leaves)
         between: set[int] = set()
         for node in leaves:

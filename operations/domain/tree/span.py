@@ -35,7 +35,7 @@ class Span:
     saved: int = 0
 
 
-class Change(NamedTuple):
+class SpanChange(NamedTuple):
     """A span that is in force on a message. `redacted` says that it is a mask."""
 
     part: int
@@ -66,12 +66,14 @@ def matches(parts: Sequence[Part], span: Span) -> bool:
     return text is not None and fingerprint(text) == span.sha256
 
 
-def read_changed(parts: Sequence[Part], changes: Iterable[Change]) -> tuple[Part, ...]:
+def read_changed(
+    parts: Sequence[Part], changes: Iterable[SpanChange]
+) -> tuple[Part, ...]:
     """The parts as they read under changes that do not overlap.
 
     A signature of reasoning is dropped with a change of it, for it seals the exact words.
     """
-    of_part: dict[int, list[Change]] = {}
+    of_part: dict[int, list[SpanChange]] = {}
     for change in changes:
         of_part.setdefault(change.part, []).append(change)
     return tuple(
@@ -80,7 +82,7 @@ def read_changed(parts: Sequence[Part], changes: Iterable[Change]) -> tuple[Part
     )
 
 
-def _rewrite(part: Part, changes: list[Change]) -> Part:
+def _rewrite(part: Part, changes: list[SpanChange]) -> Part:
     pieces = pieces_of(part)
     changed = list(pieces)
     for change in reversed(changes):

@@ -8,7 +8,7 @@ from .key import Key
 
 
 class Status(StrEnum):
-    """In this order the first that fits is reported (DESIGN 3)."""
+    """In this order the first that fits is reported."""
 
     PROPOSED = "proposed"
     REJECTED = "rejected"
@@ -20,7 +20,7 @@ class Status(StrEnum):
     APPLIED = "applied"
 
 
-class Outcome(NamedTuple):
+class EditOutcome(NamedTuple):
     """What an edit came to: a sentence on why it didn't apply, and the nodes that it made,
     moved or marked; in a conflict, the operations in its way and the leaves that would do."""
 
@@ -45,18 +45,18 @@ class Report(NamedTuple):
     needs: tuple[Key, ...]
 
 
-def applied(nodes: Iterable[int]) -> Outcome:
+def applied(nodes: Iterable[int]) -> EditOutcome:
     """An edit that acted on these nodes."""
-    return Outcome(Status.APPLIED, "", tuple(nodes))
+    return EditOutcome(Status.APPLIED, "", tuple(nodes))
 
 
-def void(reason: str) -> Outcome:
+def void(reason: str) -> EditOutcome:
     """An edit that found nothing to act on."""
-    return Outcome(Status.VOID, reason)
+    return EditOutcome(Status.VOID, reason)
 
 
 def conflict(
     reason: str, *, operations: Iterable[Key], needs: Iterable[Key] = ()
-) -> Outcome:
+) -> EditOutcome:
     """An edit that others stand in the way of."""
-    return Outcome(Status.CONFLICT, reason, (), tuple(operations), tuple(needs))
+    return EditOutcome(Status.CONFLICT, reason, (), tuple(operations), tuple(needs))

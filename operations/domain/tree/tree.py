@@ -15,7 +15,7 @@ _STEP = 1 << 40
 _NEAR = 1 << 20
 
 
-class Tree:
+class ThreadTree:
     """Leaves and folds; every leaf stands in it exactly once."""
 
     def __init__(self, count: int) -> None:

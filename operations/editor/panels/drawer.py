@@ -9,7 +9,7 @@ from itertools import groupby
 
 from operations.domain.log.edit import named_keys
 from operations.domain.log.history import redoable, staged, undoable
-from operations.domain.thread.expand_targets import wider
+from operations.domain.thread.expand_targets import expanded
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, original_index
 from operations.domain.tree.status import Status
@@ -114,7 +114,7 @@ def _decisions(look: Look, waiting: Sequence[Op]) -> list[Decision]:
 
 
 def _wider_ranges(thread: Thread, conflicts: Iterable[Key]) -> dict[Key, str]:
-    found = {key: wider(thread, key) for key in conflicts}
+    found = {key: expanded(thread, key) for key in conflicts}
     return {
         key: range_of(named_keys(edit))
         for key, edit in found.items()

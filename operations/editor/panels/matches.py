@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from contextstudio.templatetags.look import messages
 from operations.domain.tree.key import entry_key
 from operations.editor.rows.operation import label_of, numbered
-from operations.find_replace.services import Found, Looked
+from operations.find_replace.services import DryRun, SpanMatch
 from threads.rendering.hidden import visible
 
 MOST_LISTED = 200
@@ -35,7 +35,7 @@ class Matches:
     free: int
 
 
-def matches_of(looked: Looked, floor: int) -> Matches:
+def matches_of(looked: DryRun, floor: int) -> Matches:
     """What a dry run found, to be chosen from."""
     found = [_match(one, floor) for one in looked.found]
     listed = found[:MOST_LISTED]
@@ -47,7 +47,7 @@ def matches_of(looked: Looked, floor: int) -> Matches:
     )
 
 
-def _match(found: Found, floor: int) -> Match:
+def _match(found: SpanMatch, floor: int) -> Match:
     match, span = found.match, found.span
     before, text, behind = map(visible, match.excerpt)
     why = ""
@@ -70,7 +70,7 @@ def _match(found: Found, floor: int) -> Match:
     )
 
 
-def _sentence(looked: Looked) -> str:
+def _sentence(looked: DryRun) -> str:
     """`3 matches in 2 messages, saving 120 tokens`."""
     count = len(looked.found)
     holders = len({one.match.key for one in looked.found})

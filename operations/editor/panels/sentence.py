@@ -6,15 +6,15 @@ from operations.domain.log.log import Entry, controlled
 from operations.domain.tree.key import Key
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
-from operations.log.writing import Writing
+from operations.log.transaction import LogTransaction
 
 
-def sentence_of(look: Look, writing: Writing) -> tuple[str, Key]:
+def sentence_of(look: Look, transaction: LogTransaction) -> tuple[str, Key]:
     """One sentence (`Digest #88–#131 off, +40,750 tokens.`) and the key of what changed."""
-    if not writing.numbers:
+    if not transaction.numbers:
         return "Nothing had to be changed.", ""
-    number = writing.numbers[-1]
-    operation = writing.thread.log.at(number).operation
+    number = transaction.numbers[-1]
+    operation = transaction.thread.log.at(number).operation
     numbers = _concerned(look, number)
     named = ", ".join(_named(look, f"o{edit}") for edit in numbers[:3])
     match operation:
@@ -25,12 +25,12 @@ def sentence_of(look: Look, writing: Writing) -> tuple[str, Key]:
         case ActivateTags(tags=tags):
             text = f"Active tags: {', '.join(tags) or 'none'}"
         case _ if number in numbers:
-            text = named + _waits(writing.thread.log.at(number))
+            text = named + _waits(transaction.thread.log.at(number))
         case _:
             text = f"{named} {_PAST.get(operation.kind, operation.kind)}"
     # Whoever turned a switch stays at it; only what is new is gone to.
     focus = _visible(look, f"o{number}") if number in numbers else ""
-    return f"{text}{_difference(writing)}.{_aside(writing)}", focus
+    return f"{text}{_difference(transaction)}.{_aside(transaction)}", focus
 
 
 def _waits(entry: Entry) -> str:
@@ -63,15 +63,15 @@ def _named(look: Look, key: Key) -> str:
     return f"{op.word.capitalize()} {op.range or op.where}"
 
 
-def _difference(writing: Writing) -> str:
+def _difference(transaction: LogTransaction) -> str:
     """How many more or fewer tokens the model sees."""
-    more = writing.thread.tokens.effective - writing.before.tokens.effective
+    more = transaction.thread.tokens.effective - transaction.before.tokens.effective
     return f", {'+' if more > 0 else '−'}{abs(more):,} tokens" if more else ""
 
 
-def _aside(writing: Writing) -> str:
+def _aside(transaction: LogTransaction) -> str:
     """What fares otherwise on account of it."""
-    aside = [one for one in writing.changes if one.report.status == Status.CONFLICT]
+    aside = [one for one in transaction.changes if one.report.status == Status.CONFLICT]
     if not aside:
         return ""
     named = ", ".join(f"{one.report.kind} {one.report.key}" for one in aside[:3])

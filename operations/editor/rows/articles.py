@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from contextstudio.templatetags.look import ago, node_id
 from operations.domain.thread.node import FoldNode, MessageNode, Node
 from operations.domain.tree.key import Key, made_key
-from operations.domain.tree.span import Change
+from operations.domain.tree.span import SpanChange
 from operations.requests import View
 
 from .look import Look
@@ -185,7 +185,7 @@ def gap_of(look: Look, fold: Key, start: int, count: int) -> Gap:
     return Gap(fold, start, count, words, tokens)
 
 
-def changes_on(look: Look, key: Key) -> tuple[Change, ...]:
+def changes_on(look: Look, key: Key) -> tuple[SpanChange, ...]:
     """What is changed in a message's text in this view: originals are only ever masked."""
     changes = look.thread.spans(key)
     if look.view is View.ORIGINAL:

@@ -10,7 +10,7 @@ from operations.domain.text.left_out import left_out
 from operations.domain.thread.node import FoldNode, MessageNode
 from operations.domain.tree.key import Key, made_key
 from operations.domain.tree.span import read_changed
-from operations.log.selectors import Words, load_words
+from operations.log.selectors import MessageText, load_words
 from operations.requests import View
 from threads.domain.message import Role, digest
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
@@ -228,13 +228,13 @@ class _Making:
     def _parts_of(self, key: Key) -> tuple[Part, ...]:
         return self.words[key].parts if key in self.words else ()
 
-    def _parts(self, words: Words) -> tuple[Part, ...]:
+    def _parts(self, words: MessageText) -> tuple[Part, ...]:
         """What a message reads in this view: the original view takes only masks."""
         if self.look.view is View.ORIGINAL and words.original is not None:
             return read_changed(words.original.parts, changes_on(self.look, words.key))
         return words.parts
 
-    def _body(self, words: Words) -> fragments.RenderableBody:
+    def _body(self, words: MessageText) -> fragments.RenderableBody:
         parts, role = self._parts(words), Role(words.role)
         if words.original is not None and parts == words.original.parts:
             original = words.original

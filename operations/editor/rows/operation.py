@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from operations.domain.log.edit import Edit, messages_of, named_keys, spans_of
-from operations.domain.log.log import Log, State
+from operations.domain.log.log import EditState, Log
 from operations.domain.log.operation import Amend, Insert, Resequence, Tag
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.ascent import longest_ascent
 from operations.domain.tree.key import Key, made_place, original_index
 from operations.domain.tree.status import Report, Status
-from operations.log.selectors import History, Row
+from operations.log.selectors import History, LogRow
 from threads.rendering.hidden import visible
 
 
@@ -110,7 +110,7 @@ class Operations:
         """The entries that gave an operation the words in force: what tells versions apart."""
         return self._amends.get(number, ())
 
-    def row(self, key: Key) -> Row:
+    def row(self, key: Key) -> LogRow:
         """Who recorded it, and when."""
         return self.history.rows[int(key[1:])]
 
@@ -127,7 +127,7 @@ class Operations:
             key=key,
             word=edit.kind,
             status=report.status,
-            on=recorded.state is State.ON,
+            on=recorded.state is EditState.ON,
             first=first,
             last=last,
             where=self._where(edit),
@@ -143,7 +143,7 @@ class Operations:
             title=row.title,
             hidden_by=report.hidden_by or "",
             tags=edit.tags if isinstance(edit, Tag) else edit.condition.tags,
-            staged=recorded.entry.staged and recorded.state is State.PROPOSED,
+            staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,
         )
 
     def _extent(self, report: Report, edit: Edit) -> tuple[str, str, int]:
@@ -210,7 +210,7 @@ def amends_in_force(log: Log) -> dict[int, tuple[int, ...]]:
     return {number: tuple(amends) for number, amends in found.items()}
 
 
-def author_of(row: Row) -> Author:
+def author_of(row: LogRow) -> Author:
     """Who recorded an entry."""
     name = visible(row.actor_name)
     words = name.split()

@@ -13,8 +13,8 @@ from contextstudio.accounts.domain.errors import DomainError
 from operations.editor.forms import ActivateForm, AmendForm
 from operations.editor.panels.sentence import sentence_of
 from operations.edits import services, staging
-from operations.edits.expand_targets import widen
-from operations.log.writing import Writing
+from operations.edits.expand_targets import expand_targets
+from operations.log.transaction import LogTransaction
 from operations.requests import fields_of, view_of
 from threads.store.selectors import get_session
 
@@ -23,13 +23,13 @@ from .edit_requests import amended, build_of, form_of
 from .patches import Notice, patch
 from .requests import look_of, operation_id_of
 
-_ACTS: dict[str, Callable[[Caller, uuid.UUID], Writing]] = {
+_ACTS: dict[str, Callable[[Caller, uuid.UUID], LogTransaction]] = {
     "on": lambda caller, operation_id: services.toggle(caller, operation_id, True),
     "off": lambda caller, operation_id: services.toggle(caller, operation_id, False),
     "revert": services.revert,
     "accept": services.accept,
     "reject": services.reject,
-    "widen": widen,
+    "widen": expand_targets,
 }
 ACTS = tuple(_ACTS)
 
@@ -71,8 +71,10 @@ def amend(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse
         return refused(request, session, form)
     try:
         operation_id = operation_id_of(session, key)
-        writing = services.amend(caller, operation_id, lambda edit: amended(form, edit))
-        return answer(request, writing)
+        transaction = services.amend(
+            caller, operation_id, lambda edit: amended(form, edit)
+        )
+        return answer(request, transaction)
     except DomainError as error:
         return refused(request, session, form, error)
 
@@ -112,9 +114,11 @@ def tags(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     return answer(request, services.activate_tags(caller, session_id, names))
 
 
-def answer(request: HttpRequest, writing: Writing) -> HttpResponse:
+def answer(request: HttpRequest, transaction: LogTransaction) -> HttpResponse:
     """The patch that shows what was recorded."""
     view = view_of(fields_of(request))
-    look = look_of(caller_of(request), writing.session, view=view)
-    text, focus = sentence_of(look, writing)
-    return patch(request, look, Notice(text, undo=bool(writing.numbers), focus=focus))
+    look = look_of(caller_of(request), transaction.session, view=view)
+    text, focus = sentence_of(look, transaction)
+    return patch(
+        request, look, Notice(text, undo=bool(transaction.numbers), focus=focus)
+    )

@@ -64,8 +64,8 @@ def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         wanted = _chosen(form, spans).wanted()
         caller = caller_of(request)
         stage = bool(request.POST.get("stage"))
-        writing = patterns.change_each(caller, session_id, wanted, stage=stage)
-        return answer(request, writing)
+        transaction = patterns.change_each(caller, session_id, wanted, stage=stage)
+        return answer(request, transaction)
     except DomainError as error:
         form.add_error(None, error.message)
         return _found(request, session, form, status=error.status)
@@ -120,7 +120,7 @@ def _found(
 ) -> HttpResponse:
     """The dialog with all that its words match now."""
     wanted = _read(form.arguments()).wanted()
-    looked = patterns.look(session, wanted)
+    looked = patterns.dry_run(session, wanted)
     if not looked.found:
         for fault in looked.faults:
             form.add_error("start", fault.message)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from contextstudio.accounts.domain.errors import NotFound
 from operations.editor.rows.articles import changes_on
 from operations.editor.rows.look import Look
-from operations.log.selectors import Words, load_words
+from operations.log.selectors import MessageText, load_words
 from operations.requests import View
 from threads.domain.message import encode_part
 from threads.rendering.hidden import visible
@@ -45,7 +45,7 @@ def raw(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
     return render(request, "operations/editor/raw.html", context)
 
 
-def _sections(look: Look, words: Words) -> Iterator[Section]:
+def _sections(look: Look, words: MessageText) -> Iterator[Section]:
     parts = [encode_part(part) for part in words.parts]
     yield Section("Parts", visible(json.dumps(parts, ensure_ascii=False, indent=2)))
     if words.original is None:

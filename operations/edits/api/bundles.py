@@ -9,7 +9,7 @@ from ninja import Router, Status
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.rights import Right
 from operations.edits import services
-from operations.edits.presentation import present_bundle, present_writing
+from operations.edits.presentation import present_bundle, present_transaction
 from operations.edits.schemas import BundleIn, BundleOut, SwitchOut, ToggleIn
 from operations.requests import expected_head
 
@@ -25,14 +25,14 @@ def record_bundle(
     request: HttpRequest, session_id: uuid.UUID, body: BundleIn
 ) -> Status[Any]:
     """Record edits as one: all or none, numbered in a row."""
-    writing = services.record_bundle(
+    transaction = services.record_bundle(
         caller_of(request),
         session_id,
         [services.request_of(edit) for edit in body.operations],
         title=body.title,
         expected_head=expected_head(request, body.expected_head),
     )
-    return Status(201, present_bundle(writing))
+    return Status(201, present_bundle(transaction))
 
 
 @router.post(
@@ -87,7 +87,7 @@ def _switch_bundle(
     head: int | None = None,
 ) -> dict[str, Any]:
     head = expected_head(request, head)
-    writing = services.switch_bundle(
+    transaction = services.switch_bundle(
         caller_of(request), bundle_id, control, right, expected_head=head
     )
-    return present_writing(writing)
+    return present_transaction(transaction)

@@ -11,7 +11,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
 from operations.edits import services
 from operations.edits.arguments import AmendArguments, AnyEdit, TextArguments
-from operations.edits.presentation import present_edit, present_writing
+from operations.edits.presentation import present_edit, present_transaction
 from operations.edits.schemas import RecordedOut, SwitchOut, ToggleIn
 from operations.find_replace import services as patterns
 from operations.find_replace.presentation import present_looked
@@ -19,7 +19,7 @@ from operations.find_replace.schemas import DryRunOut
 from operations.log.presentation import present_operations
 from operations.log.schemas import OperationList
 from operations.log.selectors import load_history, load_thread
-from operations.log.writing import Writing
+from operations.log.transaction import LogTransaction
 from operations.requests import expected_head
 from threads.store.selectors import get_session
 
@@ -37,15 +37,15 @@ def record_operation(
     """Record an edit at the end of the log; a dry run of one answers what it would change."""
     if isinstance(body, TextArguments) and body.dry_run:
         session = get_session(caller_of(request), session_id)
-        looked = patterns.look(session, body.wanted())
+        looked = patterns.dry_run(session, body.wanted())
         return Status(200, present_looked(session, looked))
-    writing = services.record_edit(
+    transaction = services.record_edit(
         caller_of(request),
         session_id,
         services.request_of(body),
         expected_head=expected_head(request, body.expected_head),
     )
-    return Status(201, present_edit(writing))
+    return Status(201, present_edit(transaction))
 
 
 @router.post(
@@ -78,7 +78,7 @@ def toggle(
 ) -> dict[str, Any]:
     """Switch an operation on or off."""
     head = expected_head(request, body.expected_head)
-    return present_writing(
+    return present_transaction(
         services.toggle(
             caller_of(request), operation_id, body.active, expected_head=head
         )
@@ -124,21 +124,23 @@ def amend(
     request: HttpRequest, operation_id: uuid.UUID, body: AmendArguments
 ) -> dict[str, Any]:
     """Give an operation new words or a new condition."""
-    writing = services.amend(
+    transaction = services.amend(
         caller_of(request),
         operation_id,
         body.amended,
         expected_head=expected_head(request, body.expected_head),
     )
-    return present_writing(writing)
+    return present_transaction(transaction)
 
 
 def _acted(
-    request: HttpRequest, service: Callable[..., Writing], object_id: uuid.UUID
+    request: HttpRequest, service: Callable[..., LogTransaction], object_id: uuid.UUID
 ) -> dict[str, Any]:
     """What a service answers that needs to know no more than upon what."""
     head = expected_head(request, None)
-    return present_writing(service(caller_of(request), object_id, expected_head=head))
+    return present_transaction(
+        service(caller_of(request), object_id, expected_head=head)
+    )
 
 
 @router.get(

@@ -10,7 +10,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
 from operations.context.services import Wish
 from operations.edits import services, staging
-from operations.edits.presentation import present_bundle, present_writing
+from operations.edits.presentation import present_bundle, present_transaction
 from operations.edits.schemas import BundleIn, BundleOut, HeadIn, SwitchOut
 from operations.ledger.schemas import StagedOut, present_staged
 from operations.ledger.services import staged_ledger
@@ -29,14 +29,14 @@ router = Router(tags=["ledger"])
 def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status[Any]:
     """Stage edits beside those that the caller has staged already: they wait, in one bundle."""
     alone = body.operations[0].title if len(body.operations) == 1 else ""
-    writing = services.record_bundle(
+    transaction = services.record_bundle(
         caller_of(request),
         session_id,
         [services.Request(edit.edit, stage=True) for edit in body.operations],
         title=body.title or alone,
         expected_head=expected_head(request, body.expected_head),
     )
-    return Status(201, present_bundle(writing))
+    return Status(201, present_bundle(transaction))
 
 
 @router.post(
@@ -49,7 +49,7 @@ def commit(
 ) -> dict[str, Any]:
     """Let all that the caller has staged apply: all or none, with one entry of the log."""
     head = expected_head(request, body.expected_head if body else None)
-    return present_writing(
+    return present_transaction(
         staging.commit(caller_of(request), session_id, expected_head=head)
     )
 
@@ -64,7 +64,7 @@ def discard(
 ) -> dict[str, Any]:
     """Take back all that the caller has staged."""
     head = expected_head(request, body.expected_head if body else None)
-    return present_writing(
+    return present_transaction(
         staging.discard(caller_of(request), session_id, expected_head=head)
     )
 

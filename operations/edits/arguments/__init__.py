@@ -1,7 +1,7 @@
 """What a caller says to record an edit: one model a kind, the same for every door.
 
 `edit(thread)` resolves what was said (an index range, an index, keys) at the head on which
-the entry is recorded; only keys are kept (DESIGN 3, Ranges).
+the entry is recorded; only keys are kept.
 """
 
 from typing import Annotated

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log import operation as edits
 from operations.domain.log.condition import ALWAYS, Condition
-from operations.domain.text.text_edit import Wanted
+from operations.domain.text.text_edit import TextEditRequest
 from operations.domain.thread.thread import Thread
 
 from .values import Index, Key, Tag
@@ -46,7 +46,7 @@ class EditArguments(BaseModel, ABC):
     )
 
     @abstractmethod
-    def edit(self, thread: Thread) -> edits.Edit | Wanted:
+    def edit(self, thread: Thread) -> edits.Edit | TextEditRequest:
         """The edit with its targets resolved to keys, or one whose text is yet to be found.
 
         Raises Invalid with the place.

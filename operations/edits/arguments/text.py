@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log import operation as edits
-from operations.domain.text.text_edit import Wanted
+from operations.domain.text.text_edit import TextEditRequest
 from operations.domain.thread.thread import Thread
 
 from .edit import EditArguments
@@ -38,15 +38,15 @@ class TextArguments(EditArguments):
             raise ValueError("a dry run searches patterns")
         return self
 
-    def edit(self, thread: Thread) -> Wanted:
+    def edit(self, thread: Thread) -> TextEditRequest:
         """What is wanted; who records it finds the text. Raises Invalid for a dry run."""
         if self.dry_run:
             raise Invalid("A dry run stands alone.", at=["dry_run"])
         return self.wanted()
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> TextEditRequest:
         """The text that is to be changed, as it was named."""
-        return Wanted(
+        return TextEditRequest(
             kind=self.changes,
             patterns=tuple(one.pattern() for one in self.patterns or ()),
             spans=tuple(one.span() for one in self.spans or ()),

@@ -1,4 +1,4 @@
-"""Document 0: the tools that record an edit."""
+"""The tools that record an edit."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from operations.edits.arguments import (
     TagArguments,
 )
 from operations.edits.presentation import present_edit
-from operations.log.writing import Writing
+from operations.log.transaction import LogTransaction
 from operations.tools.tool import SessionTool
 
 
@@ -23,17 +23,17 @@ class EditTool(SessionTool, EditArguments):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Do it, and answer. Raises DomainError."""
-        writing = services.record_edit(
+        transaction = services.record_edit(
             caller,
             self.session_id,
             services.request_of(self),
             expected_head=self.expected_head,
         )
-        return self.answer(writing)
+        return self.answer(transaction)
 
-    def answer(self, writing: Writing) -> dict[str, Any]:
+    def answer(self, transaction: LogTransaction) -> dict[str, Any]:
         """What the tool answers, beside what every edit answers."""
-        return present_edit(writing)
+        return present_edit(transaction)
 
 
 class TagMessages(EditTool, TagArguments):
@@ -48,9 +48,9 @@ class TagMessages(EditTool, TagArguments):
 
     name = "tag_messages"
 
-    def answer(self, writing: Writing) -> dict[str, Any]:
+    def answer(self, transaction: LogTransaction) -> dict[str, Any]:
         """What was recorded, with the number of tags."""
-        return {**super().answer(writing), "tag_count": len(set(self.tags))}
+        return {**super().answer(transaction), "tag_count": len(set(self.tags))}
 
 
 class DigestMessages(EditTool, DigestArguments):

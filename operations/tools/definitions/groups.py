@@ -1,4 +1,4 @@
-"""Document 2: conversation groups, a user's message with all that follows it."""
+"""Conversation groups, a user's message with all that follows it."""
 
 from typing import Any
 
@@ -7,13 +7,13 @@ from pydantic import Field
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from operations.domain.log.operation import Snip
-from operations.domain.thread.groups import Group, groups_of, last_standing
+from operations.domain.thread.groups import MessageGroup, groups_of, last_standing
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import original_key
 from operations.edits import purging, services
-from operations.edits.presentation import present_edit, present_writing
+from operations.edits.presentation import present_edit, present_transaction
 from operations.log.selectors import load_thread
-from operations.log.writing import Writing
+from operations.log.transaction import LogTransaction
 from operations.messages.groups import MOST_MESSAGES, present_groups, present_range
 from operations.notes.states import current_state
 from operations.tools.tool import SessionTool
@@ -114,15 +114,15 @@ class RemoveGroup(GroupTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Destroy it. Raises Forbidden without the right."""
-        writing = purging.remove_group(
+        transaction = purging.remove_group(
             caller,
             self.session_id,
             self.group_id,
             expected_head=self.expected_head,
         )
-        group = purging.find_group(writing.thread, self.group_id)
+        group = purging.find_group(transaction.thread, self.group_id)
         return {
-            **present_writing(writing),
+            **present_transaction(transaction),
             "group_id": group.id,
             "first": group.first,
             "last": group.last,
@@ -131,7 +131,7 @@ class RemoveGroup(GroupTool):
         }
 
 
-class Undo(SessionTool):
+class UndoGroup(SessionTool):
     """Roll the conversation back by one exchange: leave the last group out.
 
     Use it when the last exchange went wrong and you want to try again. It records a snip of
@@ -150,14 +150,14 @@ class Undo(SessionTool):
         group = last_standing(groups_of(thread))
         if group is None:
             raise Conflict("No group is left to roll back.", code="nothing_to_undo")
-        writing = _snip(self, caller, group)
-        state = current_state(writing.session, writing.thread)
-        return {**_answer(writing, group), "state": state.text if state else None}
+        transaction = _snip(self, caller, group)
+        state = current_state(transaction.session, transaction.thread)
+        return {**_answer(transaction, group), "state": state.text if state else None}
 
 
 def _snip(
-    call: SessionTool, caller: Caller, group: Group, *, propose: bool = False
-) -> Writing:
+    call: SessionTool, caller: Caller, group: MessageGroup, *, propose: bool = False
+) -> LogTransaction:
     """Leave out what still stands of a group."""
     keys = tuple(map(original_key, range(group.first, group.last + 1)))
     request = services.Request(
@@ -168,8 +168,8 @@ def _snip(
     )
 
 
-def _answer(writing: Writing, group: Group) -> dict[str, Any]:
+def _answer(transaction: LogTransaction, group: MessageGroup) -> dict[str, Any]:
     return {
-        **present_edit(writing),
+        **present_edit(transaction),
         "group_id": group.id,
     }

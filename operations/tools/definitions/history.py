@@ -1,4 +1,4 @@
-"""Document 4: an agent looks into its own history, and sums up a part of it."""
+"""An agent looks into its own history, and sums up a part of it."""
 
 from typing import Any, ClassVar
 
@@ -8,7 +8,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from operations.context.slices import keep_matches
 from operations.domain.log.operation import Digest, New
-from operations.domain.text.outline import Spoken, outline
+from operations.domain.text.outline import OutlinedMessage, outline
 from operations.domain.thread.thread import Thread
 from operations.edits import services
 from operations.edits.arguments import Index
@@ -116,18 +116,18 @@ class SummarizeMessageRange(SessionTool):
         self._refuse_what_is_not_there(session)
         originals = load_messages(session, self.start_idx, self.end_idx)
         summary = outline(
-            [Spoken(one.row.index, one.role, one.parts) for one in originals]
+            [OutlinedMessage(one.row.index, one.role, one.parts) for one in originals]
         )
         request = services.Request(
             lambda thread: self._digest(thread, summary), propose=True, title="Outline"
         )
-        writing = services.record_edit(
+        transaction = services.record_edit(
             caller, self.session_id, request, expected_head=self.expected_head
         )
         return {
             "summary": summary,
             "made_by": self.made_by,
-            **present_edit(writing),
+            **present_edit(transaction),
         }
 
     def _digest(self, thread: Thread, summary: str) -> Digest:

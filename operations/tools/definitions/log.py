@@ -10,10 +10,10 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from operations.edits import services
 from operations.edits.arguments import AmendArguments, Tag
-from operations.edits.presentation import present_writing
+from operations.edits.presentation import present_transaction
 from operations.log.presentation import present_operations
 from operations.log.selectors import get_operation, load_history, load_thread
-from operations.log.writing import Writing
+from operations.log.transaction import LogTransaction
 from operations.tools.tool import SessionTool, Tool
 
 
@@ -33,10 +33,10 @@ class OperationTool(Tool):
                 raise NotFound(
                     "There is no such operation in this session.", at=["operation_id"]
                 )
-        return present_writing(self.act(caller))
+        return present_transaction(self.act(caller))
 
     @abstractmethod
-    def act(self, caller: Caller) -> Writing:
+    def act(self, caller: Caller) -> LogTransaction:
         """Record what is asked for. Raises DomainError."""
 
 
@@ -75,7 +75,7 @@ class RevertOperation(OperationTool):
 
     name = "revert_operation"
 
-    def act(self, caller: Caller) -> Writing:
+    def act(self, caller: Caller) -> LogTransaction:
         """Take it back."""
         return services.revert(
             caller, self.operation_id, expected_head=self.expected_head
@@ -95,7 +95,7 @@ class ToggleOperation(OperationTool):
 
     active: bool
 
-    def act(self, caller: Caller) -> Writing:
+    def act(self, caller: Caller) -> LogTransaction:
         """Switch it."""
         return services.toggle(
             caller, self.operation_id, self.active, expected_head=self.expected_head
@@ -111,7 +111,7 @@ class AcceptOperation(OperationTool):
 
     name = "accept_operation"
 
-    def act(self, caller: Caller) -> Writing:
+    def act(self, caller: Caller) -> LogTransaction:
         """Accept it."""
         return services.accept(
             caller, self.operation_id, expected_head=self.expected_head
@@ -123,7 +123,7 @@ class RejectOperation(OperationTool):
 
     name = "reject_operation"
 
-    def act(self, caller: Caller) -> Writing:
+    def act(self, caller: Caller) -> LogTransaction:
         """Decline it."""
         return services.reject(
             caller, self.operation_id, expected_head=self.expected_head
@@ -142,7 +142,7 @@ class AmendOperation(OperationTool, AmendArguments):
 
     name = "amend_operation"
 
-    def act(self, caller: Caller) -> Writing:
+    def act(self, caller: Caller) -> LogTransaction:
         """Amend it. Raises Invalid for words that its kind does not have."""
         return services.amend(
             caller,
@@ -165,7 +165,7 @@ class UndoOperation(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Take it back. Raises Conflict where there is nothing, or others need it."""
-        return present_writing(
+        return present_transaction(
             services.undo(caller, self.session_id, expected_head=self.expected_head)
         )
 
@@ -180,7 +180,7 @@ class RedoOperation(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Bring it back. Raises Conflict where there is nothing."""
-        return present_writing(
+        return present_transaction(
             services.redo(caller, self.session_id, expected_head=self.expected_head)
         )
 
@@ -201,10 +201,10 @@ class SetActiveTags(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Do it, and answer. Raises DomainError."""
-        writing = services.activate_tags(
+        transaction = services.activate_tags(
             caller, self.session_id, self.tags, expected_head=self.expected_head
         )
         return {
-            **present_writing(writing),
-            "active_tags": sorted(writing.thread.active_tags),
+            **present_transaction(transaction),
+            "active_tags": sorted(transaction.thread.active_tags),
         }

@@ -1,4 +1,4 @@
-"""Document 2: an agent asks its own history in SQL."""
+"""An agent asks its own history in SQL."""
 
 from typing import Any
 

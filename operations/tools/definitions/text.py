@@ -1,4 +1,4 @@
-"""Document 3: discard, distill, and replace by patterns."""
+"""Discard, distill, and replace by patterns."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -8,18 +8,18 @@ from pydantic import Field, model_validator
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from operations.domain.log.edit import Digest, Edit, Replace, Snip, messages_of
-from operations.domain.text.text_edit import Wanted
+from operations.domain.text.text_edit import TextEditRequest
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from operations.domain.tree.made import New
 from operations.edits import services
 from operations.edits.arguments.pattern import MOST_PATTERNS, PatternArguments
-from operations.edits.presentation import present_recorded, present_writing
+from operations.edits.presentation import present_recorded, present_transaction
 from operations.find_replace import services as patterns
-from operations.find_replace.services import Found
+from operations.find_replace.services import SpanMatch
 from operations.log.selectors import load_thread, load_words
-from operations.log.writing import Writing
+from operations.log.transaction import LogTransaction
 from operations.messages.addresses import keys_of_hashes, message_ids
 from operations.tools.tool import SessionTool
 from threads.domain.message import Role
@@ -31,7 +31,7 @@ from threads.store.selectors import get_session
 Hashes = Annotated[list[str], Field(min_length=1, max_length=2)]
 
 
-class Context(SessionTool):
+class PruneContext(SessionTool):
     """Prune what the model sees: discard messages, distill them, or replace text in them.
 
     All targets of one call are one bundle: recorded together or not at all, switched and
@@ -136,7 +136,7 @@ class Context(SessionTool):
     title: str = Field("", max_length=300, description="What it is for.")
 
     @model_validator(mode="after")
-    def _has_targets_of_its_action(self) -> "Context":
+    def _has_targets_of_its_action(self) -> "PruneContext":
         wanted = {"discard": 1, "distill": 2}.get(self.action)
         for place, target in enumerate(self.targets):
             size = len(target) if isinstance(target, list) else None
@@ -154,14 +154,14 @@ class Context(SessionTool):
 
     def _replace(self, caller: Caller) -> dict[str, Any]:
         asked = [one for one in self.targets if isinstance(one, PatternArguments)]
-        wanted = Wanted(
+        wanted = TextEditRequest(
             kind=Replace,
             patterns=tuple(one.pattern() for one in asked),
             include_folded=self.include_folded,
         )
         session = get_session(caller, self.session_id)
         try:
-            writing, changes = patterns.change_all(
+            transaction, changes = patterns.change_all(
                 caller,
                 self.session_id,
                 wanted,
@@ -180,7 +180,7 @@ class Context(SessionTool):
             for place, each in enumerate(changes)
             for found in each
         ]
-        return _answer(writing, replacements)
+        return _answer(transaction, replacements)
 
     def _fold(self, caller: Caller) -> dict[str, Any]:
         session = self.open_session(caller)
@@ -188,7 +188,7 @@ class Context(SessionTool):
         targets = [one for one in self.targets if isinstance(one, list)]
         keys = keys_of_hashes(session, thread, [target[0] for target in targets])
         edits = [_edit(key, target) for key, target in zip(keys, targets, strict=True)]
-        writing = services.record_bundle(
+        transaction = services.record_bundle(
             caller,
             self.session_id,
             [services.Request(services.given(edit), self.propose) for edit in edits],
@@ -200,11 +200,13 @@ class Context(SessionTool):
             {
                 "operation": target,
                 "message_id": ids[key],
-                **_sizes(session, thread, writing, key, number),
+                **_sizes(session, thread, transaction, key, number),
             }
-            for key, target, number in zip(keys, targets, writing.numbers, strict=True)
+            for key, target, number in zip(
+                keys, targets, transaction.numbers, strict=True
+            )
         ]
-        return _answer(writing, replacements)
+        return _answer(transaction, replacements)
 
 
 def _edit(key: Key, target: Sequence[str]) -> Edit:
@@ -214,7 +216,7 @@ def _edit(key: Key, target: Sequence[str]) -> Edit:
 
 
 def _sizes(
-    session: Session, thread: Thread, writing: Writing, key: Key, number: int
+    session: Session, thread: Thread, transaction: LogTransaction, key: Key, number: int
 ) -> dict[str, int]:
     """How long what a target meant was, and what stands for it now."""
     node = thread.node(key)
@@ -224,7 +226,7 @@ def _sizes(
     else:
         keys, tokens = [node.key], node.tokens - node.saved
     words = load_words(session, thread, keys)
-    made = messages_of(writing.history.log.edits[number].edit)
+    made = messages_of(transaction.history.log.edits[number].edit)
     return {
         "original_length": sum(_length(one.parts) for one in words.values()),
         "new_length": sum(_length(message.parts) for message in made),
@@ -237,7 +239,7 @@ def _length(parts: Sequence[Part]) -> int:
 
 
 def _replacement(
-    asked: PatternArguments, found: Found, ids: Mapping[str, str]
+    asked: PatternArguments, found: SpanMatch, ids: Mapping[str, str]
 ) -> dict[str, Any]:
     """One match that was replaced."""
     return {
@@ -263,12 +265,16 @@ def _told(session: Session, fault: DomainError) -> str:
     return "\n".join(lines)
 
 
-def _answer(writing: Writing, replacements: list[dict[str, Any]]) -> dict[str, Any]:
+def _answer(
+    transaction: LogTransaction, replacements: list[dict[str, Any]]
+) -> dict[str, Any]:
     """What the tool answers, beside what every bundle answers."""
     return {
-        **present_writing(writing),
+        **present_transaction(transaction),
         "replacements": replacements,
         "errors": [],
-        "bundle_id": str(writing.history.rows[writing.numbers[0]].bundle),
-        "operations": [present_recorded(writing, number) for number in writing.numbers],
+        "bundle_id": str(transaction.history.rows[transaction.numbers[0]].bundle),
+        "operations": [
+            present_recorded(transaction, number) for number in transaction.numbers
+        ],
     }

@@ -12,12 +12,12 @@ from threads.domain.text import whole_text
 from threads.models import Session
 from threads.store.selectors import Original, load_messages
 
-from .sandbox import Row
+from .sandbox import QueryRow
 
 _AT_ONCE = 500
 
 
-def load_rows(session: Session) -> Iterator[Row]:
+def load_rows(session: Session) -> Iterator[QueryRow]:
     """Every original with its place in the thread, in the order of their indexes."""
     thread = load_thread(session)
     names: dict[str, str] = {}
@@ -29,10 +29,10 @@ def load_rows(session: Session) -> Iterator[Row]:
             yield _row(thread, original, names)
 
 
-def _row(thread: Thread, original: Original, names: Mapping[str, str]) -> Row:
+def _row(thread: Thread, original: Original, names: Mapping[str, str]) -> QueryRow:
     row, key = original.row, original.key
     at = row.created_at
-    return Row(
+    return QueryRow(
         row.index,
         key,
         row.group_id,

@@ -24,7 +24,7 @@ ANSWERED_WITHIN = 4.0
 """Seconds after which a worker is given up that should have ended its own fork long ago."""
 
 
-class Row(NamedTuple):
+class QueryRow(NamedTuple):
     """One original, in the order of `worker.COLUMNS`; texts are UTF-8 without NUL."""
 
     id: int
@@ -51,7 +51,7 @@ class Answered(NamedTuple):
 class Sandbox:
     """A private copy of rows, as a context manager: it ends with its process."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: Iterable[QueryRow]) -> None:
         self._rows = rows
 
     def __enter__(self) -> "Sandbox":

@@ -95,7 +95,7 @@ _NAMES = {
 }
 
 
-class Refused(Exception):
+class QueryRefused(Exception):
     """A statement that is not answered: a code for programs, a sentence for people."""
 
     def __init__(self, code: str, sentence: str) -> None:
@@ -103,7 +103,7 @@ class Refused(Exception):
         self.code = code
 
 
-class Guard:
+class SqlGuard:
     """Says of each thing that a statement does whether it may; the first refusal is kept."""
 
     def __init__(self) -> None:
@@ -155,12 +155,12 @@ def close_off(copy: apsw.Connection, longest: int) -> None:
 
 def answer(copy: apsw.Connection, sql: str) -> dict[str, Any]:
     """Columns, rows, and whether there were more; or code and sentence of a refusal."""
-    guard, started = Guard(), time.monotonic()
+    guard, started = SqlGuard(), time.monotonic()
     copy.authorizer = guard
     copy.set_progress_handler(lambda: time.monotonic() - started > SECONDS, STEPS)
     try:
         return _asked(copy, sql)
-    except Refused as refusal:
+    except QueryRefused as refusal:
         return {"code": refusal.code, "sentence": str(refusal)}
     except apsw.AuthError as error:
         return {"code": "not_allowed", "sentence": guard.refusal or str(error)}
@@ -183,7 +183,7 @@ TOO_LARGE = "The statement needed more memory than it may have."
 
 def _asked(copy: apsw.Connection, sql: str) -> dict[str, Any]:
     if "\0" in sql:
-        raise Refused("sql", "A statement can't hold the character NUL.")
+        raise QueryRefused("sql", "A statement can't hold the character NUL.")
     columns: list[str] = []
     statements = 0
 
@@ -191,14 +191,16 @@ def _asked(copy: apsw.Connection, sql: str) -> dict[str, Any]:
         nonlocal statements
         statements += 1
         if statements > 1:
-            raise Refused("not_allowed", "Only one statement can be asked at a time.")
+            raise QueryRefused(
+                "not_allowed", "Only one statement can be asked at a time."
+            )
         columns.extend(name for name, *_ in cursor.get_description())
         return True
 
     copy.exec_trace = described
     rows, truncated = _taken(copy.execute(sql, can_cache=False))
     if not columns:
-        raise Refused("sql", "There is no statement.")
+        raise QueryRefused("sql", "There is no statement.")
     return {"columns": columns, "rows": rows, "truncated": truncated}
 
 

@@ -260,8 +260,8 @@ def places(owner: User, project: Project, stranger: User) -> dict[str, str]:
 
     def record(arguments: EditArguments, *, propose: bool = False) -> str:
         request = services.Request(arguments.edit, propose=propose)
-        writing = services.record_edit(caller, session.pk, request)
-        return str(writing.history.rows[writing.numbers[0]].id)
+        recorded = services.record_edit(caller, session.pk, request)
+        return str(recorded.history.rows[recorded.numbers[0]].id)
 
     operation = record(DigestArguments(range=(0, 1), summary="Sum"))
     proposal = record(SnipArguments(range=(2, 2)), propose=True)

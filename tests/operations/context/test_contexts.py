@@ -169,9 +169,9 @@ def redact(client: Client, session_id: str, key: str, start: int, end: int) -> s
     edit = Redact(
         spans=(Span(key=key, part=0, start=start, end=end, sha256=fingerprint(text)),)
     )
-    writing = services.record_edit(
+    transaction = services.record_edit(
         caller_of_user(User.objects.get(username="owner")),
         session.pk,
         services.Request(lambda _: edit),
     )
-    return str(writing.history.rows[writing.numbers[0]].id)
+    return str(transaction.history.rows[transaction.numbers[0]].id)

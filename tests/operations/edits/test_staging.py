@@ -7,7 +7,7 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from operations.domain.log.history import redo, staged, undo
-from operations.domain.log.log import Entry, State
+from operations.domain.log.log import EditState, Entry
 from tests.operations.support.builders import AUTHOR, OTHER, entries, log, snip
 from tests.operations.support.rest import effective, get, make_session, operate, post
 
@@ -173,5 +173,5 @@ def test_only_what_waits_of_the_actors_own_is_staged() -> None:
     undone = found.extended([Entry(4, undo(found, AUTHOR), AUTHOR)])
     undone = undone.extended([Entry(5, undo(undone, AUTHOR), AUTHOR)])
     assert staged(undone, AUTHOR) == (1,)
-    assert undone.edits[3].state is State.REVERTED
+    assert undone.edits[3].state is EditState.REVERTED
     assert redo(undone, AUTHOR).entries == (2,)

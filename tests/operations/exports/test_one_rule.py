@@ -78,8 +78,8 @@ def redact(owner: User, session_id: str, key: str, words: str, secret: str) -> s
     start = words.index(secret)
     covered = span(key, start, start + len(secret), secret)
     request = services.Request(lambda thread: Redact(spans=(covered,)))
-    writing = services.record_edit(caller(owner), UUID(session_id), request)
-    return str(writing.history.rows[writing.numbers[0]].id)
+    transaction = services.record_edit(caller(owner), UUID(session_id), request)
+    return str(transaction.history.rows[transaction.numbers[0]].id)
 
 
 def apply(agent: Client, session_id: str, body: Any, **members: Any) -> Any:

@@ -42,8 +42,8 @@ def span(key: str, words: str = WORDS) -> Span:
 def redact(caller: Caller, session_id: str, *spans: Span, **more: Any) -> str:
     edit = Redact(spans=spans, **more)
     request = services.Request(lambda thread: edit)
-    writing = services.record_edit(caller, UUID(session_id), request)
-    return str(writing.history.rows[writing.numbers[0]].id)
+    transaction = services.record_edit(caller, UUID(session_id), request)
+    return str(transaction.history.rows[transaction.numbers[0]].id)
 
 
 @pytest.fixture

@@ -167,10 +167,10 @@ def test_each_match_may_have_a_switch_of_its_own(
     wanted = ReplaceArguments(
         spans=[{name: one[name] for name in place} for one in matches]  # type: ignore[misc]
     ).wanted()
-    writing = patterns.change_each(
+    transaction = patterns.change_each(
         caller(owner), UUID(session_id), wanted, expected_head=0
     )
-    assert writing.numbers == [1, 2, 3]
+    assert transaction.numbers == [1, 2, 3]
     forget_everything()
     operations = get(agent, f"/api/sessions/{session_id}/operations")["operations"]
     assert len({one["bundle_id"] for one in operations}) == 1

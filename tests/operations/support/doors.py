@@ -22,7 +22,7 @@ from contextstudio.accounts.selectors import caller_of_user
 from contextstudio.accounts.shape import wrong_shape
 from operations.edits import services
 from operations.edits.arguments import AnyEdit
-from operations.edits.presentation import present_recorded, present_writing
+from operations.edits.presentation import present_recorded, present_transaction
 from tests.people import key_of
 
 TOOL_OF = {
@@ -105,7 +105,7 @@ def service(user: User, project: Project, session_id: str) -> Door:
             return _refused(wrong_shape(error.errors(), place=lambda at: at[1:]))
         request = services.Request(edit.edit, propose=edit.propose)
         try:
-            writing = services.record_edit(
+            transaction = services.record_edit(
                 caller_of_user(user),
                 uuid.UUID(session_id),
                 request,
@@ -113,8 +113,8 @@ def service(user: User, project: Project, session_id: str) -> Door:
             )
         except DomainError as error:
             return _refused(error)
-        recorded = present_recorded(writing, writing.numbers[0])
-        return Answered(200, present_writing(writing) | recorded)
+        recorded = present_recorded(transaction, transaction.numbers[0])
+        return Answered(200, present_transaction(transaction) | recorded)
 
     return knock
 

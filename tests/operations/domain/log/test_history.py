@@ -3,7 +3,13 @@
 import pytest
 
 from contextstudio.accounts.domain.errors import Conflict, NotFound
-from operations.domain.log.history import redo, redoable, settle, undo, undoable
+from operations.domain.log.history import (
+    effective_control,
+    redo,
+    redoable,
+    undo,
+    undoable,
+)
 from operations.domain.log.operation import (
     Accept,
     ActivateTags,
@@ -158,7 +164,7 @@ def first_and_second_change():
 def test_restoring_a_change_of_text_that_another_changes_is_refused():
     folded = log(*first_and_second_change())
     on = Toggle(operations=("o1",), active=True)
-    assert refused(settle, folded, on) == ("overlap", ["o3"])
+    assert refused(effective_control, folded, on) == ("overlap", ["o3"])
     assert refused(undo, folded, AUTHOR) == ("overlap", ["o3"])
 
 
@@ -171,44 +177,50 @@ def test_redoing_a_change_of_text_that_another_changes_is_refused():
 def test_a_control_is_recorded_with_what_it_changes():
     folded = log(digest(0, 1), snip(2, 3), Toggle(operations=("o2",), active=False))
     off = Toggle(operations=("o1", "o2", "o1"), active=False)
-    assert settle(folded, off) == Toggle(operations=("o1",), active=False)
-    assert settle(folded, Toggle(operations=("o2",), active=False)) is None
-    assert settle(folded, Revert(operations=("o2", "o1"))) == Revert(
+    assert effective_control(folded, off) == Toggle(operations=("o1",), active=False)
+    assert effective_control(folded, Toggle(operations=("o2",), active=False)) is None
+    assert effective_control(folded, Revert(operations=("o2", "o1"))) == Revert(
         operations=("o2", "o1")
     )
 
 
 def test_a_second_revert_and_switching_off_what_is_reverted_need_no_entry():
     folded = log(digest(0, 1), Revert(operations=("o1",)))
-    assert settle(folded, Revert(operations=("o1",))) is None
-    assert settle(folded, Toggle(operations=("o1",), active=False)) is None
+    assert effective_control(folded, Revert(operations=("o1",))) is None
+    assert effective_control(folded, Toggle(operations=("o1",), active=False)) is None
     on = Toggle(operations=("o1",), active=True)
-    assert settle(folded, on) == on
+    assert effective_control(folded, on) == on
 
 
 @pytest.mark.parametrize("active", [True, False])
 def test_a_proposal_is_not_switched(active):
     toggle = Toggle(operations=("o1",), active=active)
-    assert refused(settle, log(proposal(digest(0, 1))), toggle) == (
+    assert refused(effective_control, log(proposal(digest(0, 1))), toggle) == (
         "is_proposed",
         ["o1"],
     )
     rejected = log(proposal(digest(0, 1)), Reject(operations=("o1",)))
-    assert refused(settle, rejected, toggle) == ("is_rejected", ["o1"])
+    assert refused(effective_control, rejected, toggle) == ("is_rejected", ["o1"])
 
 
 def test_reviewing():
     accept, reject = Accept(operations=("o1",)), Reject(operations=("o1",))
     waiting = log(proposal(digest(0, 1)))
-    assert (settle(waiting, accept), settle(waiting, reject)) == (accept, reject)
+    assert (effective_control(waiting, accept), effective_control(waiting, reject)) == (
+        accept,
+        reject,
+    )
     accepted = log(proposal(digest(0, 1)), accept)
-    assert settle(accepted, accept) is None
-    assert refused(settle, accepted, reject) == ("is_on", ["o1"])
+    assert effective_control(accepted, accept) is None
+    assert refused(effective_control, accepted, reject) == ("is_on", ["o1"])
     rejected = log(proposal(digest(0, 1)), reject)
-    assert (settle(rejected, accept), settle(rejected, reject)) == (accept, None)
+    assert (
+        effective_control(rejected, accept),
+        effective_control(rejected, reject),
+    ) == (accept, None)
     reverted = log(proposal(digest(0, 1)), Revert(operations=("o1",)))
-    assert refused(settle, reverted, accept) == ("is_reverted", ["o1"])
-    assert refused(settle, reverted, reject) == ("is_reverted", ["o1"])
+    assert refused(effective_control, reverted, accept) == ("is_reverted", ["o1"])
+    assert refused(effective_control, reverted, reject) == ("is_reverted", ["o1"])
 
 
 @pytest.mark.parametrize(
@@ -221,32 +233,34 @@ def test_reviewing():
 )
 def test_a_control_of_what_is_not_in_the_log_is_not_found(control):
     with pytest.raises(NotFound):
-        settle(log(digest(0, 1)), control)
+        effective_control(log(digest(0, 1)), control)
 
 
 def test_amending():
     folded = log(revise(0, 1))
     words = Amend(operation="o1", edit=revise(0, 1, "better"))
-    assert settle(folded, words) == words
-    assert settle(folded, Amend(operation="o1", edit=revise(0, 1))) is None
+    assert effective_control(folded, words) == words
+    assert effective_control(folded, Amend(operation="o1", edit=revise(0, 1))) is None
     assert (
-        refused(settle, folded, Amend(operation="o1", edit=revise(0, 2)))[0]
+        refused(effective_control, folded, Amend(operation="o1", edit=revise(0, 2)))[0]
         == "retargets"
     )
     gone = log(revise(0, 1), Revert(operations=("o1",)))
-    assert refused(settle, gone, words) == ("is_reverted", ["o1"])
+    assert refused(effective_control, gone, words) == ("is_reverted", ["o1"])
     spans = Replace(spans=(span("m0", 0, 2),))
     others = Amend(operation="o1", edit=Replace(spans=(span("m0", 0, 3),)))
-    assert refused(settle, log(spans), others)[0] == "retargets"
+    assert refused(effective_control, log(spans), others)[0] == "retargets"
 
 
 def test_settling_tags_purges_and_undos():
     folded = log(ActivateTags(tags=("a",)), Purge(targets=("m0",)))
-    assert settle(folded, ActivateTags(tags=("a", "a"))) is None
-    assert settle(folded, ActivateTags(tags=())) == ActivateTags(tags=())
-    assert settle(folded, Purge(targets=("m0",))) is None
-    assert settle(folded, Purge(targets=("m0", "m1", "m1"))) == Purge(targets=("m1",))
-    assert settle(folded, Undo(entries=(1,))) == Undo(entries=(1,))
+    assert effective_control(folded, ActivateTags(tags=("a", "a"))) is None
+    assert effective_control(folded, ActivateTags(tags=())) == ActivateTags(tags=())
+    assert effective_control(folded, Purge(targets=("m0",))) is None
+    assert effective_control(folded, Purge(targets=("m0", "m1", "m1"))) == Purge(
+        targets=("m1",)
+    )
+    assert effective_control(folded, Undo(entries=(1,))) == Undo(entries=(1,))
 
 
 def test_a_made_message_is_named_by_its_operation():

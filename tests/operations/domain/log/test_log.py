@@ -2,7 +2,7 @@
 
 import pytest
 
-from operations.domain.log.log import State
+from operations.domain.log.log import EditState
 from operations.domain.log.operation import (
     Accept,
     Amend,
@@ -125,13 +125,15 @@ def test_an_amended_insert_keeps_its_anchor():
     ],
 )
 def test_controls_that_name_nothing_change_nothing(control):
-    assert log(digest(0, 1), control).edits[1].state is State.ON
+    assert log(digest(0, 1), control).edits[1].state is EditState.ON
 
 
 def test_undos_redos_and_purges_are_not_undone():
     purge = Purge(targets=("m0",))
     assert log(purge, Undo(entries=(1,))).purged == {"m0"}
-    assert log(digest(0, 1), UNDO, Undo(entries=(2,))).edits[1].state is State.REVERTED
+    assert (
+        log(digest(0, 1), UNDO, Undo(entries=(2,))).edits[1].state is EditState.REVERTED
+    )
 
 
 def test_one_control_may_name_several_edits():

@@ -3,7 +3,7 @@
 from operations.domain.log.condition import Condition
 from operations.domain.log.operation import Amend, Digest, Redact, Toggle
 from operations.domain.thread.replay import replay
-from operations.domain.tree.span import Change, read_changed
+from operations.domain.tree.span import SpanChange, read_changed
 from tests.operations.support.builders import (
     insert,
     keys,
@@ -89,6 +89,9 @@ def test_masks_that_would_overlap_are_laid_one_beside_the_other() -> None:
 def test_a_change_gives_way_to_the_mask_over_it() -> None:
     from operations.domain.log.mask import masked_over
 
-    replaced = [Change(0, 2, 5, "x", 1, False, 0), Change(0, 20, 25, "y", 1, False, 0)]
-    mask = Change(0, 4, 10, "[redacted]", 2, True, 0)
+    replaced = [
+        SpanChange(0, 2, 5, "x", 1, False, 0),
+        SpanChange(0, 20, 25, "y", 1, False, 0),
+    ]
+    mask = SpanChange(0, 4, 10, "[redacted]", 2, True, 0)
     assert masked_over(replaced, [mask]) == [mask, replaced[1]]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.domain.text.left_out import LeftOut, left_out
+from operations.domain.text.left_out import LeftOutNames, left_out
 from threads.domain.part import Text, ToolCall, ToolResult
 
 
@@ -12,7 +12,7 @@ def test_paths_commands_and_numbers_that_the_summary_lacks_are_named() -> None:
         (Text("See src/app/urls.py and README.md: 41 of 44 pass"),),
         (ToolCall("1", "bash", {"command": "pytest  -q\ntests/unit"}),),
     ]
-    assert left_out(originals, "Everything passes.") == LeftOut(
+    assert left_out(originals, "Everything passes.") == LeftOutNames(
         ("src/app/urls.py", "README.md", "tests/unit"),
         ("pytest -q tests/unit",),
         ("41", "44"),
@@ -21,7 +21,9 @@ def test_paths_commands_and_numbers_that_the_summary_lacks_are_named() -> None:
 
 def test_what_the_summary_has_is_kept() -> None:
     originals = [(Text("src/app/urls.py has 1,284 lines"),)]
-    assert left_out(originals, "Looked at urls.py, 1284 lines") == LeftOut((), (), ())
+    assert left_out(originals, "Looked at urls.py, 1284 lines") == LeftOutNames(
+        (), (), ()
+    )
 
 
 def test_a_number_inside_another_is_not_that_number() -> None:
@@ -34,12 +36,12 @@ def test_what_tools_print_is_not_searched() -> None:
 
 
 def test_it_is_counted_in_words() -> None:
-    assert LeftOut(("a", "b"), ("c",), ()).sentence == "2 paths and 1 command"
+    assert LeftOutNames(("a", "b"), ("c",), ()).sentence == "2 paths and 1 command"
     assert (
-        LeftOut(("a",), ("b",), ("1", "2")).sentence
+        LeftOutNames(("a",), ("b",), ("1", "2")).sentence
         == "1 path, 1 command and 2 numbers"
     )
-    assert LeftOut((), (), ("7",)).sentence == "1 number"
+    assert LeftOutNames((), (), ("7",)).sentence == "1 number"
 
 
 def test_commands_given_as_a_list_are_joined() -> None:
@@ -49,7 +51,7 @@ def test_commands_given_as_a_list_are_joined() -> None:
 
 def test_arguments_that_are_no_object_are_searched_for_paths_only() -> None:
     call = ToolCall("1", "x", [{"deep": ["a/b.txt"]}])
-    assert left_out([(call,)], "") == LeftOut(("a/b.txt",), (), ())
+    assert left_out([(call,)], "") == LeftOutNames(("a/b.txt",), (), ())
 
 
 @given(st.text())

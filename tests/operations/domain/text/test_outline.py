@@ -3,14 +3,20 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.text.outline import LONGEST_LINE, MOST_REQUESTS, Spoken, outline
+from operations.domain.text.outline import (
+    LONGEST_LINE,
+    MOST_REQUESTS,
+    OutlinedMessage,
+    outline,
+)
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 
 
-def said(*messages: tuple[Role, tuple[Part, ...]]) -> list[Spoken]:
+def said(*messages: tuple[Role, tuple[Part, ...]]) -> list[OutlinedMessage]:
     return [
-        Spoken(index, role, parts) for index, (role, parts) in enumerate(messages, 4)
+        OutlinedMessage(index, role, parts)
+        for index, (role, parts) in enumerate(messages, 4)
     ]
 
 

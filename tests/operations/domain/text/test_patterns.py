@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Conflict, Invalid
 from operations.domain.text.pattern import MOST, Pattern, find_matches
-from operations.domain.text.reading import Held, Reading
-from operations.domain.text.resolution import MOST_NAMED, refusal, settle
+from operations.domain.text.reading import HeldText, PartReading
+from operations.domain.text.resolution import MOST_NAMED, refusal, resolve_patterns
 from operations.domain.tree.span import fingerprint
 from threads.domain.part import Text
 
@@ -20,21 +20,21 @@ LONG = 10_000_000
 
 
 def reading(text, key="m0", part=0, **more):
-    return Reading(key, part, Text(text), **more)
+    return PartReading(key, part, Text(text), **more)
 
 
-def settled(*texts, patterns, **more):
+def resolved(*texts, patterns, **more):
     readings = [reading(text, f"m{place}") for place, text in enumerate(texts)]
-    return settle(lambda: readings, patterns, **more)
+    return resolve_patterns(lambda: readings, patterns, **more)
 
 
 def fault(*texts, patterns, **more):
-    (found,) = settled(*texts, patterns=patterns, **more).faults
+    (found,) = resolved(*texts, patterns=patterns, **more).faults
     return found
 
 
 def test_both_markers_are_in_the_match():
-    found = settled(f"before {BLOCK} behind", patterns=[MARKED])
+    found = resolved(f"before {BLOCK} behind", patterns=[MARKED])
     assert found.faults == ()
     (match,) = found.matches
     assert match.text == BLOCK
@@ -45,13 +45,13 @@ def test_both_markers_are_in_the_match():
 
 def test_a_match_runs_to_the_nearest_end_behind_its_start():
     text = "END_LOG START_LOG aaaaaaaaaaaaaaaaaaaa END_LOG bbb END_LOG"
-    (match,) = settled(text, patterns=[Pattern(start="START", end="END_LOG")]).matches
+    (match,) = resolved(text, patterns=[Pattern(start="START", end="END_LOG")]).matches
     assert match.text == "START_LOG aaaaaaaaaaaaaaaaaaaa END_LOG"
 
 
 def test_the_markers_do_not_share_text():
     text = "abababababababababababababababababab ba"
-    (match,) = settled(
+    (match,) = resolved(
         text, patterns=[Pattern(start="ab", end="ba", every=True)][:1], floor=1
     ).matches[:1]
     assert match.text == "ababa"[:2] + "aba"
@@ -65,7 +65,7 @@ def test_a_match_ends_in_the_part_in_which_it_starts():
 
 def test_without_an_end_the_start_is_all():
     words = "these very words are forty characters ok"
-    (match,) = settled(f"x {words} y", patterns=[Pattern(start=words)]).matches
+    (match,) = resolved(f"x {words} y", patterns=[Pattern(start=words)]).matches
     assert match.text == words
 
 
@@ -103,11 +103,11 @@ def test_less_than_thirty_characters_is_too_short():
         assert found.code == "too_short"
         assert f"{length} characters: minimum 30 characters" in found.message
     text = "ab 456789012345678901234567 cd"
-    assert settled(text, patterns=[Pattern(start="ab", end="cd")]).faults == ()
+    assert resolved(text, patterns=[Pattern(start="ab", end="cd")]).faults == ()
 
 
 def test_a_redaction_has_no_floor():
-    found = settled(
+    found = resolved(
         "API_KEY=1\n", patterns=[Pattern(start="API_KEY=", end="\n")], floor=1
     )
     assert (found.faults, len(found.matches)) == ((), 1)
@@ -126,10 +126,10 @@ def test_several_matches_are_refused_and_listed():
 def test_an_occurrence_takes_one_and_all_takes_all():
     texts = BLOCK, f"{BLOCK} {BLOCK}"
     second = Pattern(start="START_V", end="END_VERBOSE_OUTPUT", occurrence=2)
-    (match,) = settled(*texts, patterns=[second]).matches
+    (match,) = resolved(*texts, patterns=[second]).matches
     assert (match.key, match.start) == ("m1", 0)
     every = Pattern(start="START_V", end="END_VERBOSE_OUTPUT", every=True)
-    assert len(settled(*texts, patterns=[every]).matches) == 3
+    assert len(resolved(*texts, patterns=[every]).matches) == 3
     fourth = Pattern(start="START_V", end="END_VERBOSE_OUTPUT", occurrence=4)
     assert "there is no occurrence 4" in fault(*texts, patterns=[fourth]).message
     assert "1 match;" in fault(BLOCK, patterns=[fourth]).message
@@ -175,12 +175,12 @@ def test_a_match_inside_another_does_not_hide_the_next_overlap():
         Pattern(start=inner),
         Pattern(start=inner.upper()),
     ]
-    assert [one.pattern for one in settled(text, patterns=patterns).faults] == [1, 2]
+    assert [one.pattern for one in resolved(text, patterns=patterns).faults] == [1, 2]
 
 
 def test_only_so_many_overlaps_are_told():
     every = Pattern(start="START_V", end="END_VERBOSE_OUTPUT", every=True)
-    faults = settled(BLOCK * (MOST_NAMED + 9), patterns=[every, every]).faults
+    faults = resolved(BLOCK * (MOST_NAMED + 9), patterns=[every, every]).faults
     assert len(faults) == MOST_NAMED
 
 
@@ -191,7 +191,7 @@ def test_all_that_is_wrong_with_a_batch_is_told_at_once():
         MARKED,
         Pattern(start="ab", end="cd"),
     ]
-    found = settled(text, patterns=patterns)
+    found = resolved(text, patterns=patterns)
     assert [one.code for one in found.faults] == ["not_found", "ambiguous", "too_short"]
     error = refusal(found.faults)
     assert isinstance(error, Invalid)
@@ -201,25 +201,25 @@ def test_all_that_is_wrong_with_a_batch_is_told_at_once():
 
 
 def test_what_is_missing_is_told_with_facts():
-    found = settled(BLOCK, patterns=[Pattern(start="STRAT_VERBOSE_OUTPUT")])
+    found = resolved(BLOCK, patterns=[Pattern(start="STRAT_VERBOSE_OUTPUT")])
     (error,) = refusal(found.faults).errors
     assert "START_VERBOSE_OUTPUT" in error.facts["similar"]
 
 
 def test_text_that_an_operation_holds_is_a_conflict():
-    held = reading(BLOCK, held=[Held(3, 5, 7)])
-    found = settle(lambda: [held], [MARKED])
+    held = reading(BLOCK, held=[HeldText(3, 5, 7)])
+    found = resolve_patterns(lambda: [held], [MARKED])
     error = refusal(found.faults)
     assert isinstance(error, Conflict)
     assert (error.code, error.facts) == ("overlap", {"operations": ["o7"]})
     assert error.errors[0].facts["operations"] == ["o7"]
-    both = settle(lambda: [held], [MARKED, Pattern(start="nowhere")])
+    both = resolve_patterns(lambda: [held], [MARKED, Pattern(start="nowhere")])
     assert isinstance(refusal(both.faults), Invalid)
 
 
 def test_an_excerpt_is_cut_to_be_printed():
     text = "b" * 50 + "START" + "x" * 500 + "END" + "a" * 50
-    (match,) = settled(text, patterns=[Pattern(start="START", end="END")]).matches
+    (match,) = resolved(text, patterns=[Pattern(start="START", end="END")]).matches
     before, inside, behind = match.excerpt
     assert before == "…" + "b" * 24
     assert behind == "a" * 24 + "…"
@@ -244,7 +244,7 @@ def test_a_pattern_in_a_sentence_is_one_line_of_bounded_length():
 def test_hostile_patterns_and_long_texts_stay_fast(text, pattern):
     made = reading(text)
     began = time.perf_counter()
-    settle(lambda: [made], [pattern])
+    resolve_patterns(lambda: [made], [pattern])
     assert time.perf_counter() - began < 10
 
 
@@ -287,7 +287,7 @@ def test_what_is_found_is_what_a_naive_search_finds(texts, start, end):
 )
 def test_what_is_settled_without_fault_may_be_applied(texts, patterns):
     """Long enough, apart from one another, and one match of each pattern unless all are asked."""
-    found = settled(*texts, patterns=patterns, floor=3)
+    found = resolved(*texts, patterns=patterns, floor=3)
     if found.faults:
         assert {one.pattern for one in found.faults} <= set(range(len(patterns)))
         return

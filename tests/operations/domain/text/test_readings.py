@@ -3,25 +3,27 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.text.reading import Held, Reading
-from operations.domain.tree.span import Change, read_changed
+from operations.domain.text.reading import HeldText, PartReading
+from operations.domain.tree.span import SpanChange, read_changed
 from threads.domain.part import Image, Text, ToolCall
 from threads.domain.text import text_of
 
 
 def change(start, end, text="", part=0, operation=1):
-    return Change(part, start, end, text, operation, False, 0)
+    return SpanChange(part, start, end, text, operation, False, 0)
 
 
 def test_what_is_not_changed_is_read_where_it_was_recorded():
-    reading = Reading("m1", 0, Text("one two three"))
+    reading = PartReading("m1", 0, Text("one two three"))
     assert reading.text == "one two three"
     assert reading.recorded(4, 7) == (4, 7)
     assert reading.holders(4, 7) == ()
 
 
 def test_what_stands_behind_a_change_was_recorded_elsewhere():
-    reading = Reading("m1", 0, Text("one two three"), [change(0, 3, "1"), change(4, 7)])
+    reading = PartReading(
+        "m1", 0, Text("one two three"), [change(0, 3, "1"), change(4, 7)]
+    )
     assert reading.text == "1  three"
     assert reading.recorded(3, 8) == (8, 13)
     assert reading.recorded(1, 2) == (3, 4)
@@ -29,7 +31,7 @@ def test_what_stands_behind_a_change_was_recorded_elsewhere():
 
 def test_a_change_holds_its_text_and_what_is_around_its_gap():
     changes = [change(4, 7, "", operation=3), change(8, 13, "3", operation=5)]
-    reading = Reading("m1", 0, Text("one two three"), changes)
+    reading = PartReading("m1", 0, Text("one two three"), changes)
     assert reading.text == "one  3"
     assert reading.recorded(3, 5) is None
     assert reading.holders(3, 5) == (3,)
@@ -39,8 +41,8 @@ def test_a_change_holds_its_text_and_what_is_around_its_gap():
 
 
 def test_text_that_an_operation_holds_without_changing_it_is_held():
-    held = [Held(8, 13, 9), Held(0, 3, 7)]
-    reading = Reading("m1", 0, Text("one two three"), [change(4, 7, "2")], held)
+    held = [HeldText(8, 13, 9), HeldText(0, 3, 7)]
+    reading = PartReading("m1", 0, Text("one two three"), [change(4, 7, "2")], held)
     assert reading.text == "one 2 three"
     assert reading.recorded(6, 11) == (8, 13)
     assert reading.holders(2, 5) == (4 - 3,)
@@ -50,8 +52,10 @@ def test_text_that_an_operation_holds_without_changing_it_is_held():
 
 
 def test_a_change_of_another_part_does_not_count():
-    assert Reading("m1", 1, Text("one"), [change(0, 3)]).text == "one"
-    assert Reading("m1", 0, Image(media_type="image/png", sha256="0" * 64)).text == ""
+    assert PartReading("m1", 1, Text("one"), [change(0, 3)]).text == "one"
+    assert (
+        PartReading("m1", 0, Image(media_type="image/png", sha256="0" * 64)).text == ""
+    )
 
 
 pieces = st.lists(st.text("ab", max_size=4), min_size=1, max_size=4)
@@ -77,14 +81,14 @@ def calls_with_changes(draw):
 def test_a_reading_is_what_the_message_reads(made):
     part, changes = made
     (read,) = read_changed([part], changes)
-    assert Reading("m1", 0, part, changes).text == text_of(read)
+    assert PartReading("m1", 0, part, changes).text == text_of(read)
 
 
 @settings(max_examples=200)
 @given(calls_with_changes(), st.data())
 def test_a_stretch_without_a_holder_was_recorded_word_for_word(made, data):
     part, changes = made
-    reading = Reading("m1", 0, part, changes)
+    reading = PartReading("m1", 0, part, changes)
     if not reading.text:
         return
     start = data.draw(st.integers(0, len(reading.text) - 1))

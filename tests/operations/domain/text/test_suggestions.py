@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.text.reading import Held, Reading
-from operations.domain.text.resolution import settle
+from operations.domain.text.reading import HeldText, PartReading
+from operations.domain.text.resolution import resolve_patterns
 from operations.domain.text.suggestions import suggest
 from threads.domain.part import Text
 
@@ -68,7 +68,7 @@ BLOCKS = {
 
 
 def readings(*texts):
-    made = [Reading(f"m{place}", 0, Text(text)) for place, text in enumerate(texts)]
+    made = [PartReading(f"m{place}", 0, Text(text)) for place, text in enumerate(texts)]
     return lambda: made
 
 
@@ -78,7 +78,7 @@ def test_a_block_is_suggested_whole(kind):
     texts = readings("Hello", f"It printed:\n{block}\nThat was it.\n")
     (found,) = suggest(texts)
     assert (found.kind, found.key, found.count) == (kind, "m1", 1)
-    settled = settle(texts, [found.pattern])
+    settled = resolve_patterns(texts, [found.pattern])
     assert settled.faults == ()
     (match,) = settled.matches
     assert match.text == block
@@ -98,7 +98,7 @@ def test_a_block_that_is_printed_twice_is_one_suggestion():
     texts = readings(PIP, f"Again:\n{PIP}")
     (found,) = suggest(texts)
     assert (found.count, found.pattern.every, found.length) == (2, True, 2 * len(PIP))
-    assert len(settle(texts, [found.pattern]).matches) == 2
+    assert len(resolve_patterns(texts, [found.pattern]).matches) == 2
 
 
 def test_the_largest_comes_first():
@@ -130,7 +130,7 @@ def test_a_block_whose_end_is_in_it_before_is_told_by_more_lines():
 
 
 def test_what_an_operation_holds_is_not_suggested():
-    held = Reading("m0", 0, Text(PIP), held=[Held(3, 9, 1)])
+    held = PartReading("m0", 0, Text(PIP), held=[HeldText(3, 9, 1)])
     assert suggest(lambda: [held]) == []
 
 
@@ -156,4 +156,4 @@ def test_long_texts_stay_fast(text):
 def test_every_suggestion_can_be_applied(texts):
     made = readings("\n\n".join(texts), *texts)
     for found in suggest(made):
-        assert settle(made, [found.pattern]).faults == ()
+        assert resolve_patterns(made, [found.pattern]).faults == ()

@@ -4,8 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operations.domain.log.log import fold
-from operations.domain.log.operation import Purge, Tag, Toggle
-from operations.domain.thread.difference import Difference, Run, Turn, difference, turns
+from operations.domain.log.operation import Amend, Purge, Tag, Toggle
+from operations.domain.thread.difference import (
+    Difference,
+    InsertedRun,
+    difference,
+    status_changes,
+)
 from operations.domain.thread.replay import replay
 from operations.domain.tree.ascent import longest_ascent
 from tests.operations.support.builders import (
@@ -55,20 +60,33 @@ def test_a_thread_does_not_differ_from_itself(session, tags):
 
 def test_a_fold_takes_the_place_of_what_it_holds():
     assert difference(thread(6), thread(6, digest(2, 3))) == Difference(
-        removed=("m2", "m3"), inserted=(Run("m1", ("o1",)),), changed=()
+        removed=("m2", "m3"), inserted=(InsertedRun("m1", ("o1",)),), changed=()
     )
+
+
+def test_an_insert_with_other_words_looks_otherwise():
+    amend = Amend(operation="o1", edit=insert("m1", "other"))
+    change = difference(
+        thread(3, insert("m1", "one")), thread(3, insert("m1", "one"), amend)
+    )
+    assert change == Difference(removed=(), inserted=(), changed=("o1.0",))
 
 
 def test_a_few_that_move_far_are_a_few_that_move():
     order = ["m50", "m51", *(f"m{index}" for index in range(2, 50))]
     assert difference(thread(60), thread(60, resequence(*order))) == Difference(
-        removed=("m50", "m51"), inserted=(Run("m1", ("m50", "m51")),), changed=("m49",)
+        removed=("m50", "m51"),
+        inserted=(InsertedRun("m1", ("m50", "m51")),),
+        changed=("m49",),
     )
 
 
 def test_what_comes_first_stands_at_the_top():
     change = difference(thread(2), thread(2, insert(None, "a", "b"), insert("m1")))
-    assert change.inserted == (Run(None, ("o1.0", "o1.1")), Run("m1", ("o2.0",)))
+    assert change.inserted == (
+        InsertedRun(None, ("o1.0", "o1.1")),
+        InsertedRun("m1", ("o2.0",)),
+    )
 
 
 def test_a_node_that_looks_otherwise_has_changed():
@@ -90,7 +108,9 @@ def test_a_node_has_changed_when_a_mark_comes_before_it():
     off = Toggle(operations=("o1",), active=False)
     assert difference(
         thread(8, revise(2, 3)), thread(8, revise(2, 3), off)
-    ) == Difference(removed=("o1",), inserted=(Run("m1", ("m2", "m3")),), changed=())
+    ) == Difference(
+        removed=("o1",), inserted=(InsertedRun("m1", ("m2", "m3")),), changed=()
+    )
     gone = thread(8, revise(2, 3), Toggle(operations=("o1",), active=False))
     assert difference(thread(8), gone).changed == ("m2",)
 
@@ -99,9 +119,10 @@ def test_edits_whose_status_turned_are_listed():
     off = Toggle(operations=("o1",), active=False)
     on = Toggle(operations=("o1",), active=True)
     log = [digest(3, 8), off, revise(5, 10)]
-    assert turns(thread(12, *log), thread(12, *log, on)) == [
-        Turn("o1", "off", "applied"),
-        Turn("o3", "applied", "conflict"),
+    changes = status_changes(thread(12, *log), thread(12, *log, on))
+    assert [(one.report.key, one.before, one.report.status) for one in changes] == [
+        ("o1", "off", "applied"),
+        ("o3", "applied", "conflict"),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from operations.domain.log.edit import named_keys
 from operations.domain.log.operation import Toggle
-from operations.domain.thread.expand_targets import wider
+from operations.domain.thread.expand_targets import expanded
 from tests.operations.support.builders import digest, insert, keys, snip, thread
 
 
@@ -14,17 +14,17 @@ def test_it_takes_in_the_folds_in_its_way() -> None:
         snip(4, 5),
         Toggle(operations=("o1",), active=True),
     )
-    edit = wider(cut, "o3")
+    edit = expanded(cut, "o3")
     assert edit is not None
     assert named_keys(edit) == keys(2, 5)
 
 
 def test_what_nothing_stands_in_the_way_of_stays_as_it_is() -> None:
-    edit = wider(thread(8, digest(2, 4)), "o1")
+    edit = expanded(thread(8, digest(2, 4)), "o1")
     assert edit is not None
     assert named_keys(edit) == keys(2, 4)
 
 
 def test_only_folds_are_widened() -> None:
-    assert wider(thread(8, insert("m1", "x")), "o1") is None
-    assert wider(thread(8), "o9") is None
+    assert expanded(thread(8, insert("m1", "x")), "o1") is None
+    assert expanded(thread(8), "o9") is None

@@ -4,7 +4,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from operations.domain.log.history import undoable
-from operations.domain.log.log import Entry, State, fold
+from operations.domain.log.log import EditState, Entry, fold
 from operations.domain.log.operation import Digest, Redo, Revert, Revise, Toggle, Undo
 from operations.domain.thread.replay import replay
 from operations.domain.tree.key import entry_key, original_key
@@ -66,7 +66,7 @@ def test_revert_and_restore_change_nothing(session, tags, data):
 def same_after(session, tags, data, control, **options):
     leaves, entries = session
     log = fold(entries)
-    on = [entry_key(n) for n, edit in log.edits.items() if edit.state is State.ON]
+    on = [entry_key(n) for n, edit in log.edits.items() if edit.state is EditState.ON]
     assume(on)
     chosen = tuple(data.draw(st.lists(st.sampled_from(on), min_size=1, unique=True)))
     again = Toggle(operations=chosen, active=True)

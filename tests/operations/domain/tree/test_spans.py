@@ -13,7 +13,7 @@ from operations.domain.log.operation import (
     Toggle,
 )
 from operations.domain.tree.span import (
-    Change,
+    SpanChange,
     covered,
     fingerprint,
     matches,
@@ -40,7 +40,7 @@ from threads.domain.text import text_of
 
 
 def change(start, end, text="", part=0):
-    return Change(part, start, end, text, 1, False, 0)
+    return SpanChange(part, start, end, text, 1, False, 0)
 
 
 def test_a_replacement_changes_what_a_message_reads():

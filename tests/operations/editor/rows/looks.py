@@ -8,7 +8,7 @@ from typing import Any, cast
 from operations.domain.thread.thread import Thread
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Operations
-from operations.log.selectors import History, Row
+from operations.log.selectors import History, LogRow
 from operations.requests import View
 from threads.models import Session
 
@@ -18,7 +18,7 @@ LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 def history_of(thread: Thread) -> History:
     """The log of a thread, all of it recorded by one person long ago."""
     rows = {
-        entry.number: Row(
+        entry.number: LogRow(
             uuid.UUID(int=entry.number),
             entry.actor,
             "Second editor",

@@ -11,7 +11,7 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.tools.query_db import worker
-from operations.tools.query_db.sandbox import Row, Sandbox
+from operations.tools.query_db.sandbox import QueryRow, Sandbox
 
 from . import statements
 
@@ -26,9 +26,9 @@ ATTACKS = [
 ]
 
 
-def row(index: int, content: str) -> Row:
+def row(index: int, content: str) -> QueryRow:
     role = "user" if index % 2 == 0 else "assistant"
-    return Row(
+    return QueryRow(
         index, f"m{index}", 1, role, content, "active", "openai", None, 3, "[]", None
     )
 

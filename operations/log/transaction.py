@@ -17,11 +17,11 @@ from operations.domain.log.operation import (
     Operation,
     Revise,
 )
-from operations.domain.thread.check import Warning
+from operations.domain.thread.check import EditWarning
+from operations.domain.thread.difference import StatusChange, status_changes
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.made import New
-from operations.domain.tree.status import Report
 from operations.models import LogEntry
 from threads import tokens
 from threads.models import Session
@@ -42,16 +42,8 @@ from .selectors import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """An edit that fared otherwise after an entry than before it."""
-
-    report: Report
-    before: str
-
-
 @dataclass(slots=True)
-class Writing:
+class LogTransaction:
     """A session that is being written to: its row is locked until the transaction ends.
 
     `thread` is always the thread of the entries so far, also of those just added.
@@ -63,7 +55,7 @@ class Writing:
     before: Thread
     thread: Thread
     numbers: list[int] = field(default_factory=list)
-    warnings: list[Warning] = field(default_factory=list)
+    warnings: list[EditWarning] = field(default_factory=list)
 
     def add(
         self,
@@ -126,7 +118,7 @@ class Writing:
             created_at=timezone.now(),
         )
 
-    def finish(self) -> "Writing":
+    def commit(self) -> "LogTransaction":
         """Save the head and the list's numbers, and tell those who look at the session."""
         if self.numbers:
             self.session.updated_at = timezone.now()
@@ -137,24 +129,18 @@ class Writing:
         return self
 
     @property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[StatusChange]:
         """Other edits than those added that fare otherwise now."""
-        added = set(self.numbers)
-        statuses = {report.number: report.status for report in self.before.operations}
-        return [
-            Change(report=report, before=statuses[report.number])
-            for report in self.thread.operations
-            if report.number not in added and statuses[report.number] != report.status
-        ]
+        return status_changes(self.before, self.thread)
 
 
-def begin(
+def open_log(
     caller: Caller,
     session_id: uuid.UUID,
     right: Right,
     *,
     expected_head: int | None = None,
-) -> Writing:
+) -> LogTransaction:
     """Lock a session for writing to its log; call it inside a transaction.
 
     Raises Conflict (`stale_head`) where the log has grown since the caller looked: what they
@@ -163,7 +149,7 @@ def begin(
     session = get_session(caller, session_id, right, lock=True)
     refuse_stale(session, expected_head)
     thread = load_thread(session)
-    return Writing(caller, session, load_history(session), thread, thread)
+    return LogTransaction(caller, session, load_history(session), thread, thread)
 
 
 def refuse_stale(session: Session, expected_head: int | None) -> None:
