@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.part import JSON
 
 from .io import fields, json_text
+from .io.json_file import ROWS, first_record, parsed
 
 HEAD = 64 << 10
 """Bytes of a file that detection looks at, if it has as many."""
 RECORDS = 50
 """Lines of JSONL that detection looks at."""
-ROWS = 4
-"""Lines by which JSONL is told from a document."""
 ZIP = b"PK\x03\x04"
 """How a zip archive begins; files in it that were not compressed can be read as lines."""
 
@@ -45,7 +43,7 @@ class Sample:
             rows = [json_text.dump(partial(rows[0]))]
         if first_record(rows[:ROWS]) is None:
             return []
-        found = [_parsed(row) for row in rows[:-1]] + [partial(rows[-1])]
+        found = [parsed(row) for row in rows[:-1]] + [partial(rows[-1])]
         return [value for value in found if isinstance(value, dict)]
 
     @cached_property
@@ -88,23 +86,4 @@ def partial(head: bytes) -> JSON:
         closers = b"".join(reversed(stack))
         if not stack or len(stack) > json_text.MAX_DEPTH:
             break
-    return _parsed(head[:cut] + closers)
-
-
-def _parsed(data: bytes) -> JSON:
-    try:
-        return json_text.parse(data.strip())
-    except Invalid:
-        return None
-
-
-def first_record(rows: list[bytes]) -> dict[str, Any] | None:
-    """The first object on the first lines of JSON Lines; None of a document that spans lines.
-
-    Where the first line is broken two others must be whole: a document that has an element a
-    line has one line without a comma behind it.
-    """
-    found = [value for row in rows if isinstance(value := _parsed(row), dict)]
-    if rows and isinstance(_parsed(rows[0]), dict):
-        return found[0]
-    return found[0] if len(found) > 1 else None
+    return parsed(head[:cut] + closers)

@@ -8,7 +8,7 @@ As a model may write such lines too, this follows aider's own reader
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import BinaryIO
 
@@ -16,7 +16,8 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, text_lines
 from threads.domain.formats.io.source import Span
 from threads.domain.formats.io.text_lines import TextLine
-from threads.domain.formats.kit.reading import Item, Reading, conversations
+from threads.domain.formats.kit.items import Item, Items
+from threads.domain.formats.kit.transcripts import at_least_one
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
@@ -41,7 +42,7 @@ class Chat:
     title: str = ""
     has_messages: bool = False
     is_blank: bool = True
-    warnings: tuple[Warning, ...] = ()
+    warnings: list[Warning] = field(default_factory=list)
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
@@ -53,10 +54,10 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     chats = list(_chats(file))
     speaking = next((chat for chat in chats if chat.has_messages), None)
     if speaking is None:
-        return conversations([], LABEL)
+        return at_least_one([], [], LABEL)
     if silent := sum(not chat.has_messages for chat in chats):
         words = f"{silent:,} of {len(chats):,} starts hold no message."
-        speaking.warnings = (Warning("no_messages", words),)
+        speaking.warnings = [Warning("no_messages", words)]
     seen: dict[str, int] = {}
     return [_transcript(file, chat, seen) for chat in chats]
 
@@ -83,7 +84,7 @@ def _chats(file: BinaryIO) -> Iterator[Chat]:
 
 def _transcript(file: BinaryIO, chat: Chat, seen: dict[str, int]) -> Transcript:
     """The conversation, known again by when it was started, and which of that second it is."""
-    reading = Reading(partial(_items, file, chat), chat.warnings)
+    reading = Items(partial(_items, file, chat), chat.warnings)
     number = seen[chat.started] = seen.get(chat.started, 0) + 1
     same = f" ({number})" if number > 1 else ""
     return Transcript(

@@ -17,22 +17,13 @@ from typing import Any, BinaryIO
 
 from threads.domain.formats import blocks
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
+from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit.reading import (
-    Item,
-    Reading,
-    Row,
-    attempt,
-    conversation,
-    conversations,
-    element,
-    elements,
-    members,
-    reading_of,
-    value_of,
-)
+from threads.domain.formats.kit.items import Item, Items, attempt, items_in
+from threads.domain.formats.kit.transcripts import at_least_one
+from threads.domain.formats.kit.transcripts import transcript as transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.transcript import (
@@ -44,7 +35,7 @@ from threads.domain.transcript import (
     Warning,
 )
 
-from .cline_items import Items
+from .cline_items import ClineItems
 
 NAME = "cline"
 LABEL = "a Cline conversation"
@@ -65,10 +56,10 @@ _NOTES = frozenset(
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversation of a file. Raises Invalid where it holds no message."""
-    reading = Reading(partial(_items, file))
-    session_id = value_of(file, members(file, 0, []).get("sessionId"))
+    reading = Items(partial(_items, file))
+    session_id = json_file.get(file, json_file.members(file, 0, []), "sessionId")
     transcript = _transcript(reading, session_id)
-    return conversations([transcript], LABEL, reading.warnings)
+    return at_least_one([transcript], reading.warnings, LABEL)
 
 
 def gather(folder: Folder) -> list[Gathered]:
@@ -102,9 +93,11 @@ def _session(member: Member, folder: Folder) -> Gathered | None:
     told: dict[str, Any] = {}
     if manifest:
         with manifest.open() as file:
-            told = fields.mapping(value_of(file, Span(0, manifest.size)))
+            told = fields.mapping(
+                json_file.known_value(file, Span(0, manifest.size), [])
+            )
     with member.open() as file:
-        id_ = value_of(file, members(file, 0, []).get("sessionId"))
+        id_ = json_file.get(file, json_file.members(file, 0, []), "sessionId")
     notes = fields.mapping(told, "metadata")
     fork = fields.word(fields.mapping(notes, "fork"), "forkedFromSessionId")
     transcript = _transcript(
@@ -116,7 +109,7 @@ def _session(member: Member, folder: Folder) -> Gathered | None:
     return _gathered(member, sidecars, transcript)
 
 
-def _with(member: Member, sidecars: list[Member]) -> Reading:
+def _with(member: Member, sidecars: list[Member]) -> Items:
     compacted = member.name.removesuffix(MESSAGES) + COMPACTED
     shorter = next((one for one in sidecars if one.name == compacted), None)
 
@@ -127,7 +120,7 @@ def _with(member: Member, sidecars: list[Member]) -> Reading:
         said = _items(file, warnings)
         yield from shortened(said, shorter, warnings) if shorter else said
 
-    return reading_of(member, items)
+    return items_in(member.open, items)
 
 
 def shortened(
@@ -171,13 +164,13 @@ def _gathered(
     return Gathered([replace(transcript, member=member.name)], names)
 
 
-def _transcript(reading: Reading, id_: Any, **said: Any) -> Transcript | None:
+def _transcript(reading: Items, id_: Any, **said: Any) -> Transcript | None:
     model = ""
     for item in reading:
         if isinstance(item, Message) and item.model:
             model = item.model
             break
-    return conversation(
+    return transcript_of(
         reading,
         format=NAME,
         external_id=fields.word({"id": id_}, "id", limit=255) or None,
@@ -189,21 +182,21 @@ def _transcript(reading: Reading, id_: Any, **said: Any) -> Transcript | None:
 
 def _items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
     """The messages of a list, or of an object with its system prompt and other members."""
-    found = members(file, 0, warnings)
-    items = Items()
+    found = json_file.members(file, 0, warnings)
+    items = ClineItems()
     for name, span in found.items():
         if name == "system_prompt":
-            row = element(file, span, warnings)
+            row = json_file.element(file, span, warnings)
             yield from items.counted(attempt(partial(_system, row), row, warnings))
         elif name != "messages":
             yield Event(name, span.record)
     start = found["messages"].start if "messages" in found else 0
-    for row in [] if found and not start else elements(file, start, warnings):
+    for row in [] if found and not start else json_file.elements(file, start, warnings):
         yield from items.counted(attempt(partial(items.take, row), row, warnings))
     yield from items.counted(items.rest())
 
 
-def _system(row: Row) -> Iterator[Item]:
+def _system(row: Element) -> Iterator[Item]:
     if parts := blocks.read_content(row.value, ("system_prompt",)):
         yield Message(role=Role.SYSTEM, parts=parts, records=(row.record,))
 

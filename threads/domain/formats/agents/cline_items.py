@@ -12,7 +12,8 @@ from typing import Any
 from threads.domain.formats import blocks
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.io import base64_text, fields, json_text
-from threads.domain.formats.kit.reading import Item, Row
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit.items import Item
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
     JSON,
@@ -32,7 +33,7 @@ _BLOCKS = ("text", "image", "tool_use", "tool_result", "thinking", "document")
 
 
 @dataclass(slots=True)
-class Items:
+class ClineItems:
     """Makes items of records, one after the other."""
 
     _reasoning: Message | None = None
@@ -46,7 +47,7 @@ class Items:
     _asked: list[ToolCall] = field(default_factory=list)
     """The calls of the last answer."""
 
-    def take(self, row: Row) -> Iterator[Item]:
+    def take(self, row: Element) -> Iterator[Item]:
         """The items of a record. Raises Invalid where it is no message."""
         given = fields.require(row.value, dict, "a message", ())
         self._parent = fields.text(given, "condenseParent", "truncationParent")
@@ -110,7 +111,7 @@ class Items:
             yield item
 
     def _compaction(
-        self, given: dict[str, Any], message: Message, row: Row
+        self, given: dict[str, Any], message: Message, row: Element
     ) -> Compaction | None:
         """A summary or marker in place of the messages that name it; None where none does.
 

@@ -11,19 +11,15 @@ from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, source
+from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import Line, Span
-from threads.domain.formats.kit.reading import (
-    Item,
-    Reading,
-    Row,
-    attempt,
-    conversation,
-    conversations,
-)
+from threads.domain.formats.kit.items import Item, Items, attempt
+from threads.domain.formats.kit.transcripts import at_least_one
+from threads.domain.formats.kit.transcripts import transcript as transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Parent, Relation, Transcript, Warning
 
-from .copilot_items import Items, agent_of
+from .copilot_items import CopilotItems, agent_of
 
 NAME = "copilot_cli"
 LABEL = "a Copilot CLI session (JSONL)"
@@ -56,7 +52,7 @@ class Notes:
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The session of a file, and those of its sub-agents. Raises Invalid without messages."""
     notes = _notes(file)
-    main = Reading(partial(_main, file, notes))
+    main = Items(partial(_main, file, notes))
     found = [_transcript(main, notes, notes.session_id, notes.title or notes.words)]
     for agent, lines in notes.agents.items():
         begun = notes.begun.get(agent, {})
@@ -66,20 +62,20 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         )
         found.append(
             _transcript(
-                Reading(partial(_agent, file, notes, lines)),
+                Items(partial(_agent, file, notes, lines)),
                 notes,
                 f"{notes.session_id}/agent-{agent}",
                 fields.text(begun, "agentDisplayName", "agentName"),
                 parent=parent if notes.session_id else None,
             )
         )
-    return conversations(found, LABEL, main.warnings)
+    return at_least_one(found, main.warnings, LABEL)
 
 
 def _transcript(
-    reading: Reading, notes: Notes, id_: str, title: str, **members: Any
+    reading: Items, notes: Notes, id_: str, title: str, **members: Any
 ) -> Transcript | None:
-    return conversation(
+    return transcript_of(
         reading,
         format=NAME,
         title=title,
@@ -125,7 +121,7 @@ def _note(notes: Notes, value: dict[str, Any], line: Line) -> None:
 def _main(file: BinaryIO, notes: Notes, warnings: list[Warning]) -> Iterator[Item]:
     """The events of the session itself."""
     rows = (
-        Row(value, line.span, line.number)
+        Element(value, line.span, line.number)
         for line, value in source.records(file, warnings)
         if not (isinstance(value, dict) and agent_of(value))
     )
@@ -139,14 +135,16 @@ def _agent(
     warnings: list[Warning],
 ) -> Iterator[Item]:
     """The events of one of its sub-agents."""
-    rows = (Row(source.read_span(file, span), span, number) for number, span in lines)
+    rows = (
+        Element(source.read_span(file, span), span, number) for number, span in lines
+    )
     return _items(rows, file, notes, warnings)
 
 
 def _items(
-    rows: Iterator[Row], file: BinaryIO, notes: Notes, warnings: list[Warning]
+    rows: Iterator[Element], file: BinaryIO, notes: Notes, warnings: list[Warning]
 ) -> Iterator[Item]:
-    items = Items(partial(_asset, file, notes))
+    items = CopilotItems(partial(_asset, file, notes))
     for row in rows:
         for item in attempt(partial(items.take, row), row, warnings):
             yield from items.counted(item)

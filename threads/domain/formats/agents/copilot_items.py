@@ -7,7 +7,8 @@ from typing import Any
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
 from threads.domain.formats.io import base64_text, fields
-from threads.domain.formats.kit.reading import Item, Row
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit.items import Item
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
@@ -33,7 +34,7 @@ def agent_of(value: dict[str, Any]) -> str:
 
 
 @dataclass(slots=True)
-class Items:
+class CopilotItems:
     """Makes items of events, one after the other, and knows what the model has before it."""
 
     asset: Asset
@@ -45,7 +46,7 @@ class Items:
     _context: list[tuple[int, ...]] = field(default_factory=list)
     """What the model has been given, without the system's: ordinals of each message in it."""
 
-    def take(self, row: Row) -> Iterator[Item]:
+    def take(self, row: Element) -> Iterator[Item]:
         """The items that a line makes. Raises Invalid where it is no event."""
         value = fields.require(row.value, dict, "an event", ())
         data = fields.mapping(value, "data")
@@ -98,7 +99,7 @@ class Items:
         else:
             yield made
 
-    def _compaction(self, data: dict[str, Any], row: Row) -> Compaction | None:
+    def _compaction(self, data: dict[str, Any], row: Element) -> Compaction | None:
         """The oldest messages, as many as it says, replaced by its summary."""
         summary = fields.text(data, "summaryContent")
         if not summary or data.get("success") is False or not self._context:
@@ -204,10 +205,10 @@ def _calls(data: dict[str, Any]) -> Iterator[ToolCall]:
         yield ToolCall(fields.text(call, "toolCallId"), name, arguments)
 
 
-_READERS: dict[str, Callable[[Items, dict[str, Any]], Message | None]] = {
-    "system.message": Items.system,
-    "user.message": Items.user,
-    "assistant.message": Items.assistant,
-    "tool.user_requested": Items.called,
-    "tool.execution_complete": Items.result,
+_READERS: dict[str, Callable[[CopilotItems, dict[str, Any]], Message | None]] = {
+    "system.message": CopilotItems.system,
+    "user.message": CopilotItems.user,
+    "assistant.message": CopilotItems.assistant,
+    "tool.user_requested": CopilotItems.called,
+    "tool.execution_complete": CopilotItems.result,
 }

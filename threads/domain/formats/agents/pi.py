@@ -14,15 +14,11 @@ from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, source
+from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import Line, Span
-from threads.domain.formats.kit.reading import (
-    Item,
-    Reading,
-    Row,
-    attempt,
-    conversation,
-    conversations,
-)
+from threads.domain.formats.kit.items import Item, Items, attempt
+from threads.domain.formats.kit.transcripts import at_least_one
+from threads.domain.formats.kit.transcripts import transcript as transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message
 from threads.domain.transcript import (
@@ -105,14 +101,16 @@ class Tree:
         entry = self.row(place, []).value
         return fields.word(entry, "id") or f"@{self.spans[3 * place + 1]}"
 
-    def row(self, place: int, warnings: list[Warning]) -> Row:
+    def row(self, place: int, warnings: list[Warning]) -> Element:
         """The value of an entry; `BROKEN` with one more warning where it can't be read."""
         number, start, end = self.spans[3 * place : 3 * place + 3]
         span = Span(start, end)
         too_long = end - start > source.MAX_PIECE
         self.file.seek(start)
         data = None if too_long else self.file.read(end - start).strip()
-        return Row(source.read_line(Line(number, span, data), warnings), span, number)
+        return Element(
+            source.read_line(Line(number, span, data), warnings), span, number
+        )
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
@@ -128,15 +126,15 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     session_id = fields.word(tree.header, "id") or ""
     fork = _SESSION.search(fields.text(tree.header, "parentSession"))
     origin = Parent(external_id=fork[1], relation=Relation.BRANCH) if fork else None
-    reading = Reading(partial(_items, tree, sorted(aside | held), aside))
+    reading = Items(partial(_items, tree, sorted(aside | held), aside))
     found = [_transcript(tree, reading, session_id, origin)]
     for first, path in branches:
         at = sum(tree.said[place] for place in path if place in held)
         parent = Parent(external_id=session_id, relation=Relation.BRANCH, at=at)
         id_ = f"{session_id}/{tree.id_of(first)}"
-        reading = Reading(partial(_items, tree, path, set()))
+        reading = Items(partial(_items, tree, path, set()))
         found.append(_transcript(tree, reading, id_, parent if session_id else None))
-    return conversations(found, LABEL, tree.warnings)
+    return at_least_one(found, tree.warnings, LABEL)
 
 
 def _branches(tree: Tree, main: list[int]) -> Iterator[tuple[int, int]]:
@@ -161,9 +159,9 @@ def _branches(tree: Tree, main: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def _transcript(
-    tree: Tree, reading: Reading, id_: str, parent: Parent | None
+    tree: Tree, reading: Items, id_: str, parent: Parent | None
 ) -> Transcript | None:
-    return conversation(
+    return transcript_of(
         reading,
         format=NAME,
         title=tree.title,
@@ -198,7 +196,7 @@ def _items(
             yield item
 
 
-def _compaction(tree: Tree, row: Row, given: list[int]) -> Item:
+def _compaction(tree: Tree, row: Element, given: list[int]) -> Item:
     """The summary in place of the messages before the first that was kept.
 
     Where that one is missing none was kept. Version 1 names it by its place in the file.

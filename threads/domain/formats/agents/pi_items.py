@@ -7,7 +7,8 @@ from typing import Any
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
 from threads.domain.formats.io import base64_text, fields
-from threads.domain.formats.kit.reading import Item, Row
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit.items import Item
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, Image, Part, Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Event
@@ -17,7 +18,7 @@ _SUMMARIES = frozenset({"branchSummary", "compactionSummary"})
 _UNFINISHED = frozenset({"aborted", "error"})
 
 
-def read_entry(row: Row) -> Iterator[Item]:
+def read_entry(row: Element) -> Iterator[Item]:
     """The item of one line. Raises Invalid where it is no entry."""
     entry = fields.require(row.value, dict, "an entry", ())
     type_ = fields.text(entry, "type") or "entry"
@@ -43,7 +44,7 @@ def read_entry(row: Row) -> Iterator[Item]:
     )
 
 
-def read_summary(row: Row) -> Message | None:
+def read_summary(row: Element) -> Message | None:
     """The message that a compaction puts in place of others; None where it says nothing."""
     message = _words(fields.text(row.value, "summary"))
     if message is None:

@@ -16,12 +16,9 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, text_lines
 from threads.domain.formats.io.source import Span
 from threads.domain.formats.io.text_lines import TextLine
-from threads.domain.formats.kit.reading import (
-    Item,
-    Reading,
-    conversation,
-    conversations,
-)
+from threads.domain.formats.kit.items import Item, Items
+from threads.domain.formats.kit.transcripts import at_least_one
+from threads.domain.formats.kit.transcripts import transcript as transcript_of
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
@@ -46,16 +43,16 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     file.seek(0)
     head = file.read(HEAD).decode("utf-8", "replace")
     session = _SESSION.search(head)
-    reading = Reading(partial(_items, file))
+    reading = Items(partial(_items, file))
     model = next((m.model for m in reading if isinstance(m, Message) and m.model), "")
-    transcript = conversation(
+    transcript = transcript_of(
         reading,
         format=NAME,
         external_id=f"specstory/{session[1]}" if session else None,
         strategy="anthropic",
         model=model,
     )
-    return conversations([transcript], LABEL, reading.warnings)
+    return at_least_one([transcript], reading.warnings, LABEL)
 
 
 @dataclass(slots=True)

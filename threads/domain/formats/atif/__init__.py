@@ -11,7 +11,8 @@ Source: the RFC "Agent Trajectory Format" of Harbor, and the models of the packa
 from typing import BinaryIO
 
 from threads.domain.formats.format import Format, Writer
-from threads.domain.formats.kit import document
+from threads.domain.formats.io import json_file
+from threads.domain.formats.kit.transcripts import refusal
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript, Warning
 
@@ -24,10 +25,10 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
     """The trajectories of a file, with those embedded. Raises Invalid where none has messages."""
     skipped: list[Warning] = []
     found: list[Transcript] = []
-    for span in document.documents(file, skipped):
+    for span in json_file.documents(file, skipped):
         found += family(open_steps(file, span), name, skipped)
     if not found:
-        raise document.refusal(skipped)
+        raise refusal(skipped)
     return found
 
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from posixpath import dirname, join, normpath
 
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import MAX_PIECE, Span
-from threads.domain.formats.kit import document
 from threads.domain.formats.kit.view import View
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, digest
@@ -67,7 +66,7 @@ class _Links:
         self.next = ""
         self.subagents: dict[str, str] = {}
         with member.open() as file:
-            steps = open_steps(file, document.whole(file))
+            steps = open_steps(file, json_file.whole(file))
             self.own_id, _ = identity(steps, member.name)
             named = steps.get("continued_trajectory_ref")
             if isinstance(named, str):
@@ -132,7 +131,7 @@ class _Family:
     ) -> Iterator[Transcript]:
         for name in names:
             with self.folder.members[name].open() as file:
-                steps = open_steps(file, document.whole(file))
+                steps = open_steps(file, json_file.whole(file))
                 if name == names[0] and (own := transcript(steps, external_id, parent)):
                     yield self._from(own, Joined(self.folder, tuple(names)))
                 for inner in embedded(steps, external_id):
@@ -180,7 +179,7 @@ class Joined:
         view = View()
         for name in self.names:
             with self.folder.members[name].open() as file:
-                span = self.span or document.whole(file)
+                span = self.span or json_file.whole(file)
                 steps = open_steps(file, span, partial(self._resolve, name))
                 mark = f"{name}#" if name != self.names[0] else ""
                 yield from _continue(steps, view, mark)

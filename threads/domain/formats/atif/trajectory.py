@@ -7,10 +7,10 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, json_file
+from threads.domain.formats.io.json_file import Members
 from threads.domain.formats.io.source import BROKEN, Span
-from threads.domain.formats.kit import chat, document
-from threads.domain.formats.kit.document import Members
+from threads.domain.formats.kit.transcripts import first_messages, title_of
 from threads.domain.message import Message
 from threads.domain.part import File, Image, Part, ToolResult
 from threads.domain.transcript import Event, Parent, Relation, Transcript, Warning
@@ -52,7 +52,9 @@ class Steps:
         if "steps" not in self.members:
             return
         span = self.members["steps"]
-        for piece in document.elements(self.file, span, ("steps",), self.warnings):
+        for piece in json_file.named_elements(
+            self.file, span, ("steps",), self.warnings
+        ):
             record = piece.span.record
             if piece.value is BROKEN:
                 yield False, Event("unreadable", record)
@@ -63,7 +65,7 @@ class Steps:
                     replace(message, records=(record,)) for message in step.messages()
                 ]
             except Invalid as error:
-                self.warnings.append(document.warning(error, piece.at))
+                self.warnings.append(json_file.warning(error, piece.at))
                 yield False, Event("unreadable", record)
                 continue
             for message in found:
@@ -87,7 +89,7 @@ class Steps:
 
     def get(self, name: str) -> Any:
         """A member of the trajectory beside its steps; None where there is none."""
-        return document.get(self.file, self.members, name)
+        return json_file.get(self.file, self.members, name)
 
     @property
     def own_id(self) -> str:
@@ -99,7 +101,7 @@ class Steps:
         """Each reference to a sub-agent, with the call that began it (or an empty id)."""
         if "steps" not in self.members:
             return
-        for piece in document.elements(
+        for piece in json_file.named_elements(
             self.file, self.members["steps"], ("steps",), []
         ):
             for result in fields.items(
@@ -128,7 +130,7 @@ def resolve_parts(parts: tuple[Part, ...], resolve: Resolve) -> tuple[Part, ...]
 def open_steps(file: BinaryIO, span: Span, resolve: Resolve | None = None) -> Steps:
     """The trajectory in the document at a place."""
     warnings: list[Warning] = []
-    members = document.members(file, span, warnings)
+    members = json_file.places(file, span, warnings)
     return Steps(file, span, members, resolve, given=warnings)
 
 
@@ -166,7 +168,7 @@ def embedded(steps: Steps, external_id: str) -> Iterator[Transcript]:
         return
     calls = dict(_begun_by(steps))
     span = steps.members["subagent_trajectories"]
-    for child in document.pieces(steps.file, span, steps.given):
+    for child in json_file.children(steps.file, span.start, steps.given):
         inner = open_steps(steps.file, child.span, steps.resolve)
         said = {name: inner.get(name) for name in ("trajectory_id", "session_id")}
         names = [fields.word(said, name, limit=200) for name in said]
@@ -193,7 +195,7 @@ def transcript(
     steps: Steps, external_id: str, parent: Parent | None = None
 ) -> Transcript | None:
     """The conversation of a trajectory; None where it holds no message."""
-    opening = document.opening(steps)
+    opening = first_messages(steps)
     if not opening:
         return None
     agent = steps.get("agent")
@@ -201,9 +203,7 @@ def transcript(
     models = (message.model for message in opening if message.model)
     return Transcript(
         format=NAME,
-        title=fields.one_line(title)
-        or chat.title_of(opening)
-        or fields.text(agent, "name"),
+        title=fields.one_line(title) or title_of(opening) or fields.text(agent, "name"),
         items=steps,
         external_id=external_id or None,
         model=fields.word(agent, "model_name") or next(models, ""),

@@ -16,8 +16,8 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit import pieces
-from threads.domain.formats.kit.pieces import Items, Opener
+from threads.domain.formats.kit.items import Opener, items_in, opened
+from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
 from threads.domain.part import JSON
 from threads.domain.transcript import Transcript, Warning
@@ -37,7 +37,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The samples of a `.json` log, or one sample by itself."""
     skipped: list[Warning] = []
     members = inspect_sample.members_at(file, 0, skipped)
-    opener = pieces.opened(file)
+    opener = opened(file)
     if "eval" in members:
         run = _run(file, members, "")
         spans = [
@@ -51,7 +51,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         for span in spans
         if (transcript := _sample(file, span.start, opener, run, skipped))
     )
-    return pieces.finish(found, skipped, LABEL)
+    return warn_first(at_least_one(found, skipped, LABEL), skipped)
 
 
 def gather(folder: Folder) -> list[Gathered]:
@@ -127,7 +127,7 @@ def _sample(
     uuid = inspect_sample.as_text(inspect_sample.value_at(file, members, "uuid"))
     if next(inspect_sample.messages(file, members, skipped), None) is None:
         return None
-    items = Items(opener, inspect_sample.reading(members, run))
+    items = items_in(opener, inspect_sample.reading(members, run))
     called = fields.one_line(f"{run.task or 'sample'} {_spelled(id_)}")
     external_id = uuid or f"{run.id}/{_spelled(id_)}/{_spelled(epoch)}"
     return Transcript(

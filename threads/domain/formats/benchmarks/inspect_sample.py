@@ -6,11 +6,9 @@ from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.source import Child, Span
-from threads.domain.formats.kit import pieces
-from threads.domain.formats.kit.conversation import members_of
-from threads.domain.formats.kit.pieces import Item, Reading, value_of
+from threads.domain.formats.kit.items import Item, ReadFile, others
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, ToolResult
 from threads.domain.transcript import Event, Warning
@@ -49,13 +47,13 @@ UNTOLD = Told(0, None, None)
 Members = dict[str, Span]
 
 
-def reading(members: Members, run: Run) -> Reading:
+def reading(members: Members, run: Run) -> ReadFile:
     """How the items of a sample are read: its head, then messages among their events."""
 
     def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
         if run.record:
             yield Event(f"run/{run.status}", run.record)
-        yield from pieces.others(members, members.keys() - {"input"})
+        yield from others(members, members.keys() - {"input"})
         events, told = _events(file, members, warnings)
         given = 0
         for message in messages(file, members, warnings):
@@ -65,7 +63,7 @@ def reading(members: Members, run: Run) -> Reading:
             given = max(given, known.place)
             yield replace(message, usage=known.usage, created_at=known.at)
         yield from events[given:]
-        yield from pieces.others(members, SCALARS | READ)
+        yield from others(members, SCALARS | READ)
 
     return read
 
@@ -82,7 +80,7 @@ def messages(
             yield message
     if not is_empty or "input" not in members:
         return
-    value = value_of(file, members["input"], warnings)
+    value = json_file.known_value(file, members["input"], warnings)
     if isinstance(value, str) and value:
         said = {"role": "user", "content": value}
         record = members["input"].record
@@ -96,7 +94,7 @@ def messages(
 def _message(
     file: BinaryIO, span: Span, find: Find, warnings: list[Warning]
 ) -> Message | None:
-    value = value_of(file, span, warnings)
+    value = json_file.known_value(file, span, warnings)
     try:
         return inspect_message.read_message(value, find, records=(span.record,))
     except Invalid as error:
@@ -111,7 +109,7 @@ def _events(
     found: list[Event] = []
     told: dict[str, Told] = {}
     for child in elements(file, members.get("events"), warnings):
-        value = fields.mapping(value_of(file, child.span, warnings))
+        value = fields.mapping(json_file.known_value(file, child.span, warnings))
         kind = fields.text(value, "event") or "event"
         at = fields.moment(value.get("timestamp"))
         found.append(Event(kind, child.span.record, at))
@@ -164,22 +162,22 @@ def elements(
     file: BinaryIO, span: Span | None, warnings: list[Warning]
 ) -> Iterator[Child]:
     """The elements of a list; none where there is no list."""
-    if span is not None and pieces.opens_list(file, span):
-        yield from members_of(file, span.start, warnings)
+    if span is not None and json_file.is_list(file, span):
+        yield from json_file.children(file, span.start, warnings)
 
 
 def members_at(file: BinaryIO, start: int, warnings: list[Warning]) -> Members:
     """The places of the members of the object that begins here."""
     return {
         child.key: child.span
-        for child in members_of(file, start, warnings)
+        for child in json_file.children(file, start, warnings)
         if isinstance(child.key, str)
     }
 
 
 def value_at(file: BinaryIO, members: Members, name: str) -> JSON:
     """The value of a member; None where there is none."""
-    return value_of(file, members[name], []) if name in members else None
+    return json_file.known_value(file, members[name], []) if name in members else None
 
 
 def as_text(value: JSON) -> str:

@@ -7,62 +7,30 @@ beginning, is a plain list of messages. Source: mini-swe-agent.com/latest/usage/
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import PurePath
-from typing import BinaryIO
 
-from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
-from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit.reading import (
-    Item,
-    Reading,
-    Row,
-    attempt,
-    conversation,
-    conversations,
-    elements,
-    members,
-    value_of,
-)
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit.items import Item
+from threads.domain.formats.kit.shape import Shape, Values
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
-from threads.domain.transcript import Event, Transcript, Warning
+from threads.domain.transcript import Event
 
-NAME = "mini_swe_agent"
-LABEL = "a mini-swe-agent trajectory"
 OWN_NOTES = frozenset({"mini_version", "exit_status", "submission", "model_stats"})
 
 
-def read(file: BinaryIO, name: str) -> list[Transcript]:
-    """The run of a file, named as the file. Raises Invalid where it holds no message."""
-    warnings: list[Warning] = []
-    found = members(file, 0, warnings)
-    info = fields.mapping(value_of(file, found.get("info")))
-    config = fields.mapping(fields.mapping(info, "config"), "model")
-    reading = Reading(partial(_items, file, found), tuple(warnings))
-    transcript = conversation(
-        reading,
-        format=NAME,
-        title=PurePath(name).name.removesuffix(".json").removesuffix(".traj"),
-        model=fields.word(config, "model_name"),
-    )
-    return conversations([transcript], LABEL, reading.warnings)
+def _known(said: Values, file_name: str) -> dict[str, str]:
+    """The file's name, and the model of the run's configuration."""
+    config = fields.mapping(fields.mapping(said["info"], "config"), "model")
+    return {
+        "title": PurePath(file_name).name.removesuffix(".json").removesuffix(".traj"),
+        "model": fields.word(config, "model_name"),
+    }
 
 
-def _items(
-    file: BinaryIO, found: dict[str, Span], warnings: list[Warning]
-) -> Iterator[Item]:
-    for name, span in found.items():
-        if name != "messages":
-            yield Event(name, span.record)
-            continue
-        for row in elements(file, span.start, warnings):
-            yield from attempt(partial(_message, row), row, warnings)
-
-
-def _message(row: Row) -> Iterator[Item]:
+def _message(row: Element) -> Iterator[Item]:
     """A message, or the event that a run's end is. Raises Invalid where it is neither."""
     given = fields.require(row.value, dict, "a message", ())
     extra = fields.mapping(given, "extra")
@@ -93,4 +61,12 @@ def _score(sample: Sample) -> float:
     return 0.9 if has_messages and info.keys() & OWN_NOTES else 0
 
 
-FORMAT = Format(NAME, LABEL, _score, read)
+SHAPE = Shape(
+    name="mini_swe_agent",
+    label="a mini-swe-agent trajectory",
+    score=_score,
+    lists={"messages": _message},
+    known=_known,
+    is_whole=True,
+)
+FORMAT = SHAPE.format

@@ -7,64 +7,22 @@ they are tool calls. Source: swe-agent.com/latest/usage/trajectories.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import PurePath
-from typing import Any, BinaryIO
 
-from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_text
-from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit.reading import (
-    Item,
-    Reading,
-    Row,
-    attempt,
-    conversation,
-    conversations,
-    elements,
-    members,
-    value_of,
-)
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit.items import Item
+from threads.domain.formats.kit.shape import Shape, Values
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
-from threads.domain.transcript import Event, Transcript, Warning
 
-NAME = "swe_agent"
-LABEL = "a SWE-agent trajectory"
 DEMONSTRATION = "demonstration"
 """The name of messages that show an example: sent to the model, but no part of the run."""
 
 
-def read(file: BinaryIO, name: str) -> list[Transcript]:
-    """The run of a file, named as the file. Raises Invalid where it holds no message."""
-    warnings: list[Warning] = []
-    found = members(file, 0, warnings)
-    reading = Reading(partial(_items, file, found), tuple(warnings))
-    transcript = conversation(
-        reading,
-        format=NAME,
-        title=PurePath(name).stem,
-        model=_model(value_of(file, found.get("replay_config"))),
-    )
-    return conversations([transcript], LABEL, reading.warnings)
-
-
-def _items(
-    file: BinaryIO, found: dict[str, Span], warnings: list[Warning]
-) -> Iterator[Item]:
-    history = found.get("history")
-    for name, span in found.items():
-        if name == "history" or (name == "trajectory" and history is None):
-            reader = _message if name == "history" else _step
-            for row in elements(file, span.start, warnings):
-                yield from attempt(partial(reader, row), row, warnings)
-        else:
-            yield Event(name, span.record)
-
-
-def _message(row: Row) -> Iterator[Item]:
+def _message(row: Element) -> Iterator[Item]:
     """A message of the history. Raises Invalid where it is none."""
     given = fields.require(row.value, dict, "a message", ())
     ids = fields.items(given, "tool_call_ids")
@@ -76,7 +34,7 @@ def _message(row: Row) -> Iterator[Item]:
     yield message
 
 
-def _step(row: Row) -> Iterator[Item]:
+def _step(row: Element) -> Iterator[Item]:
     """A step of a file without a history: what the model said, what it was shown."""
     step = fields.require(row.value, dict, "a step", ())
     said = fields.text(step, "response", "thought", "action")
@@ -86,15 +44,17 @@ def _step(row: Row) -> Iterator[Item]:
             yield Message(role=role, parts=(Text(text),), records=(row.record,))
 
 
-def _model(config: Any) -> str:
-    """The model of the run's configuration, which is JSON in a text."""
+def _known(said: Values, file_name: str) -> dict[str, str]:
+    """The file's name, and the model of the run's configuration, which is JSON in a text."""
+    config = said["replay_config"]
     if isinstance(config, str):
         try:
             config = json_text.parse_strictly(config)
         except ValueError:
-            return ""
+            config = None
     agent = fields.mapping(fields.mapping(config), "agent")
-    return fields.word(fields.mapping(agent, "model"), "name")
+    model = fields.word(fields.mapping(agent, "model"), "name")
+    return {"title": PurePath(file_name).stem, "model": model}
 
 
 def _score(sample: Sample) -> float:
@@ -108,4 +68,12 @@ def _score(sample: Sample) -> float:
     return 0.9 if {"action", "observation"} <= fields.mapping(step).keys() else 0
 
 
-FORMAT = Format(NAME, LABEL, _score, read)
+SHAPE = Shape(
+    name="swe_agent",
+    label="a SWE-agent trajectory",
+    score=_score,
+    lists={"history": _message, "trajectory": _step},
+    known=_known,
+    is_whole=True,
+)
+FORMAT = SHAPE.format

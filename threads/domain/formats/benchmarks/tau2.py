@@ -12,23 +12,13 @@ from typing import Any, BinaryIO
 
 from threads.domain.formats import blocks
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
+from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit.reading import (
-    Item,
-    Reading,
-    Row,
-    attempt,
-    conversation,
-    conversations,
-    elements,
-    members,
-    objects,
-    pieces,
-    reading_of,
-    value_of,
-)
+from threads.domain.formats.kit.items import Item, Items, items_in
+from threads.domain.formats.kit.shape import Shape, Values
+from threads.domain.formats.kit.transcripts import at_least_one
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, Role
@@ -37,7 +27,6 @@ from threads.domain.transcript import Event, Transcript, Warning
 
 NAME = "tau2"
 LABEL = "a tau2 result"
-TALK = "messages"
 _ROLES = {
     "system": Role.SYSTEM,
     "user": Role.USER,
@@ -52,20 +41,19 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     Raises Invalid where none holds a message.
     """
     warnings: list[Warning] = []
-    [whole, *_] = [*objects(file, warnings), Span(0, 0)]
-    found = members(file, whole.start, warnings)
-    if "simulations" not in found:
-        reading = Reading(partial(_simulation, file, whole), tuple(warnings))
-        return conversations([_transcript(file, whole, reading)], LABEL, warnings)
-    model = _model(file, found)
-    given: list[Transcript | None] = []
-    for child in pieces(file, found["simulations"].start, warnings):
-        make = partial(_simulation, file, child.span)
-        if not given:
-            make = partial(_first, file, child.span, found)
-        reading = Reading(make, () if given else tuple(warnings))
-        given.append(_transcript(file, child.span, reading, model=model))
-    return conversations(given, LABEL, warnings)
+    [whole, *_] = [*json_file.objects(file, warnings), Span(0, 0)]
+    members = json_file.members(file, whole.start, warnings)
+    if "simulations" not in members:
+        items = Items(partial(_simulation, whole, [], file), warnings[:])
+        return at_least_one([_transcript(file, whole, items)], warnings, LABEL)
+    model = _model(Values(file, members))
+    notes = [Event(n, span.record) for n, span in members.items() if n != "simulations"]
+    found: list[Transcript | None] = []
+    for child in json_file.children(file, members["simulations"].start, warnings):
+        read = partial(_simulation, child.span, [] if found else notes, file)
+        items = Items(read, [] if found else warnings[:])
+        found.append(_transcript(file, child.span, items, model=model))
+    return at_least_one(found, warnings, LABEL)
 
 
 def gather(folder: Folder) -> list[Gathered]:
@@ -86,71 +74,47 @@ def _is_result(member: Member) -> bool:
 
 
 def _gathered(results: Member, inside: list[Member]) -> Gathered:
+    """The simulations of a folder, the first with the result's own file as an event."""
     with results.open() as file:
         whole = Event("results", f"{results.name}#bytes:0-{results.size}")
-        model = _model(file, members(file, 0, []))
-    given: list[Transcript] = []
+        model = _model(Values(file, json_file.members(file, 0, [])))
+    found: list[Transcript] = []
     for member in inside:
-        note = None if given else whole
-        reading = reading_of(member, partial(_alone, note))
+        read = partial(_simulation, Span(0, 0), [] if found else [whole])
+        items = items_in(member.open, read)
         with member.open() as file:
-            span = Span(0, member.size)
-            found = _transcript(file, span, reading, model=model, member=member.name)
-        given += [found] if found else []
-    return Gathered(given, frozenset({results.name, *(one.name for one in inside)}))
+            made = _transcript(file, Span(0, 0), items, model=model, member=member.name)
+        found += [made] if made else []
+    return Gathered(found, frozenset({results.name, *(one.name for one in inside)}))
 
 
-def _alone(
-    note: Event | None, file: BinaryIO, warnings: list[Warning]
-) -> Iterator[Item]:
-    """The one simulation of a file; the folder's first has the result's own file as an event."""
-    if note:
-        yield note
-    yield from _simulation(file, Span(0, 0), warnings)
-
-
-def _first(
-    file: BinaryIO, span: Span, notes: dict[str, Span], warnings: list[Warning]
-) -> Iterator[Item]:
-    """The first simulation of a result, with what the result says beside its simulations."""
-    for name, place in notes.items():
-        if name != "simulations":
-            yield Event(name, place.record)
-    yield from _simulation(file, span, warnings)
-
-
-def _model(file: BinaryIO, found: dict[str, Span]) -> str:
-    agent = fields.mapping(value_of(file, found.get("info"))).get("agent_info")
+def _model(result: Values) -> str:
+    agent = fields.mapping(result["info"]).get("agent_info")
     return fields.word(agent, "llm")
 
 
 def _transcript(
-    file: BinaryIO, span: Span, reading: Reading, **said: Any
+    file: BinaryIO, span: Span, items: Items, **known: Any
 ) -> Transcript | None:
-    transcript = conversation(reading, format=NAME, **said)
-    if transcript is None:
-        return None
-    found = members(file, span.start, [])
-    task, trial, id_ = (
-        value_of(file, found.get(name)) for name in ("task_id", "trial", "id")
-    )
-    title = fields.one_line(f"Task {task}, trial {trial}: {transcript.title}")
-    named = fields.word({"id": id_}, "id", limit=255) or None
-    return replace(transcript, title=title, external_id=named)
+    said = Values(file, json_file.members(file, span.start, []))
+    made = SIMULATION.transcript(items, said, "")
+    return made and replace(made, **known)
 
 
-def _simulation(file: BinaryIO, span: Span, warnings: list[Warning]) -> Iterator[Item]:
-    """The messages, then what is said of them; a voice's ticks are events only."""
-    found = members(file, span.start, warnings)
-    if TALK in found:
-        for row in elements(file, found[TALK].start, warnings):
-            yield from attempt(partial(_message, row), row, warnings)
-    for name, place in found.items():
-        if name != TALK:
-            yield Event(name, place.record)
+def _known(said: Values, _file_name: str) -> dict[str, Any]:
+    return {"external_id": fields.word({"id": said["id"]}, "id", limit=255) or None}
 
 
-def _message(row: Row) -> Iterator[Item]:
+def _simulation(
+    span: Span, notes: list[Event], file: BinaryIO, warnings: list[Warning]
+) -> Iterator[Item]:
+    """What a result says beside its simulations, and the simulation that stands here."""
+    yield from notes
+    members = json_file.members(file, span.start, warnings)
+    yield from SIMULATION.items(file, members, warnings)
+
+
+def _message(row: Element) -> Iterator[Item]:
     """A message of any of the three, or several results in one. Raises Invalid for others."""
     given = fields.require(row.value, dict, "a message", ())
     role = _ROLES.get(fields.text(given, "role"))
@@ -198,4 +162,13 @@ def _score(sample: Sample) -> float:
     return 0.9 if alone <= sample.object.keys() else 0
 
 
+SIMULATION = Shape(
+    name=NAME,
+    label=LABEL,
+    score=_score,
+    lists={"messages": _message},
+    known=_known,
+    title=lambda said, words: f"Task {said['task_id']}, trial {said['trial']}: {words}",
+)
+"""A simulation; a voice's ticks are events only."""
 FORMAT = Format(NAME, LABEL, _score, read, gather=gather)

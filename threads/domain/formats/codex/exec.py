@@ -13,8 +13,9 @@ from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
+from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit import runs
-from threads.domain.formats.kit.reading import Item, Row, attempt
+from threads.domain.formats.kit.items import Item, attempt
 from threads.domain.formats.kit.runs import Answer, Run
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Usage
@@ -82,7 +83,7 @@ class _Items:
         """Calls that were begun, with the number of their answer and where they stand in it."""
         self._total = Usage()
 
-    def take(self, row: Row) -> Iterator[Item]:
+    def take(self, row: Element) -> Iterator[Item]:
         """The items that a line makes. Raises Invalid where it is no event."""
         value = fields.require(row.value, dict, "an event", ())
         type_ = fields.text(value, "type")
@@ -111,7 +112,7 @@ class _Items:
         self._answer = Answer()
 
     def _told(
-        self, told: Told, item: dict[str, Any], row: Row, is_whole: bool
+        self, told: Told, item: dict[str, Any], row: Element, is_whole: bool
     ) -> Iterator[Item]:
         """Take what an item says into the answer that it is of."""
         id_ = self._id(item)
@@ -135,7 +136,7 @@ class _Items:
             return self._answer.has_results
         return number != self._number
 
-    def _ends(self, type_: str, row: Row) -> bool:
+    def _ends(self, type_: str, row: Element) -> bool:
         """Whether a line is the last of its item."""
         return type_ == "item.completed" or row.span.start in self._run.unfinished
 

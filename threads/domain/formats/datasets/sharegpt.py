@@ -16,11 +16,17 @@ from typing import Any, BinaryIO
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit import pieces
-from threads.domain.formats.kit.conversation import members_of
-from threads.domain.formats.kit.pieces import Item, Items, Opener, Reading, value_of
+from threads.domain.formats.kit.items import (
+    Item,
+    Opener,
+    ReadFile,
+    items_in,
+    opened,
+    others,
+)
+from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.requests.call_ids import CallIds
 from threads.domain.formats.sample import Sample
@@ -46,13 +52,13 @@ RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*</tool_response>", re.DOTALL)
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """Each row that holds a message."""
     skipped: list[Warning] = []
-    opener = pieces.opened(file)
+    opener = opened(file)
     found = (
         transcript
-        for span in pieces.objects(file, "", skipped)
+        for span in json_file.held_objects(file, "", skipped)
         if (transcript := _row(file, span, opener, skipped))
     )
-    return pieces.finish(found, skipped, LABEL)
+    return warn_first(at_least_one(found, skipped, LABEL), skipped)
 
 
 def read_turn(turn: JSON) -> Message | None:
@@ -140,12 +146,12 @@ def _row(
     file: BinaryIO, span: Span, opener: Opener, skipped: list[Warning]
 ) -> Transcript | None:
     """The conversation of a row; None where it holds no message."""
-    row = fields.mapping(value_of(file, span, skipped))
+    row = fields.mapping(json_file.known_value(file, span, skipped))
     turns = (turn for name in LISTS for turn in fields.items(row, name))
     messages = [message for turn in turns if (message := read_turn(turn))]
     if not messages:
         return None
-    items = Items(opener, _reading(span))
+    items = items_in(opener, _reading(span))
     words = (m.text.strip() for m in messages if m.role is Role.USER)
     id_ = fields.text(row, "id")
     return Transcript(
@@ -160,33 +166,34 @@ def _row(
     )
 
 
-def _reading(row: Span) -> Reading:
+def _reading(row: Span) -> ReadFile:
     def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
-        file, ids = pieces.near(file, row), CallIds()
+        file, ids = json_file.in_memory(file, row), CallIds()
         members = {
-            child.key: child.span for child in members_of(file, row.start, warnings)
+            child.key: child.span
+            for child in json_file.children(file, row.start, warnings)
         }
         if "system" in members:
             yield from _system(file, members.pop("system"), warnings)
         for name in LISTS:
             held = members.pop(name, None)
-            if held is None or not pieces.opens_list(file, held):
+            if held is None or not json_file.is_list(file, held):
                 continue
-            for child in members_of(file, held.start, warnings):
-                turn = value_of(file, child.span, warnings)
+            for child in json_file.children(file, held.start, warnings):
+                turn = json_file.known_value(file, child.span, warnings)
                 message = read_turn(turn)
                 record = child.span.record
                 if message is None:
                     yield Event(fields.text(turn, "from", "role") or "turn", record)
                 else:
                     yield replace(ids.given(message), records=(record,))
-        yield from pieces.others(members, {"id", "title", "model"})
+        yield from others(members, {"id", "title", "model"})
 
     return read
 
 
 def _system(file: BinaryIO, span: Span, warnings: list[Warning]) -> Iterator[Item]:
-    words = value_of(file, span, warnings)
+    words = json_file.known_value(file, span, warnings)
     if isinstance(words, str) and words:
         yield Message(role=Role.SYSTEM, parts=(Text(words),), records=(span.record,))
 

@@ -13,12 +13,9 @@ from typing import BinaryIO, NamedTuple
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, text_lines
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit.reading import (
-    Item,
-    Reading,
-    conversation,
-    conversations,
-)
+from threads.domain.formats.kit.items import Item, Items
+from threads.domain.formats.kit.transcripts import at_least_one
+from threads.domain.formats.kit.transcripts import transcript as transcript_of
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
@@ -64,9 +61,9 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     file.seek(0)
     style = _style(file.read(HEAD).decode("utf-8-sig", "replace"))
     if style is None:
-        return conversations([], LABEL)
-    reading = Reading(partial(_items, file, style))
-    return conversations([conversation(reading, format=NAME)], LABEL)
+        return at_least_one([], [], LABEL)
+    reading = Items(partial(_items, file, style))
+    return at_least_one([transcript_of(reading, format=NAME)], [], LABEL)
 
 
 def _style(text: str) -> re.Pattern[str] | None:

@@ -13,12 +13,12 @@ from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields, source
+from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit import pieces
 from threads.domain.formats.kit.branches import ways
-from threads.domain.formats.kit.pieces import Items, Opener
+from threads.domain.formats.kit.items import Opener, items_in, opened
+from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript, Warning
 
@@ -51,7 +51,7 @@ MEDIA = {
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of conversations.json, or of one conversation saved alone."""
-    return _read(file, pieces.opened(file), "", chatgpt_content.no_assets)
+    return _read(file, opened(file), "", chatgpt_content.no_assets)
 
 
 def gather(folder: Folder) -> list[Gathered]:
@@ -103,10 +103,10 @@ def _read(
     skipped: list[Warning] = []
     found = [
         transcript
-        for span in pieces.objects(file, "conversations", skipped)
+        for span in json_file.held_objects(file, "conversations", skipped)
         for transcript in _conversation(file, span, opener, member, assets, skipped)
     ]
-    return pieces.finish(found, skipped, LABEL)
+    return warn_first(at_least_one(found, skipped, LABEL), skipped)
 
 
 def _conversation(
@@ -118,8 +118,8 @@ def _conversation(
     skipped: list[Warning],
 ) -> Iterator[Transcript]:
     """The conversation of one object, and its branches; none where it says nothing."""
-    file = pieces.near(file, span)
-    said = fields.mapping(pieces.value_of(file, span, skipped))
+    file = json_file.in_memory(file, span)
+    said = fields.mapping(json_file.known_value(file, span, skipped))
     if not fields.mapping(said, "mapping"):
         return
     try:
@@ -146,7 +146,9 @@ def _transcripts(
         tree.parents, known.leaf, lambda nodes: chatgpt_tree.spoken(tree, nodes)
     )
     for way in found:
-        items = Items(opener, chatgpt_tree.reading(tree, way.nodes, way.left, assets))
+        items = items_in(
+            opener, chatgpt_tree.reading(tree, way.nodes, way.left, assets)
+        )
         yield Transcript(
             format=NAME,
             title=way.title(fields.one_line(title) or "ChatGPT conversation"),

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import Any, BinaryIO, NamedTuple
 
-from threads.domain.formats.io import fields, source
+from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit.pieces import Item, Reading, value_of
+from threads.domain.formats.kit.items import Item, ReadFile
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Part, Thinking, ToolCall, ToolResult
@@ -127,14 +127,14 @@ def spoken(tree: Tree, nodes: Sequence[int]) -> list[Turn]:
 
 def reading(
     tree: Tree, nodes: Sequence[int], left: Sequence[int], assets: Assets
-) -> Reading:
+) -> ReadFile:
     """How the items of a way are read; `left` are the nodes on no way, given as events."""
 
     def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
         for turn in turns(tree, nodes):
             yield _item(tree, turn, file, warnings, assets)
         for node in left:
-            _, message = _node(value_of(file, tree.span(node), warnings))
+            _, message = _node(json_file.known_value(file, tree.span(node), warnings))
             yield _event(tree, node, message, "branch/")
 
     return read
@@ -146,7 +146,9 @@ def _item(
     """The message of a turn: its nodes' parts, in order."""
     parts: list[Part] = []
     records: list[str] = []
-    values = [value_of(file, tree.span(node), warnings) for node in turn.nodes]
+    values = [
+        json_file.known_value(file, tree.span(node), warnings) for node in turn.nodes
+    ]
     messages = [_node(value)[1] for value in values]
     for node, message in zip(turn.nodes, messages, strict=True):
         found, others = chatgpt_content.read_parts(message, assets)

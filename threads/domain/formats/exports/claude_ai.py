@@ -12,12 +12,18 @@ from typing import Any, BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields, source
+from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit import pieces
 from threads.domain.formats.kit.branches import ways
-from threads.domain.formats.kit.pieces import Item, Items, Opener, Reading, value_of
+from threads.domain.formats.kit.items import (
+    Item,
+    Opener,
+    ReadFile,
+    items_in,
+    opened,
+)
+from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import ToolResult
@@ -56,7 +62,7 @@ class Spoken(NamedTuple):
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of conversations.json, or of one conversation saved alone."""
-    return _read(file, pieces.opened(file), "", {})
+    return _read(file, opened(file), "", {})
 
 
 def gather(folder: Folder) -> list[Gathered]:
@@ -85,8 +91,8 @@ def _gather(folder: Folder, root: str, members: list[Member]) -> Gathered:
 def _projects(file: BinaryIO, name: str) -> dict[str, str]:
     """Where each project of a file stands, by its id."""
     found = {}
-    for span in pieces.objects(file, "projects", []):
-        uuid = fields.text(value_of(file, span, []), "uuid")
+    for span in json_file.held_objects(file, "projects", []):
+        uuid = fields.text(json_file.known_value(file, span, []), "uuid")
         found[uuid] = f"{name}#{span.record}"
     return found
 
@@ -97,10 +103,10 @@ def _read(
     skipped: list[Warning] = []
     found = [
         replace(transcript, member=member)
-        for span in pieces.objects(file, "conversations", skipped)
+        for span in json_file.held_objects(file, "conversations", skipped)
         for transcript in _conversation(file, span, opener, projects, skipped)
     ]
-    return pieces.finish(found, skipped, LABEL)
+    return warn_first(at_least_one(found, skipped, LABEL), skipped)
 
 
 def _conversation(
@@ -111,8 +117,8 @@ def _conversation(
     skipped: list[Warning],
 ) -> Iterator[Transcript]:
     """The conversation of one object, and its branches; none where it says nothing."""
-    file = pieces.near(file, span)
-    said = fields.mapping(value_of(file, span, skipped))
+    file = json_file.in_memory(file, span)
+    said = fields.mapping(json_file.known_value(file, span, skipped))
     if not fields.items(said, "chat_messages"):
         return
     known = _index(file, span, said, skipped)
@@ -123,7 +129,7 @@ def _conversation(
     project = projects.get(fields.text(fields.mapping(said, "project"), "uuid"), "")
     title = fields.text(said, "name").strip() or fields.first(known.words).strip()
     for way in found:
-        items = Items(opener, _reading(known, way.nodes, way.left, project))
+        items = items_in(opener, _reading(known, way.nodes, way.left, project))
         yield Transcript(
             format=NAME,
             title=way.title(fields.one_line(title) or "Claude.ai conversation"),
@@ -183,17 +189,21 @@ def _spoken(known: Known, nodes: Sequence[int]) -> list[Spoken]:
 
 def _reading(
     known: Known, nodes: Sequence[int], left: Sequence[int], project: str
-) -> Reading:
+) -> ReadFile:
     """How the items of a way are read; `left` are messages on no way, given as events."""
 
     def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
         if project:
             yield Event("project", project)
         for node in nodes:
-            message = fields.mapping(value_of(file, known.spans[node], warnings))
+            message = fields.mapping(
+                json_file.known_value(file, known.spans[node], warnings)
+            )
             yield from _items(known, node, message)
         for node in left:
-            message = fields.mapping(value_of(file, known.spans[node], warnings))
+            message = fields.mapping(
+                json_file.known_value(file, known.spans[node], warnings)
+            )
             yield _event(known, node, message, "branch/")
 
     return read

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.folder import Folder, Gathered, Member
-from threads.domain.formats.kit import document
+from threads.domain.formats.kit.transcripts import refusal
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.transcript import Transcript
 
@@ -31,7 +31,7 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
     index = read_index(file)
     found = conversation(index, lambda: nullcontext(file), name)
     if found is None:
-        raise document.refusal(index.warnings)
+        raise refusal(index.warnings)
     return [found]
 
 

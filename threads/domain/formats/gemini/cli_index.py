@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from threads.domain.formats.io import fields, source
+from threads.domain.formats.io import fields, json_file, source
+from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import BROKEN, Span
-from threads.domain.formats.kit import document
 from threads.domain.part import JSON
 from threads.domain.transcript import Event, Warning
 
@@ -103,19 +103,19 @@ class _Reader:
 
     def head(self, span: Span, within: str = "") -> None:
         """Members that are set, among them perhaps the messages: then these are all there are."""
-        members = document.members(self._file, span, self._index.warnings)
+        members = json_file.places(self._file, span, self._index.warnings)
         if within:
-            members = document.members(
+            members = json_file.places(
                 self._file, members[within], self._index.warnings
             )
         for name in members.keys() - {"messages"}:
-            self._index.about[str(name)] = document.get(self._file, members, str(name))
+            self._index.about[str(name)] = json_file.get(self._file, members, str(name))
         if "messages" not in members:
             return
         place = members["messages"]
         found = [
             entry
-            for piece in document.elements(
+            for piece in json_file.named_elements(
                 self._file, place, ("messages",), self._index.warnings
             )
             if (entry := self._element(piece))
@@ -125,7 +125,7 @@ class _Reader:
             self._index.steps.append(Event("checkpoint", span.record))
         self._index.steps.append(Checkpoint(list(self._shown.values()), span))
 
-    def _element(self, piece: document.Piece) -> Entry | None:
+    def _element(self, piece: Element) -> Entry | None:
         """The record of a checkpoint's element: the one that stands there, if it is the same."""
         if not fields.text(piece.value, "id") and not fields.text(piece.value, "type"):
             self._index.steps.append(Event("unreadable", piece.span.record))
@@ -176,11 +176,11 @@ def read_index(file: BinaryIO) -> Index:
     """Take in a whole file: JSON Lines, or one document."""
     found = Index()
     reader = _Reader(file, found)
-    if next(document.documents(file, []), None) != document.whole(file):
+    if next(json_file.documents(file, []), None) != json_file.whole(file):
         for line, value in source.records(file, found.warnings):
             reader.line(value, line.span)
     else:
-        reader.head(document.whole(file))
+        reader.head(json_file.whole(file))
     return found
 
 
@@ -189,7 +189,7 @@ def agents(index: Index, file: BinaryIO) -> dict[str, str]:
     found = {}
     for entry in index.entries():
         if entry.type == "gemini":
-            record = document.value(file, entry.spans[-1], (), [])
+            record = json_file.value(file, entry.spans[-1], (), [])
             for call in fields.items(record, "toolCalls"):
                 if agent := fields.text(call, "agentId"):
                     found[agent] = fields.text(call, "id")

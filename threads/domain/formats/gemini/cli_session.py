@@ -10,8 +10,8 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.io import fields
-from threads.domain.formats.kit import chat, document
+from threads.domain.formats.io import fields, json_file
+from threads.domain.formats.kit.transcripts import first_messages, title_of
 from threads.domain.formats.kit.view import View
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
@@ -113,7 +113,7 @@ class _Reader:
     def _messages(self, entry: Entry) -> list[Message | Event]:
         """The messages of a record; an event where it is none, or can't be read."""
         span = entry.spans[-1]
-        record = document.value(self._file, span, (entry.id,), self._warnings)
+        record = json_file.value(self._file, span, (entry.id,), self._warnings)
         created_at = fields.moment(fields.mapping(record).get("timestamp"))
         if entry.type not in ROLES:
             return [Event(entry.type or "record", span.record, created_at)]
@@ -121,7 +121,7 @@ class _Reader:
             read = self._model if entry.type == "gemini" else self._user
             found = list(read(fields.require(record, dict, "a record", ())))
         except Invalid as error:
-            self._warnings.append(document.warning(error, (entry.id,)))
+            self._warnings.append(json_file.warning(error, (entry.id,)))
             return [Event("unreadable", span.record, created_at)]
         records = tuple(span.record for span in entry.spans)
         return [
@@ -219,7 +219,7 @@ def conversation(
 ) -> Transcript | None:
     """The conversation of a session file of this name; None where it holds no message."""
     items = Session(index, open_)
-    opening = document.opening(items)
+    opening = first_messages(items)
     if not opening:
         return None
     about = index.about
@@ -231,7 +231,7 @@ def conversation(
     return Transcript(
         format=NAME,
         title=fields.first((fields.one_line(fields.text(about, "summary")), *typed))
-        or chat.title_of(opening),
+        or title_of(opening),
         items=items,
         external_id=fields.word(about, "sessionId", limit=255) or None,
         strategy="gemini",

@@ -12,8 +12,9 @@ from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
+from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit import runs
-from threads.domain.formats.kit.reading import Item, Row, attempt
+from threads.domain.formats.kit.items import Item, attempt
 from threads.domain.formats.kit.runs import Answer, Run
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
@@ -66,7 +67,7 @@ class _Items:
         self._tools: dict[str, str] = {}
         """The names of tools that were called and have not answered, by the calls' ids."""
 
-    def take(self, row: Row) -> Iterator[Item]:
+    def take(self, row: Element) -> Iterator[Item]:
         """The items that a line makes. Raises Invalid where it is no event."""
         value = fields.require(row.value, dict, "an event", ())
         match value.get("type"):
@@ -94,7 +95,7 @@ class _Items:
         """Whether what the model says now is of the next answer."""
         return self._answer.has_results or self._answer.is_full
 
-    def _message(self, value: dict[str, Any], row: Row) -> Iterator[Item]:
+    def _message(self, value: dict[str, Any], row: Element) -> Iterator[Item]:
         role = value.get("role")
         words = fields.require(value.get("content"), str, "text", ("content",))
         if role not in ("user", "assistant") or not words:
@@ -112,7 +113,7 @@ class _Items:
                 records=(row.record,),
             )
 
-    def _call(self, value: dict[str, Any], row: Row) -> Iterator[Item]:
+    def _call(self, value: dict[str, Any], row: Element) -> Iterator[Item]:
         name = value.get("tool_name")
         name = fields.require(name, str, "the name of a tool", ("tool_name",))
         id_ = fields.text(value, "tool_id")
@@ -122,7 +123,7 @@ class _Items:
         call = ToolCall(id_, name, value.get("parameters", {}))
         self._answer.add(call, row, _moment(value))
 
-    def _result(self, value: dict[str, Any], row: Row) -> Iterator[Item]:
+    def _result(self, value: dict[str, Any], row: Element) -> Iterator[Item]:
         """What a tool answered: what it showed, and why it failed."""
         id_ = fields.text(value, "tool_id")
         error = fields.mapping(value, "error")
@@ -141,7 +142,7 @@ class _Items:
         yield from self._answer.followed_by(message, row)
 
 
-def _event(value: dict[str, Any], row: Row, *details: str) -> Event:
+def _event(value: dict[str, Any], row: Element, *details: str) -> Event:
     """A record that is no message, with what it says it is in detail."""
     name = fields.text(value, "type") or "event"
     detail = fields.text(value, *details)

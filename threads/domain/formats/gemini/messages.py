@@ -13,10 +13,10 @@ from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats.format import Format, Writer
-from threads.domain.formats.io import fields, source
+from threads.domain.formats.io import fields, json_file
+from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, Span
-from threads.domain.formats.kit import chat, document
-from threads.domain.formats.kit.document import Members, Piece
+from threads.domain.formats.kit.transcripts import title_of, with_messages
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, ToolResult
@@ -140,41 +140,41 @@ class Contents:
         yield from self._reply(calls)
 
     def _system(self, name: str) -> Message | Event:
-        span = self.members[name]
-        piece = Piece(
-            document.value(self.file, span, (name,), self.warnings), span, (name,)
-        )
+        piece = json_file.member(self.file, self.members, name, self.warnings)
         found = self._message(piece, Calls())
         return replace(found, role=Role.SYSTEM) if isinstance(found, Message) else found
 
-    def _contents(self) -> Iterator[Piece]:
+    def _contents(self) -> Iterator[Element]:
         if self.is_lines:
-            for line, value in source.records(self.file, self.warnings):
-                yield Piece(value, line.span, ("line", line.number))
+            yield from json_file.lines(self.file, self.warnings)
         for name in LISTS:
             if name not in self.members:
                 continue
             span = self.members[name]
-            if document.is_list(self.file, span):
-                yield from document.elements(self.file, span, (name,), self.warnings)
+            if json_file.is_list(self.file, span):
+                yield from json_file.named_elements(
+                    self.file, span, (name,), self.warnings
+                )
             else:
-                value = document.value(self.file, span, (name,), self.warnings)
-                yield Piece(value, span, (name,))
+                yield json_file.member(self.file, self.members, name, self.warnings)
 
-    def _message(self, piece: Piece, calls: Calls) -> Message | Event:
+    def _message(self, piece: Element, calls: Calls) -> Message | Event:
         """The message of a content; what can't be read as one is an event."""
-        record = piece.span.record
+        record = piece.record
         if piece.value is BROKEN:
             return Event("unreadable", record)
         try:
             return read_content(piece.value, calls, at=piece.at, records=(record,))
         except Invalid as error:
-            self.warnings.append(document.warning(error, piece.at))
+            self.warnings.append(json_file.warning(error, piece.at))
             return Event("unreadable", record)
 
     def _reply(self, calls: Calls) -> Iterator[Message | Event]:
         found = [
-            (document.value(self.file, span, ("response",), self.warnings), span.record)
+            (
+                json_file.value(self.file, span, ("response",), self.warnings),
+                span.record,
+            )
             for span in self.replies
         ]
         chunks = [value for value, _ in found if isinstance(value, dict)]
@@ -182,7 +182,7 @@ class Contents:
         try:
             message = read_reply(chunks, calls)
         except Invalid as error:
-            self.warnings.append(document.warning(error))
+            self.warnings.append(json_file.warning(error))
             message = None
         if message is not None:
             yield replace(message, records=records)
@@ -194,31 +194,31 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of a file. Raises Invalid where it holds no message at all."""
     skipped: list[Warning] = []
     found = _conversations(file, skipped)
-    return document.conversations(found, skipped, _transcript)
+    return with_messages(found, skipped, _transcript)
 
 
 def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[Contents]:
-    whole = document.whole(file)
-    is_list = document.is_list(file, whole)
-    first = next(document.documents(file, []), whole)
-    keys = document.members(file, first, []).keys()
+    whole = json_file.whole(file)
+    is_list = json_file.is_list(file, whole)
+    first = next(json_file.documents(file, []), whole)
+    keys = json_file.places(file, first, []).keys()
     if "parts" in keys:
         is_lines = not is_list and first != whole
         yield Contents(file, {} if is_lines else {"contents": whole}, is_lines=is_lines)
     elif is_list and "candidates" in keys:
-        yield Contents(file, {}, tuple(document.documents(file, skipped)))
+        yield Contents(file, {}, tuple(json_file.documents(file, skipped)))
     else:
-        for span in document.documents(file, skipped):
+        for span in json_file.documents(file, skipped):
             yield _envelope(file, span)
 
 
 def _envelope(file: BinaryIO, span: Span) -> Contents:
     """The conversation of a request, of a response, or of a log of both."""
     warnings: list[Warning] = []
-    members: dict[str | int, Span] = dict(document.members(file, span, warnings))
+    members: dict[str | int, Span] = dict(json_file.places(file, span, warnings))
     for outer in ("request", "config"):
         if outer in members:
-            members |= document.members(file, members[outer], warnings)
+            members |= json_file.places(file, members[outer], warnings)
     replies = [members["response"]] if "response" in members else []
     if "candidates" in members:
         replies.append(span)
@@ -226,14 +226,14 @@ def _envelope(file: BinaryIO, span: Span) -> Contents:
 
 
 def _transcript(items: Contents, opening: list[Message]) -> Transcript:
-    title = fields.text({"t": document.get(items.file, items.members, "title")}, "t")
+    title = fields.text({"t": json_file.get(items.file, items.members, "title")}, "t")
     said = {
-        name: document.get(items.file, items.members, name) for name in (*IDS, "model")
+        name: json_file.get(items.file, items.members, name) for name in (*IDS, "model")
     }
     models = (message.model for message in opening if message.model)
     return Transcript(
         format=NAME,
-        title=fields.one_line(title) or chat.title_of(opening),
+        title=fields.one_line(title) or title_of(opening),
         items=items,
         external_id=fields.word(said, *IDS, limit=255) or None,
         strategy="gemini",

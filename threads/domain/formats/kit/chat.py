@@ -13,18 +13,16 @@ from io import SEEK_END
 from itertools import chain, islice
 from typing import Any, BinaryIO
 
-from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.io import fields, source
+from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.source import BROKEN, Span
-from threads.domain.formats.sample import HEAD, ROWS, Sample, first_record
-from threads.domain.message import Message, Role
-from threads.domain.transcript import Event, Transcript, Warning
+from threads.domain.formats.sample import HEAD, Sample
+from threads.domain.message import Message
+from threads.domain.transcript import Transcript, Warning
 
-from . import loose, titles
-from .conversation import PREFERRED, Envelope, Family, Lines, members_of
+from . import loose
+from .conversation import PREFERRED, Envelope, Family, Lines
+from .transcripts import TITLE_WITHIN, at_least_one, title_of, warn_first
 
-TITLE_WITHIN = 50
-"""Messages among which a user's first words are looked for, to name a conversation."""
 IDS = ("external_id", "session_id", "conversation_id")
 """Members that name the conversation; `id` is a request's."""
 HOLDERS = (
@@ -39,19 +37,10 @@ _OUTER = {"messages", PREFERRED, *(path[0] for path in HOLDERS)}
 def read(file: BinaryIO, family: Family) -> list[Transcript]:
     """The conversations of a file. Raises Invalid where it holds no message at all."""
     skipped: list[Warning] = []
-    found = [
-        (items, transcript)
-        for items in _conversations(file, family, skipped)
-        if (transcript := _transcript(items, skipped))
-    ]
-    if not found and skipped:
-        raise Invalid(skipped[0].message, code=skipped[0].code)
-    if not found:
-        raise Invalid("This file holds no messages.", code="no_messages")
-    first, _ = found[0]
-    first.given.extend(skipped)
-    first.warnings[:] = skipped
-    return [transcript for _, transcript in found]
+    found = (
+        _transcript(items, skipped) for items in _conversations(file, family, skipped)
+    )
+    return warn_first(at_least_one(found, skipped), skipped)
 
 
 def opening(sample: Sample, roles: Container[str]) -> list[dict[str, Any]]:
@@ -84,21 +73,15 @@ def _is_open(members: Container[str | int]) -> bool:
     return "role" in members or "messages" in members or "choices" in members
 
 
-def title_of(messages: Iterable[Message | Event]) -> str:
-    """The first words of a user among these messages, on one line."""
-    said = (m for m in messages if isinstance(m, Message) and m.role is Role.USER)
-    return titles.of_texts(message.text for message in said)
-
-
 def _conversations(
     file: BinaryIO, family: Family, skipped: list[Warning]
 ) -> Iterator[Lines | Envelope]:
-    first = first_record(_first_rows(file))
+    first = json_file.first_record(_first_rows(file))
     if first is not None and "role" in first and "messages" not in first:
         yield Lines(file, family)
     elif first is not None:
-        for line, value in source.records(file, skipped):
-            if value is not BROKEN:
+        for line in json_file.lines(file, skipped):
+            if line.value is not BROKEN:
                 yield from _envelope(file, family, line.span, skipped)
     elif not _is_list_of_envelopes(file):
         yield from _envelope(file, family, Span(0, file.seek(0, SEEK_END)), skipped)
@@ -113,7 +96,7 @@ def _first_rows(file: BinaryIO) -> list[bytes]:
     head = file.read(source.CHUNK)
     if b"\n" not in head.rstrip() and len(head) == source.CHUNK and _is_one_line(file):
         return []
-    return [line.data or b"" for line in islice(source.lines(file), ROWS)]
+    return json_file.first_lines(file)
 
 
 def _is_one_line(file: BinaryIO) -> bool:
@@ -130,8 +113,8 @@ def _is_one_line(file: BinaryIO) -> bool:
 def _is_list_of_envelopes(file: BinaryIO) -> bool:
     for child in islice(source.children(file), 1):
         if isinstance(child.key, int):
-            keys = {inner.key for inner in members_of(file, child.span.start, [])}
-            return "role" not in keys and bool(keys & _OUTER)
+            keys = json_file.places(file, child.span, []).keys()
+            return "role" not in keys and not _OUTER.isdisjoint(keys)
     return False
 
 
@@ -140,7 +123,7 @@ def _envelope(
 ) -> Iterator[Envelope]:
     """The conversation in the container that begins here; none where it is no container."""
     warnings: list[Warning] = []
-    found = members_of(file, span.start, warnings)
+    found = json_file.children(file, span.start, warnings)
     first = list(islice(found, 1))
     is_list = bool(first) and isinstance(first[0].key, int)
     members = (
@@ -149,7 +132,7 @@ def _envelope(
     if is_list:
         yield Envelope(file, family, {"messages": span})
     elif "requests" in members and not _is_open(members):
-        for child in members_of(file, members["requests"].start, warnings):
+        for child in json_file.children(file, members["requests"].start, warnings):
             yield from _envelope(file, family, child.span, skipped)
     else:
         yield from _held(file, family, span, members, warnings)
@@ -169,7 +152,7 @@ def _held(
         inner = {} if _is_open(members) else members
         for name in path:
             place = inner.get(name)
-            inner = _members(file, place, warnings) if place else {}
+            inner = json_file.places(file, place, warnings) if place else {}
         if inner and place:
             span, beside = place, {k: v for k, v in members.items() if k != path[0]}
             members = beside | inner
@@ -180,12 +163,6 @@ def _held(
     elif members:
         words = f"The object at {span.record} holds no messages."
         warnings.append(Warning("no_messages", words))
-
-
-def _members(
-    file: BinaryIO, span: Span, warnings: list[Warning]
-) -> dict[str | int, Span]:
-    return {child.key: child.span for child in members_of(file, span.start, warnings)}
 
 
 def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript | None:

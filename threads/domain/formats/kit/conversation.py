@@ -6,7 +6,8 @@ from typing import BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats import blocks
-from threads.domain.formats.io import fields, json_text, source, windows
+from threads.domain.formats.io import fields, json_file, json_text, source, windows
+from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import BROKEN, Span
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Text
@@ -54,15 +55,6 @@ class Family(NamedTuple):
     """The messages' `parsing_strategy`; empty where the file says it itself."""
 
 
-class Value(NamedTuple):
-    """A piece of the file, parsed (or `BROKEN`), and how people call its place."""
-
-    value: JSON
-    span: Span
-    at: Place
-    line: int | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Lines:
     """JSON Lines of messages: one conversation."""
@@ -85,7 +77,7 @@ class Lines:
         """What a line says that is more than a role and a text, or broken."""
         if value is BROKEN or not json_text.is_exact(value):
             value = windows.read_again(self.file, number, span, self.warnings)
-        line = Value(value, span, ("line", number), number)
+        line = Element(value, span, number, ("line", number))
         return _item(line, self.family, self.warnings)
 
     def get(self, _name: str) -> JSON:
@@ -124,9 +116,7 @@ class Envelope:
 
     def get(self, name: str) -> JSON:
         """A member of the conversation beside its messages; None where it can't be read."""
-        if name not in self.members:
-            return None
-        return self._value(self.members[name], (name,), []).value
+        return json_file.get(self.file, self.members, name)
 
     def _reply(self, response: JSON) -> Message | None:
         """The message of a response, of this family or another."""
@@ -137,8 +127,8 @@ class Envelope:
 
     def _messages(self) -> Iterator[Message | Event]:
         if "message" in self.members:
-            value = self._value(self.members["message"], ("message",), self.warnings)
-            yield _item(value, self.family, self.warnings)
+            row = json_file.member(self.file, self.members, "message", self.warnings)
+            yield _item(row, self.family, self.warnings)
         for name in ("messages", PREFERRED):
             if name in self.members:
                 yield from self._listed(name)
@@ -168,7 +158,7 @@ class Envelope:
         except Invalid as error:
             self.warnings.append(_warning(error, at, None))
             value = BROKEN
-        return _item(Value(value, span, at), self.family, self.warnings)
+        return _item(Element(value, span, at=at), self.family, self.warnings)
 
     def _read(
         self, name: str, reader: Callable[[JSON], Message | None]
@@ -176,37 +166,20 @@ class Envelope:
         """The message of a member, or an event where it is none; nothing where it is empty."""
         if name not in self.members:
             return
-        value = self._value(self.members[name], (name,), self.warnings)
+        held = json_file.member(self.file, self.members, name, self.warnings)
         try:
-            message = reader(value.value) if value.value is not BROKEN else None
+            message = reader(held.value) if held.value is not BROKEN else None
         except Invalid as error:
             self.warnings.append(_warning(error, error.at, None))
             message = None
         if message is not None:
-            yield replace(message, records=(value.span.record,))
-        elif value.value:
-            yield Event(name, value.span.record)
+            yield replace(message, records=(held.record,))
+        elif held.value:
+            yield Event(name, held.record)
 
     def _flat(self) -> JSON:
         """A response whose members stand beside the messages."""
         return {name: self.get(name) for name in FLAT_REPLY}
-
-    def _value(self, span: Span, at: Place, warnings: list[Warning]) -> Value:
-        try:
-            return Value(source.read_span(self.file, span), span, at)
-        except Invalid as error:
-            warnings.append(_warning(error, at, None))
-            return Value(BROKEN, span, at)
-
-
-def members_of(
-    file: BinaryIO, start: int, warnings: list[Warning]
-) -> Iterator[source.Child]:
-    """The members of the container that begins here; a warning where it can't be read on."""
-    try:
-        yield from source.children(file, start)
-    except Invalid as error:
-        warnings.append(_warning(error, (), None))
 
 
 def _roughly(data: bytes | None) -> JSON:
@@ -233,9 +206,9 @@ def _plain(
     return Message.__new__(Message, role=role, parts=(Text(text),), records=(record,))
 
 
-def _item(value: Value, family: Family, warnings: list[Warning]) -> Message | Event:
+def _item(row: Element, family: Family, warnings: list[Warning]) -> Message | Event:
     """The message of a value; what is none, or can't be read as one, is an event."""
-    record, given = value.span.record, value.value
+    record, given = row.record, row.value
     if given is BROKEN:
         return Event("unreadable", record)
     if isinstance(given, dict):
@@ -246,26 +219,26 @@ def _item(value: Value, family: Family, warnings: list[Warning]) -> Message | Ev
         elif loose_blocks.are_foreign(given["content"]):
             given = loose.mended(given)
     try:
-        return family.read_message(given, at=value.at, records=(record,))
+        return family.read_message(given, at=row.at, records=(record,))
     except Invalid as error:
-        return _mended(value, given, family) or _unread(value, error, warnings)
+        return _mended(row, given, family) or _unread(row, error, warnings)
 
 
-def _mended(value: Value, given: JSON, family: Family) -> Message | None:
+def _mended(row: Element, given: JSON, family: Family) -> Message | None:
     """The message of a value that is nearly of the published form."""
     if not isinstance(given, dict):
         return None
     try:
         return family.read_message(
-            loose.mended(given), at=value.at, records=(value.span.record,)
+            loose.mended(given), at=row.at, records=(row.record,)
         )
     except Invalid:
         return None
 
 
-def _unread(value: Value, error: Invalid, warnings: list[Warning]) -> Event:
-    warnings.append(_warning(error, error.at, value.line))
-    return Event("unreadable", value.span.record)
+def _unread(row: Element, error: Invalid, warnings: list[Warning]) -> Event:
+    warnings.append(_warning(error, error.at, row.line))
+    return Event("unreadable", row.record)
 
 
 def _read_system(system: JSON) -> Message | None:

@@ -11,12 +11,14 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from threads.domain.formats.io import fields, source, windows
+from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import Span
+from threads.domain.formats.kit.items import Item, Items
+from threads.domain.formats.kit.transcripts import at_least_one
+from threads.domain.formats.kit.transcripts import transcript as transcript_of
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import Part, Text, ToolCall
 from threads.domain.transcript import Transcript, Warning
-
-from .reading import Item, Reading, Row, conversation, conversations
 
 MOST_HELD = 16 << 20
 """Bytes of lines that become one message: what is told beyond them is the next one's."""
@@ -48,7 +50,7 @@ class Run:
 
 Begins = Callable[[dict[str, Any]], str]
 """The session's id, of a record that a run begins with; else an empty string."""
-Items = Callable[[Run, list[Warning]], Iterator[Item]]
+ReadRun = Callable[[Run, list[Warning]], Iterator[Item]]
 """Makes the items of a session."""
 Note = Callable[[Run, dict[str, Any], int], None]
 """Takes from a record, at its place in the file, what is to be known before it is read."""
@@ -77,18 +79,18 @@ def find(file: BinaryIO, begins: Begins, note: Note) -> list[Run]:
 
 
 def transcripts(
-    found: list[Run], items: Items, label: str, name: str, **members: Any
+    found: list[Run], read: ReadRun, label: str, name: str, **members: Any
 ) -> list[Transcript]:
     """The sessions, named by their ids where no user's words do so.
 
     Raises Invalid where none holds a message; beside others one may hold only events.
     """
-    readings = [Reading(partial(items, run)) for run in found]
+    readings = [Items(partial(read, run)) for run in found]
     told = [
-        conversation(reading, external_id=run.id or None, model=run.model, **members)
+        transcript_of(reading, external_id=run.id or None, model=run.model, **members)
         for run, reading in zip(found, readings, strict=True)
     ]
-    conversations(told, label, readings[0].warnings)
+    at_least_one(told, readings[0].warnings, label)
     return [
         replace(
             one
@@ -105,10 +107,10 @@ def transcripts(
     ]
 
 
-def rows(file: BinaryIO, run: Run, warnings: list[Warning]) -> Iterator[Row]:
+def rows(file: BinaryIO, run: Run, warnings: list[Warning]) -> Iterator[Element]:
     """The lines of a session."""
     for line in source.lines(file, Span(run.start, run.end), run.lines):
-        yield Row(source.read_line(line, warnings), line.span, line.number)
+        yield Element(source.read_line(line, warnings), line.span, line.number)
 
 
 class Answer:
@@ -140,7 +142,7 @@ class Answer:
     def add(
         self,
         part: Part | str,
-        row: Row,
+        row: Element,
         created_at: datetime | None = None,
         place: int = 0,
     ) -> None:
@@ -156,13 +158,13 @@ class Answer:
         self._records.append(row.record)
         self._size += row.span.end - row.span.start
 
-    def keep(self, item: Item, row: Row) -> None:
+    def keep(self, item: Item, row: Element) -> None:
         """An event, or the result of one of its calls, that follows it."""
         self._behind.append(item)
         self.has_results = self.has_results or isinstance(item, Message)
         self._size += row.span.end - row.span.start
 
-    def followed_by(self, item: Item, row: Row) -> Iterator[Item]:
+    def followed_by(self, item: Item, row: Element) -> Iterator[Item]:
         """The item itself, unless it is held with the answer that it follows."""
         if self and not self.is_full:
             self.keep(item, row)

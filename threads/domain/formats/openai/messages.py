@@ -16,6 +16,7 @@ from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats import blocks
 from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit import chat
 from threads.domain.formats.kit.conversation import Family
 from threads.domain.formats.requests.form import Piece, RequestForm
@@ -160,6 +161,11 @@ def _word(value: JSON, at: Place) -> str:
 
 
 # Files
+
+
+def read_element(row: Element) -> Iterator[Message]:
+    """The message that an element of a list is. Raises Invalid where it is none."""
+    yield read_message(row.value, records=(row.record,))
 
 
 def _score(sample: Sample) -> float:

@@ -15,10 +15,11 @@ from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format, Heading, Writer
-from threads.domain.formats.io import fields, json_text, source
+from threads.domain.formats.io import fields, json_file, json_text
+from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, Span
-from threads.domain.formats.kit import chat, conversation, document
-from threads.domain.formats.kit.document import Members, Piece
+from threads.domain.formats.kit import conversation
+from threads.domain.formats.kit.transcripts import title_of, with_messages
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON
@@ -65,8 +66,8 @@ class Items:
 
     def get(self, *names: str) -> JSON:
         """The value of a member, of the request or else of the response."""
-        found = document.get(self.file, self.request, *names)
-        return found or document.get(self.file, self.response, *names)
+        found = json_file.get(self.file, self.request, *names)
+        return found or json_file.get(self.file, self.response, *names)
 
     def _miss(self) -> None:
         """Say that the history is elsewhere, where it is."""
@@ -80,27 +81,24 @@ class Items:
         yield from self._joined(self._pieces(self.request, "input", Role.USER))
         yield from self._joined(self._pieces(self.request, "data"))
         if self.is_lines:
-            lines = source.records(self.file, self.warnings)
-            yield from self._joined(
-                Piece(value, line.span, ("line", line.number)) for line, value in lines
-            )
+            yield from self._joined(json_file.lines(self.file, self.warnings))
 
     def _pieces(
         self, members: Members, name: str, role: Role | None = None
-    ) -> Iterator[Piece]:
+    ) -> Iterator[Element]:
         """The items of a member; words alone are an item of this role."""
         if (span := members.get(name)) is None:
             return
-        if document.is_list(self.file, span):
-            yield from document.elements(self.file, span, (name,), self.warnings)
+        if json_file.is_list(self.file, span):
+            yield from json_file.named_elements(self.file, span, (name,), self.warnings)
             return
-        value = document.value(self.file, span, (name,), self.warnings)
-        if isinstance(value, str) and value and role is not None:
-            yield Piece({"role": str(role), "content": value}, span, (name,))
-        elif value:
-            yield Piece(value, span, (name,))
+        held = json_file.member(self.file, members, name, self.warnings)
+        if isinstance(held.value, str) and held.value and role is not None:
+            yield held._replace(value={"role": str(role), "content": held.value})
+        elif held.value:
+            yield held
 
-    def _joined(self, pieces: Iterable[Piece]) -> Iterator[Message | Event]:
+    def _joined(self, pieces: Iterable[Element]) -> Iterator[Message | Event]:
         """Messages of the pieces; the assistant's in a row are one."""
         answer = Answer()
         aside: list[Event] = []
@@ -118,7 +116,7 @@ class Items:
         yield from _ended(answer)
         yield from aside
 
-    def _item(self, piece: Piece) -> Item | Event:
+    def _item(self, piece: Element) -> Item | Event:
         """The item of a piece; an event where it is none, or can't be read as one."""
         record = piece.span.record
         if piece.value is BROKEN:
@@ -126,14 +124,14 @@ class Items:
         try:
             item = read_item(piece.value, piece.at)
         except Invalid as error:
-            self.warnings.append(document.warning(error, piece.at))
+            self.warnings.append(json_file.warning(error, piece.at))
             return Event("unreadable", record)
         return item or Event(fields.text(piece.value, "type") or "record", record)
 
     def _reply(self, message: Message) -> Message:
         """What the response says of its message: its id, model, time and tokens."""
         response = {
-            name: document.get(self.file, self.response, name)
+            name: json_file.get(self.file, self.response, name)
             for name in ("id", "model", "created_at", "usage")
         }
         details = fields.mapping(response["usage"], "input_tokens_details")
@@ -150,17 +148,17 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of a file. Raises Invalid where it holds no message at all."""
     skipped: list[Warning] = []
     found = _conversations(file, skipped)
-    return document.conversations(found, skipped, _transcript)
+    return with_messages(found, skipped, _transcript)
 
 
 def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[Items]:
-    whole = document.whole(file)
-    first = next(document.documents(file, []), whole)
-    if not _is_envelope(document.members(file, first, []).keys()):
-        is_lines = not document.is_list(file, whole) and first != whole
+    whole = json_file.whole(file)
+    first = next(json_file.documents(file, []), whole)
+    if not _is_envelope(json_file.places(file, first, []).keys()):
+        is_lines = not json_file.is_list(file, whole) and first != whole
         yield Items(file, {} if is_lines else {"data": whole}, is_lines=is_lines)
         return
-    for span in document.documents(file, skipped):
+    for span in json_file.documents(file, skipped):
         yield _envelope(file, span)
 
 
@@ -173,13 +171,13 @@ def _is_envelope(keys: Iterable[str | int]) -> bool:
 def _envelope(file: BinaryIO, span: Span) -> Items:
     """The conversation of a request, of a response, or of a log of both."""
     warnings: list[Warning] = []
-    found = document.members(file, span, warnings)
+    found = json_file.places(file, span, warnings)
     request, response = dict(found), dict(found)
     if "request" in found or "response" in found or "body" in found:
         request = _inner(file, found, "request") or _inner(file, found, "body")
         response = _inner(file, found, "response")
         request = {name: found[name] for name in found.keys() & set(IDS)} | request
-    name = fields.text({"is": document.get(file, found, "custom_id")}, "is")
+    name = fields.text({"is": json_file.get(file, found, "custom_id")}, "is")
     return Items(file, request, response, custom_id=name, given=warnings)
 
 
@@ -187,16 +185,16 @@ def _inner(file: BinaryIO, found: Members, name: str) -> dict[str | int, Span]:
     """The members of a member, also where a `body` lies in between."""
     if name not in found:
         return {}
-    inner = dict(document.members(file, found[name], []))
+    inner = dict(json_file.places(file, found[name], []))
     return _inner(file, inner, "body") if "body" in inner else inner
 
 
 def _transcript(items: Items, opening: list[Message]) -> Transcript:
     said = {name: items.get(name) for name in (*IDS, "title", "model")}
-    title = fields.one_line(fields.text(said, "title")) or chat.title_of(opening)
+    title = fields.one_line(fields.text(said, "title")) or title_of(opening)
     if isinstance(said["conversation"], dict):
         said["conversation"] = said["conversation"].get("id")
-    answered = {"model": document.get(items.file, items.response, "model")}
+    answered = {"model": json_file.get(items.file, items.response, "model")}
     return Transcript(
         format=NAME,
         title=title or fields.one_line(items.custom_id),

@@ -12,11 +12,11 @@ from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered
+from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, Span
-from threads.domain.formats.kit import document
-from threads.domain.formats.kit.document import Members, Piece
+from threads.domain.formats.kit.transcripts import refusal
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Event, Transcript, Warning
 
@@ -45,17 +45,17 @@ class Export:
 
     def __iter__(self) -> Iterator[Item]:
         self.warnings[:] = self.given
-        info = document.get(self.file, self.members, "info")
+        info = json_file.get(self.file, self.members, "info")
         turns = Turns(fields.mapping(info).get("revert"))
         if "messages" in self.members:
             span = self.members["messages"]
-            for piece in document.elements(
+            for piece in json_file.named_elements(
                 self.file, span, ("messages",), self.warnings
             ):
                 yield from self._take(piece, turns)
         yield from turns.end()
 
-    def _take(self, piece: Piece, turns: Turns) -> Iterator[Item]:
+    def _take(self, piece: Element, turns: Turns) -> Iterator[Item]:
         if piece.value is BROKEN or not isinstance(piece.value, dict):
             yield Event("unreadable", piece.span.record)
             return
@@ -71,9 +71,9 @@ class Export:
         """The places of a message's parts."""
         self.file.seek(span.start)
         inner = io.BytesIO(self.file.read(span.end - span.start))
-        found = document.members(inner, document.whole(inner), [])
+        found = json_file.places(inner, json_file.whole(inner), [])
         if "parts" in found:
-            for child in document.pieces(inner, found["parts"], []):
+            for child in json_file.children(inner, found["parts"].start, []):
                 yield Span(span.start + child.span.start, span.start + child.span.end)
 
 
@@ -87,18 +87,18 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         skipped = []
         found = list(_exports(file, skipped))
     if not found and skipped:
-        raise document.refusal(skipped)
+        raise refusal(skipped)
     if not found:
         raise Invalid(f"This is {LABEL}, but it holds no messages.", code="no_messages")
     return found
 
 
 def _exports(file: BinaryIO, skipped: list[Warning]) -> Iterator[Transcript]:
-    for span in document.documents(file, skipped):
+    for span in json_file.documents(file, skipped):
         warnings: list[Warning] = []
-        members = document.members(file, span, warnings)
+        members = json_file.places(file, span, warnings)
         items = Export(file, members, given=warnings)
-        info = fields.mapping(document.get(file, members, "info"))
+        info = fields.mapping(json_file.get(file, members, "info"))
         if found := transcript(info, items, items.warnings):
             yield found
         else:

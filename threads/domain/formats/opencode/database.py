@@ -19,8 +19,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.io import fields, json_text
-from threads.domain.formats.kit import document
+from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.part import JSON
 from threads.domain.transcript import Transcript, Warning
 
@@ -146,7 +145,7 @@ class Rows:
                 for rowid, id_ in rows:
                     yield from turns.take(self._turn(connection, rowid, _text(id_)))
         except Invalid as error:
-            self.warnings.append(document.warning(error))
+            self.warnings.append(json_file.warning(error))
         yield from turns.end()
 
     def _turn(self, connection: sqlite3.Connection, rowid: int, id_: str) -> Turn:
@@ -165,7 +164,7 @@ class Rows:
         try:
             return fields.mapping(read_row(connection, table, rowid))
         except Invalid as error:
-            self.warnings.append(document.warning(error, (table, rowid)))
+            self.warnings.append(json_file.warning(error, (table, rowid)))
             return {}
 
     def call_of(self, child: str) -> str:

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import MAX_PIECE, too_long
-from threads.domain.formats.kit import document
 from threads.domain.transcript import Warning
 
 from .database import transcripts
@@ -172,5 +171,5 @@ def load(member: Member, warnings: list[Warning]) -> dict[str, Any]:
         with member.open() as file:
             return fields.mapping(json_text.parse(file.read(MAX_PIECE).strip()))
     except Invalid as error:
-        warnings.append(document.warning(error, (member.name,)))
+        warnings.append(json_file.warning(error, (member.name,)))
         return {}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from threads.domain.formats.io import fields
-from threads.domain.formats.kit import chat, document
+from threads.domain.formats.kit.transcripts import first_messages, title_of
 from threads.domain.message import Message
 from threads.domain.transcript import Parent, Relation, Transcript, Warning
 
@@ -30,7 +30,7 @@ def transcript(
 
     `call_of` finds the call in the parent's session that began this one.
     """
-    opening = document.opening(items)
+    opening = first_messages(items)
     if not opening:
         return None
     own = fields.word(info, "id", limit=255)
@@ -40,7 +40,7 @@ def transcript(
         format=NAME,
         title=title
         if title and not _UNNAMED.match(title)
-        else chat.title_of(opening) or title,
+        else title_of(opening) or title,
         items=items,
         external_id=own or None,
         strategy=_strategy(info, opening),

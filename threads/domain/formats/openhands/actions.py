@@ -11,7 +11,8 @@ from typing import Any
 
 from threads.domain.formats import blocks
 from threads.domain.formats.io import base64_text, fields
-from threads.domain.formats.kit.reading import Item, Row
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit.items import Item
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
 from threads.domain.part import Image, Part, Text, ToolCall, ToolResult
@@ -47,7 +48,7 @@ class Actions:
     """The message that each event became, by the event's number."""
     _now: int | None = None
 
-    def take(self, row: Row) -> Iterator[Item]:
+    def take(self, row: Element) -> Iterator[Item]:
         """The item of an event. Raises Invalid where it is none."""
         event = fields.require(row.value, dict, "an event", ())
         moment = fields.moment(event.get("timestamp"))
@@ -138,7 +139,7 @@ class Actions:
         part = ToolResult(call_id, tuple(content), name, seen == "error")
         return Message(role=Role.TOOL, parts=(part,))
 
-    def _condensation(self, event: dict[str, Any], row: Row) -> Compaction | None:
+    def _condensation(self, event: dict[str, Any], row: Element) -> Compaction | None:
         """What the condenser forgot, with its summary in place; without one an event."""
         told = fields.mapping(event, "args")
         named = fields.items(told, "forgotten_event_ids")

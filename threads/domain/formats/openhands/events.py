@@ -16,24 +16,13 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
+from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit.reading import (
-    Item,
-    Reading,
-    Row,
-    attempt,
-    conversation,
-    conversations,
-    element,
-    elements,
-    members,
-    objects,
-    one_object,
-    rows,
-    value_of,
-)
+from threads.domain.formats.kit.items import Item, Items, attempt
+from threads.domain.formats.kit.transcripts import at_least_one
+from threads.domain.formats.kit.transcripts import transcript as transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Event, Transcript, Warning
 
@@ -61,23 +50,23 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     if "history" in value:
         return _instances(file)
     maker: Maker = Kinds if "kind" in value else Actions
-    reading = Reading(partial(_events, file, maker))
-    return conversations([_transcript(reading)], LABEL, reading.warnings)
+    reading = Items(partial(_events, file, maker))
+    return at_least_one([_transcript(reading)], reading.warnings, LABEL)
 
 
-def _given(file: BinaryIO, warnings: list[Warning]) -> Iterator[Row]:
+def _given(file: BinaryIO, warnings: list[Warning]) -> Iterator[Element]:
     """The events of a file: its lines, its elements, or those of a list in its object."""
-    whole = one_object(file)
-    found = members(file, whole.start, []) if whole else {}
+    whole = json_file.one_object(file)
+    found = json_file.members(file, whole.start, []) if whole else {}
     named = [found[name] for name in LISTS if name in found]
     if named:
-        yield from elements(file, named[0].start, warnings)
+        yield from json_file.elements(file, named[0].start, warnings)
     else:
-        yield from rows(file, warnings)
+        yield from json_file.rows(file, warnings)
 
 
-def _transcript(reading: Reading, **said: Any) -> Transcript | None:
-    return conversation(reading, format=NAME, **said)
+def _transcript(reading: Items, **said: Any) -> Transcript | None:
+    return transcript_of(reading, format=NAME, **said)
 
 
 def _events(file: BinaryIO, maker: Maker, warnings: list[Warning]) -> Iterator[Item]:
@@ -85,7 +74,7 @@ def _events(file: BinaryIO, maker: Maker, warnings: list[Warning]) -> Iterator[I
 
 
 def _items(
-    given: Iterable[Row], maker: Actions | Kinds, warnings: list[Warning]
+    given: Iterable[Element], maker: Actions | Kinds, warnings: list[Warning]
 ) -> Iterator[Item]:
     for row in given:
         for item in attempt(partial(maker.take, row), row, warnings):
@@ -101,16 +90,14 @@ def _instances(file: BinaryIO) -> list[Transcript]:
     """One conversation a line, named as its instance."""
     warnings: list[Warning] = []
     found: list[Transcript | None] = []
-    for span in objects(file, warnings):
-        inner = members(file, span.start, warnings)
-        title = value_of(file, inner.get("instance_id"))
-        reading = Reading(
-            partial(_history, file, inner), () if found else tuple(warnings)
-        )
+    for span in json_file.objects(file, warnings):
+        inner = json_file.members(file, span.start, warnings)
+        title = json_file.get(file, inner, "instance_id")
+        reading = Items(partial(_history, file, inner), [] if found else warnings[:])
         found.append(
             _transcript(reading, title=title if isinstance(title, str) else "")
         )
-    return conversations(found, LABEL, warnings)
+    return at_least_one(found, warnings, LABEL)
 
 
 def _history(
@@ -118,18 +105,18 @@ def _history(
 ) -> Iterator[Item]:
     """The events of an instance, then what became of it."""
     if "history" in found:
-        given = _flat(elements(file, found["history"].start, warnings))
+        given = _flat(json_file.elements(file, found["history"].start, warnings))
         yield from _items(given, Actions(), warnings)
     for name, span in found.items():
         if name != "history":
             yield Event(name, span.record)
 
 
-def _flat(given: Iterable[Row]) -> Iterator[Row]:
+def _flat(given: Iterable[Element]) -> Iterator[Element]:
     """Events one by one, also where an action and its observation come as a pair."""
     for row in given:
         if isinstance(row.value, list):
-            yield from (Row(one, row.span, row.line) for one in row.value)
+            yield from (Element(one, row.span, row.line) for one in row.value)
         else:
             yield row
 
@@ -154,16 +141,18 @@ def gather(folder: Folder) -> list[Gathered]:
 
 def _gathered(folder: Folder, place: str, inside: list[Member]) -> Gathered | None:
     with inside[0].open() as file:
-        first = fields.mapping(value_of(file, Span(0, inside[0].size)))
+        first = fields.mapping(json_file.known_value(file, Span(0, inside[0].size), []))
     if "source" not in first:
         return None
     notes = [member for note in NOTES if (member := folder.members.get(place + note))]
     told: dict[str, Any] = {}
     for member in notes:
         with member.open() as file:
-            told |= fields.mapping(value_of(file, Span(0, member.size)))
+            told |= fields.mapping(
+                json_file.known_value(file, Span(0, member.size), [])
+            )
     transcript = _transcript(
-        Reading(partial(_files, notes, inside, Kinds if "kind" in first else Actions)),
+        Items(partial(_files, notes, inside, Kinds if "kind" in first else Actions)),
         title=fields.text(told, "title"),
         external_id=fields.word(told, "id", "conversation_id", limit=255) or None,
         model=fields.word(
@@ -183,11 +172,11 @@ def _files(
     yield from _items(_rows(inside, warnings), maker(), warnings)
 
 
-def _rows(inside: list[Member], warnings: list[Warning]) -> Iterator[Row]:
+def _rows(inside: list[Member], warnings: list[Warning]) -> Iterator[Element]:
     for member in inside:
         with member.open() as file:
-            row = element(file, Span(0, member.size), warnings)
-        yield Row(row.value, row.span, member=member.name)
+            row = json_file.element(file, Span(0, member.size), warnings)
+        yield Element(row.value, row.span, member=member.name)
 
 
 def _score(sample: Sample) -> float:

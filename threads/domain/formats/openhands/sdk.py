@@ -6,7 +6,8 @@ from typing import Any
 
 from threads.domain.formats import blocks
 from threads.domain.formats.io import fields
-from threads.domain.formats.kit.reading import Item, Row
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit.items import Item
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
 from threads.domain.part import (
@@ -34,7 +35,7 @@ class Kinds:
     _ordinals: dict[str, int] = field(default_factory=dict)
     """The message that each event became, by the event's id."""
 
-    def take(self, row: Row) -> Iterator[Item]:
+    def take(self, row: Element) -> Iterator[Item]:
         """The items that an event makes. Raises Invalid where it is none."""
         event = fields.require(row.value, dict, "an event", ())
         moment = fields.moment(event.get("timestamp"))
@@ -81,7 +82,7 @@ class Kinds:
         yield from self.rest()
         self._held, self._ids = made, [id_]
 
-    def _condensation(self, event: dict[str, Any], row: Row) -> Compaction | None:
+    def _condensation(self, event: dict[str, Any], row: Element) -> Compaction | None:
         """What the condenser forgot, with its summary in place; without one an event."""
         forgotten = set(map(str, fields.items(event, "forgotten_event_ids")))
         known = {self._ordinals[id_] for id_ in forgotten & self._ordinals.keys()}

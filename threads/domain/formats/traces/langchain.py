@@ -14,11 +14,10 @@ from typing import Any, BinaryIO
 
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit import pieces
-from threads.domain.formats.kit.conversation import members_of
-from threads.domain.formats.kit.pieces import Item, Items, Opener, value_of
+from threads.domain.formats.kit.items import Item, Opener, items_in, opened
+from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
@@ -138,31 +137,33 @@ def _usage(data: dict[str, Any], meta: dict[str, Any]) -> Usage | None:
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of a file: itself, or one a row."""
     skipped: list[Warning] = []
-    opener = pieces.opened(file)
+    opener = opened(file)
     found: list[Transcript | None] = []
     bare: list[Span] = []
-    for span in pieces.objects(file, "messages", skipped):
-        row = pieces.near(file, span)
-        value = value_of(row, span, skipped)
+    for span in json_file.held_objects(file, "messages", skipped):
+        row = json_file.in_memory(file, span)
+        value = json_file.known_value(row, span, skipped)
         if (held := _held(row, span, value)) is None:
             bare.append(span)
         else:
             found.append(_transcript(file, held, opener, value))
     if bare:
         found.append(_transcript(file, bare, opener, None))
-    return pieces.finish((one for one in found if one), skipped, LABEL)
+    return warn_first(
+        at_least_one((one for one in found if one), skipped, LABEL), skipped
+    )
 
 
 def _held(file: BinaryIO, span: Span, value: JSON) -> list[Span] | None:
     """Where the messages of a row stand; None where it is no row."""
     if isinstance(value, list):
-        return [child.span for child in members_of(file, span.start, [])]
+        return [child.span for child in json_file.children(file, span.start, [])]
     if is_message(value) or not isinstance(value, dict):
         return None
-    for child in members_of(file, span.start, []):
+    for child in json_file.children(file, span.start, []):
         inner = value.get(str(child.key))
         if child.key == "messages" and isinstance(inner, list):
-            return [one.span for one in members_of(file, child.span.start, [])]
+            return [one.span for one in json_file.children(file, child.span.start, [])]
         if child.key in HOLDERS and isinstance(inner, dict):
             found = _held(file, child.span, inner)
             if found is not None:
@@ -177,7 +178,7 @@ def _transcript(
 
     def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
         for span in spans:
-            value = value_of(file, span, warnings)
+            value = json_file.known_value(file, span, warnings)
             message = read_message(value)
             if message is None:
                 kind = _opened(value)[0]
@@ -189,7 +190,7 @@ def _transcript(
     messages = list(islice(found, OPENING))
     if not messages:
         return None
-    items = Items(opener, read)
+    items = items_in(opener, read)
     words = (m.text.strip() for m in messages if m.role is Role.USER)
     return Transcript(
         format=NAME,

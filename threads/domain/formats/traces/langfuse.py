@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit import pieces
-from threads.domain.formats.kit.conversation import members_of
-from threads.domain.formats.kit.pieces import value_of
+from threads.domain.formats.kit.items import opened
+from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import ToolResult
@@ -40,27 +39,27 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     skipped: list[Warning] = []
     steps: list[Step] = []
     titles: dict[str, str] = {}
-    for span in pieces.objects(file, "data", skipped):
+    for span in json_file.held_objects(file, "data", skipped):
         steps += _trace(file, span, titles, skipped)
-    opener = pieces.opened(file)
+    opener = opened(file)
     found = traces.transcripts(NAME, steps, titles, opener, _read_step)
-    return pieces.finish(found, skipped, LABEL)
+    return warn_first(at_least_one(found, skipped, LABEL), skipped)
 
 
 def _trace(
     file: BinaryIO, span: Span, titles: dict[str, str], skipped: list[Warning]
 ) -> Iterator[Step]:
     """The observations of one trace, as steps; the trace itself where none holds a message."""
-    file = pieces.near(file, span)
-    members = {child.key: child.span for child in members_of(file, span.start, skipped)}
+    file = json_file.in_memory(file, span)
+    members = json_file.places(file, span, skipped)
     own = members.get("trace", span)
-    trace = fields.mapping(value_of(file, own, skipped))
+    trace = fields.mapping(json_file.known_value(file, own, skipped))
     group = fields.word(trace, "sessionId", "id", limit=200)
     titles.setdefault(group, fields.one_line(fields.text(trace, "name")))
     found = []
-    if (held := members.get("observations")) and pieces.opens_list(file, held):
-        for child in members_of(file, held.start, skipped):
-            value = fields.mapping(value_of(file, child.span, skipped))
+    if (held := members.get("observations")) and json_file.is_list(file, held):
+        for child in json_file.children(file, held.start, skipped):
+            value = fields.mapping(json_file.known_value(file, child.span, skipped))
             found.append(_step(value, child.span, group))
     yield from found
     if not any(one.marks for one in found):
@@ -108,7 +107,9 @@ def tool_result(answer: Any, name: str, call_id: str = "") -> Message:
 
 
 def _read_step(file: BinaryIO, one: Step, warnings: list[Warning]) -> Said:
-    return read_said(fields.mapping(value_of(file, span_of(one), warnings)))
+    return read_said(
+        fields.mapping(json_file.known_value(file, span_of(one), warnings))
+    )
 
 
 def span_of(one: Step) -> Span:

@@ -11,11 +11,10 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit import pieces
-from threads.domain.formats.kit.conversation import members_of
-from threads.domain.formats.kit.pieces import value_of
+from threads.domain.formats.kit.items import opened
+from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
 from threads.domain.part import JSON
 from threads.domain.transcript import Transcript, Warning
@@ -43,14 +42,14 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of the traces in a file."""
     skipped: list[Warning] = []
     steps = [
-        _step(fields.mapping(value_of(row, place, skipped)), place)
-        for span in pieces.objects(file, "data", skipped)
-        for row in [pieces.near(file, span)]
+        _step(fields.mapping(json_file.known_value(row, place, skipped)), place)
+        for span in json_file.held_objects(file, "data", skipped)
+        for row in [json_file.in_memory(file, span)]
         for place in _spans(row, span, skipped)
     ]
-    opener = pieces.opened(file)
+    opener = opened(file)
     found = traces.transcripts(NAME, _joined(steps), {}, opener, _read_step)
-    return pieces.finish(found, skipped, LABEL)
+    return warn_first(at_least_one(found, skipped, LABEL), skipped)
 
 
 def _joined(steps: list[tuple[Step, str]]) -> Iterator[Step]:
@@ -65,13 +64,13 @@ def _joined(steps: list[tuple[Step, str]]) -> Iterator[Step]:
 
 def _spans(file: BinaryIO, row: Span, skipped: list[Warning]) -> Iterator[Span]:
     """The places of spans: the row itself, or those in OTLP's lists."""
-    members = {child.key: child.span for child in members_of(file, row.start, skipped)}
+    members = json_file.places(file, row, skipped)
     held = [members[name] for name in NESTED if name in members]
     if not held:
         yield row
     for span in held:
-        if pieces.opens_list(file, span):
-            for child in members_of(file, span.start, skipped):
+        if json_file.is_list(file, span):
+            for child in json_file.children(file, span.start, skipped):
                 yield from _spans(file, child.span, skipped)
 
 
@@ -119,7 +118,9 @@ def read_said(value: dict[str, Any]) -> Said:
 
 
 def _read_step(file: BinaryIO, one: Step, warnings: list[Warning]) -> Said:
-    return read_said(fields.mapping(value_of(file, span_of(one), warnings)))
+    return read_said(
+        fields.mapping(json_file.known_value(file, span_of(one), warnings))
+    )
 
 
 def _columns(value: dict[str, Any], prefix: str) -> dict[str, Any]:

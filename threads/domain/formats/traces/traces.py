@@ -17,8 +17,8 @@ from itertools import islice
 from typing import BinaryIO
 
 from threads.domain.formats.io import fields
+from threads.domain.formats.kit.items import Item, Opener, ReadFile, items_in
 from threads.domain.formats.kit.links import Links
-from threads.domain.formats.kit.pieces import Item, Items, Opener, Reading
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Transcript, Warning
 
@@ -172,7 +172,7 @@ def _answer(thread: Thread, ordered: Sequence[Step]) -> None:
             thread.marks += one.marks
 
 
-def reading(thread: Thread, events: Iterable[Step], read: Read) -> Reading:
+def reading(thread: Thread, events: Iterable[Step], read: Read) -> ReadFile:
     """How a conversation's items are read; `events` are the steps that made none of it."""
 
     def items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
@@ -236,7 +236,7 @@ def transcripts(
         used = {record for thread in found for record in thread.records}
         rest = [one for one in of if one.record not in used]
         for number, thread in enumerate(found):
-            items = Items(opener, reading(thread, () if number else rest, read))
+            items = items_in(opener, reading(thread, () if number else rest, read))
             said = (item for item in items if isinstance(item, Message))
             users = (m.text.strip() for m in islice(said, 50) if m.role is Role.USER)
             title = fields.one_line(fields.first(users)) or titles.get(group, "")

@@ -9,8 +9,8 @@ from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.folders import folder
 from tests.threads.support.readings import messages
 from threads.domain import formats
-from threads.domain.formats.exports import chatgpt, chatgpt_tree
-from threads.domain.formats.io import source
+from threads.domain.formats.exports import chatgpt
+from threads.domain.formats.io import json_file, source
 from threads.domain.part import File, Image, Opaque, Text
 
 from .chatgpt_exports import GREEN, HI, PNG, conversation, line, read, say, tree
@@ -148,6 +148,6 @@ def test_other_folders_are_left_alone() -> None:
 
 def test_an_unreadable_node_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     [transcript] = read(conversation(line(HI, GREEN)))
-    monkeypatch.setattr(chatgpt_tree, "value_of", lambda *_: None)
+    monkeypatch.setattr(json_file, "known_value", lambda *_: None)
 
     assert len(messages(transcript)) == 2

@@ -1,0 +1,272 @@
+"""A JSON file looked into by places: the objects in it, their members, lists and values.
+
+A container may be larger than memory, so that only the places of what it holds are found, and a
+value is read when it is asked for. Nothing here raises: what can't be read is a warning in the
+list that is handed in.
+"""
+
+from collections.abc import Iterator, Mapping
+from io import SEEK_END
+from itertools import islice
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.part import JSON
+from threads.domain.transcript import Warning
+
+from . import fields, json_text, source
+from .source import BROKEN, Child, Span
+
+ROWS = 4
+"""Lines by which JSON Lines are told from a document."""
+EMPTY = 4
+"""Bytes of the longest value that says nothing: `null`."""
+Members = Mapping[str | int, Span]
+"""The places of an object's members by their names, or of a list's elements."""
+
+
+class Element(NamedTuple):
+    """A line of JSON Lines, or an element or member of a document: its value, or `BROKEN`."""
+
+    value: JSON
+    span: Span
+    line: int | None = None
+    at: Place = ()
+    """How people call its place, where it has a name."""
+    member: str = ""
+    """The file of a folder that it lies in, where that isn't the transcript's own."""
+
+    @property
+    def record(self) -> str:
+        """Its locator, as in `Message.records`."""
+        place = f"{self.member}#" if self.member else ""
+        return place + self.span.record
+
+
+# Containers
+
+
+def children(file: BinaryIO, start: int, warnings: list[Warning]) -> Iterator[Child]:
+    """The members or elements of the container that begins here, as far as they can be found."""
+    try:
+        yield from source.children(file, start)
+    except Invalid as error:
+        words = f"The file can't be read to its end. {error.message}"
+        warnings.append(Warning(error.code, words))
+
+
+def places(
+    file: BinaryIO, span: Span, warnings: list[Warning]
+) -> dict[str | int, Span]:
+    """The places of a container's members, or of its elements by their numbers."""
+    return {child.key: child.span for child in children(file, span.start, warnings)}
+
+
+def members(file: BinaryIO, start: int, warnings: list[Warning]) -> dict[str, Span]:
+    """The places of an object's members; empty for another value."""
+    found = children(file, start, warnings)
+    return {key: span for key, span in found if isinstance(key, str)}
+
+
+def elements(file: BinaryIO, start: int, warnings: list[Warning]) -> Iterator[Element]:
+    """The elements of the list that begins here; nothing of another value."""
+    for key, span in children(file, start, warnings):
+        if isinstance(key, int):
+            yield element(file, span, warnings)
+
+
+def named_elements(
+    file: BinaryIO, span: Span, at: Place, warnings: list[Warning]
+) -> Iterator[Element]:
+    """The elements of the list at a place, each with how people call its own."""
+    for child in children(file, span.start, warnings):
+        place = (*at, child.key)
+        yield Element(value(file, child.span, place, warnings), child.span, at=place)
+
+
+def is_list(file: BinaryIO, span: Span) -> bool:
+    """Whether a list begins at a place."""
+    file.seek(span.start)
+    return file.read(1 << 10).lstrip().startswith(b"[")
+
+
+# Values
+
+
+def element(file: BinaryIO, span: Span, warnings: list[Warning]) -> Element:
+    """What stands at a place; with `BROKEN` and one more warning where it can't be read."""
+    return Element(value(file, span, (span.record,), warnings), span)
+
+
+def value(file: BinaryIO, span: Span, at: Place, warnings: list[Warning]) -> JSON:
+    """The value at a place, `at` for people; `BROKEN` and one more warning where it is none."""
+    try:
+        return source.read_span(file, span)
+    except Invalid as error:
+        warnings.append(warning(error, at or (f"byte {span.start:,}",)))
+        return BROKEN
+
+
+def member(
+    file: BinaryIO, found: Members, name: str, warnings: list[Warning]
+) -> Element:
+    """A member that is there, called by its name."""
+    span, at = found[name], (name,)
+    return Element(value(file, span, at, warnings), span, at=at)
+
+
+def known_value(file: BinaryIO, span: Span, warnings: list[Warning]) -> JSON:
+    """The value at a place; None and one more warning where it can't be read."""
+    found = value(file, span, (), warnings)
+    return None if found is BROKEN else found
+
+
+def get(file: BinaryIO, found: Mapping[str, Span] | Members, *names: str) -> JSON:
+    """The value of the first of these members that is there; None where it can't be read."""
+    for name in names:
+        if span := found.get(name):
+            return known_value(file, span, [])
+    return None
+
+
+def warning(error: Invalid, at: Place = ()) -> Warning:
+    """What to say of a piece that was not read."""
+    place = fields.spell(error.at or at)
+    words = f"At {place}: {error.message}" if place else error.message
+    return Warning(error.code, words)
+
+
+# Files: lines or documents
+
+
+def first_record(rows: list[bytes]) -> dict[str, Any] | None:
+    """The first object on the first lines of JSON Lines; None of a document that spans lines.
+
+    Where the first line is broken two others must be whole: a document that has an element a
+    line has one line without a comma behind it.
+    """
+    found = [value for row in rows if isinstance(value := parsed(row), dict)]
+    if rows and isinstance(parsed(rows[0]), dict):
+        return found[0]
+    return found[0] if len(found) > 1 else None
+
+
+def parsed(data: bytes) -> JSON:
+    """The value of JSON text; None where it is none."""
+    try:
+        return json_text.parse(data.strip())
+    except Invalid:
+        return None
+
+
+def first_lines(file: BinaryIO) -> list[bytes]:
+    """The lines by which JSON Lines are told from a document."""
+    return [line.data or b"" for line in islice(source.lines(file), ROWS)]
+
+
+def is_lines(file: BinaryIO, least: int = 1) -> bool:
+    """Whether a file is JSON Lines, at least so many; else it is one document."""
+    rows = first_lines(file)
+    return len(rows) >= least and first_record(rows) is not None
+
+
+def lines(file: BinaryIO, warnings: list[Warning]) -> Iterator[Element]:
+    """The lines of a file."""
+    for line, read in source.records(file, warnings):
+        yield Element(read, line.span, line.number, ("line", line.number))
+
+
+def rows(file: BinaryIO, warnings: list[Warning]) -> Iterator[Element]:
+    """The lines of JSON Lines, or the elements of the list that a file is."""
+    found = lines(file, warnings) if is_lines(file) else elements(file, 0, warnings)
+    yield from found
+
+
+def whole(file: BinaryIO) -> Span:
+    """The place of all that a file holds, a byte-order mark left out."""
+    file.seek(0)
+    start = len(json_text.BOM) if file.read(3) == json_text.BOM else 0
+    return Span(start, file.seek(0, SEEK_END))
+
+
+def one_object(file: BinaryIO) -> Span | None:
+    """The place of the object that a file is; None where it holds several, or none."""
+    if is_lines(file):
+        found = list(islice(source.lines(file), 2))
+        return found[0].span if len(found) == 1 else None
+    for child in islice(children(file, 0, []), 1):
+        if isinstance(child.key, str):
+            return Span(0, file.seek(0, SEEK_END))
+    return None
+
+
+def objects(file: BinaryIO, warnings: list[Warning]) -> list[Span]:
+    """The places of the objects that a file holds: its lines, its elements, or itself."""
+    if (one := one_object(file)) is not None:
+        return [one]
+    if is_lines(file):
+        return [line.span for line in source.lines(file)]
+    return [child.span for child in children(file, 0, warnings)]
+
+
+def held_objects(
+    file: BinaryIO, holder: str, warnings: list[Warning]
+) -> Iterator[Span]:
+    """The same, also where the list stands in a member; a line that can't be read is left out."""
+    file.seek(0)
+    if file.read(source.CHUNK).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+        yield from (child.span for child in children(file, 0, warnings))
+        return
+    if is_lines(file, 2):
+        for line in lines(file, warnings):
+            if line.value is not BROKEN:
+                yield line.span
+        return
+    found = list(children(file, 0, warnings))
+    held = next((child.span for child in found if child.key == holder), None)
+    if held is not None and is_list(file, held):
+        yield from (child.span for child in children(file, held.start, warnings))
+    elif found:
+        yield Span(0, found[-1].span.end + 1)
+
+
+def documents(file: BinaryIO, warnings: list[Warning]) -> Iterator[Span]:
+    """The places of a file's documents: itself, those in its list, or the objects on its lines."""
+    place = whole(file)
+    if is_lines(file, 2):
+        for line in lines(file, warnings):
+            if isinstance(line.value, dict):
+                yield line.span
+    elif is_list(file, place):
+        for child in children(file, place.start, warnings):
+            yield child.span
+    else:
+        yield place
+
+
+# A piece that is looked into again and again
+
+
+class _Piece:
+    """A piece of a file in memory, read at the places it has in the file."""
+
+    def __init__(self, data: bytes, start: int) -> None:
+        self._data = data
+        self._start = start
+        self._place = 0
+
+    def seek(self, place: int) -> int:
+        self._place = max(place - self._start, 0)
+        return place
+
+    def read(self, size: int) -> bytes:
+        self._place += size
+        return self._data[self._place - size : self._place]
+
+
+def in_memory(file: BinaryIO, span: Span) -> BinaryIO:
+    """A file that gives a piece of it out of memory; itself where the piece is too large."""
+    if span.end - span.start > source.MAX_PIECE:
+        return file
+    file.seek(span.start)
+    return cast(BinaryIO, _Piece(file.read(span.end - span.start), span.start))

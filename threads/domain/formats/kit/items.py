@@ -1,0 +1,78 @@
+"""The items of a conversation: read anew each time they are iterated, never held."""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.json_file import EMPTY, Element
+from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.message import Message
+from threads.domain.transcript import Compaction, Event, Warning
+
+Item = Message | Event | Compaction
+Opener = Callable[[], AbstractContextManager[BinaryIO]]
+"""Gives a file to read in, for as long as it is needed."""
+Read = Callable[[list[Warning]], Iterator[Item]]
+"""Reads the items, and puts what it could not read in the list."""
+ReadFile = Callable[[BinaryIO, list[Warning]], Iterator[Item]]
+"""The same out of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The items of one conversation, and what could not be read of it."""
+
+    read: Read
+    given: list[Warning] = field(default_factory=list)
+    """What was found before the items are read."""
+    warnings: list[Warning] = field(default_factory=list)
+    """Complete once the items were iterated to the end."""
+
+    def __iter__(self) -> Iterator[Item]:
+        self.warnings[:] = self.given
+        yield from self.read(self.warnings)
+
+
+def opened(file: BinaryIO) -> Opener:
+    """The opener of a file that is open already, and stays so."""
+    return lambda: nullcontext(file)
+
+
+def items_in(open_: Opener, read: ReadFile) -> Items:
+    """The items in a file that is opened each time they are iterated."""
+
+    def items(warnings: list[Warning]) -> Iterator[Item]:
+        with open_() as file:
+            yield from read(file, warnings)
+
+    return Items(items)
+
+
+def attempt(
+    make: Callable[[], Iterable[Item]], row: Element, warnings: list[Warning]
+) -> Iterator[Item]:
+    """What an element makes; an event and one more warning where it can't be read."""
+    if row.value is BROKEN:
+        yield Event("unreadable", row.record)
+        return
+    try:
+        made = list(make())
+    except Invalid as error:
+        place = f"Line {row.line}" if row.line else f"At {row.record}"
+        inner = f", {fields.spell(error.at)}" if error.at else ""
+        words = f"{place}{inner}: {error.message}"
+        warnings.append(Warning(error.code, words, row.line))
+        made = [Event("unreadable", row.record)]
+    yield from made
+
+
+def others(
+    members: Mapping[str, Span] | Mapping[str | int, Span], known: Container[str | int]
+) -> Iterator[Event]:
+    """Members of an object that are no messages, as events; what says nothing is left out."""
+    for name, span in members.items():
+        if name not in known and span.end - span.start > EMPTY:
+            yield Event(str(name) or "member", span.record)
