@@ -10,7 +10,7 @@ TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 STYLES = sorted((ROOT / "static" / "css").rglob("*.css"))
 ROWS = [
     ROOT / "templates/operations/editor/rows" / f"{name}.html"
-    for name in ("row", "slip", "fold", "note")
+    for name in ("row", "inserted", "fold", "note")
 ]
 
 INLINE = re.compile(
