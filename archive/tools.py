@@ -52,7 +52,6 @@ class SaveMemo(ArchiveTool):
     tags: Tags = []
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Keep it. Raises Invalid where no project is meant."""
         self.refuse_stale(caller)
         memo = memos.save_memo(
             caller,
@@ -81,7 +80,6 @@ class RetrieveMemos(ArchiveTool):
     query: str = Field("", max_length=1000)
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """The memos."""
         self.refuse_stale(caller)
         found = memos.retrieve_memos(
             caller,
@@ -117,7 +115,6 @@ class Recall(ArchiveTool):
     max_tokens: int = Field(2000, ge=1, le=100_000)
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """The text. Raises NotFound, or Conflict with `candidates` for an unclear one."""
         self.refuse_stale(caller)
         wanted = RecallQuery(
             ref_id=self.ref_id,

@@ -1,7 +1,7 @@
-"""The REST API: who may come in, how it is answered, how it says no.
+"""The REST API: authentication, parsers, renderers, and how errors are answered.
 
-Routes are written by the apps. What holds for all of them stands here: a key or the browser's
-session, Idempotency-Key, and refusals as `application/problem+json` (DESIGN 6, General).
+The apps bring the routes. What holds for all of them is here: a key or the browser's session,
+`Idempotency-Key`, and refusals as `application/problem+json` (RFC 9457).
 """
 
 from typing import Any

@@ -48,7 +48,6 @@ def flag(name: str) -> bool:
 
 
 def number(name: str, default: int) -> int:
-    """A whole number."""
     value = text(name, str(default))
     if not value.isdecimal():
         raise ImproperlyConfigured(f"{name} is {value!r}; it takes a whole number.")
@@ -56,7 +55,6 @@ def number(name: str, default: int) -> int:
 
 
 def words(name: str) -> list[str]:
-    """A list of words parted by commas."""
     return [word.strip() for word in text(name).split(",") if word.strip()]
 
 

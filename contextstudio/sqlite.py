@@ -57,7 +57,6 @@ def _as_it_is(value: object) -> object:
 
 
 def version_in_use() -> Version:
-    """The version of the SQLite library that Django gets."""
     major, minor, patch = importlib.import_module("sqlite3").sqlite_version_info
     return major, minor, patch
 

@@ -81,6 +81,7 @@ def get_project(caller: Caller, slug: str, right: Right = Right.READ) -> Project
     """
     is_slug = slug.isascii() and slug.isprintable()  # what is none, no database takes
     project = visible_projects(caller).filter(slug=slug).first() if is_slug else None
+    # 404 rather than 403: a stranger must not learn that it exists.
     if project is None:
         raise NotFound("There is no such project.", at=["project"])
     require(caller, right, project.pk)

@@ -112,6 +112,7 @@ def set_member(
     Raises Conflict where the project would be left without an owner.
     """
     require(caller, Right.ADMIN, project.pk)
+    # Locked, so that two owners can't remove each other at the same time.
     Project.objects.select_for_update().get(pk=project.pk)
     if role is None:
         Membership.objects.filter(project=project, user=user).delete()
@@ -185,6 +186,7 @@ def redeem_sign_in_link(token: str) -> User:
         digest=token_digest(token), used_at=None, expires_at__gt=timezone.now()
     )
     link = unused.select_related("user").filter(user__is_active=True).first()
+    # The filter is part of the update, so only one of two simultaneous requests changes the row.
     if link is None or not unused.update(used_at=timezone.now()):
         raise Unauthenticated(
             "This sign-in link was used or has expired.", code="link_spent"
@@ -200,6 +202,8 @@ def sign_in(
 
     Tries are counted by name and by address, whether or not there is such a person.
     """
+    # Counted before the password is checked, and for unknown names too: the answer must not tell
+    # which names exist.
     for key, capacity in (
         (f"sign-in name {token_digest(username.lower())}"[:128], _TRIES_PER_NAME),
         (f"sign-in address {address}", _TRIES_PER_ADDRESS),

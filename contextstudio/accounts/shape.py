@@ -18,7 +18,6 @@ class RequestBody(BaseModel):
 
 
 def as_it_is(place: Place) -> Place:
-    """A place as pydantic names it."""
     return place
 
 

@@ -60,7 +60,6 @@ def sign_in_with_link(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End the browser's session."""
     logout(request)
     return redirect("accounts:sign_in")
 

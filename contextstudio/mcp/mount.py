@@ -38,12 +38,14 @@ def with_mcp(application: Application) -> Application:
         if scope["type"] != "http" or scope["path"].rstrip("/") != PATH:
             await application(scope, receive, send)
             return
+        # Its own context, so that database work of one request doesn't queue behind another's.
         async with ThreadSensitiveContext():
             try:
                 caller = await _caller_of(scope)
             except DomainError as error:
                 await _send(problem_response(error), send)
                 return
+            # In a thread: the import takes a second, in which the event loop must go on.
             serve = await asyncio.to_thread(_load)
             await serve(caller, scope, receive, send)
 

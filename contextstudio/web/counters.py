@@ -13,7 +13,6 @@ class Counter:
         self._lock = threading.Lock()
 
     def add(self) -> None:
-        """Count one."""
         with self._lock:
             self.value += 1
 

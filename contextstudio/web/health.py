@@ -20,7 +20,6 @@ _LONGEST_ECHO_SECONDS = 3
 
 
 def alive(request: HttpRequest) -> HttpResponse:
-    """Whether the process answers at all."""
     return HttpResponse("ok", content_type="text/plain")
 
 

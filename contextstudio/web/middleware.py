@@ -26,7 +26,6 @@ def never_cached(get_response: Handler) -> Handler:
 
 
 def counted(get_response: Handler) -> Handler:
-    """Count answers, for `/metrics`."""
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
@@ -89,7 +88,6 @@ def refusal(request: HttpRequest, status: int, message: str) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """The answer to a form without a valid CSRF token."""
     return refusal(
         request, 403, "This page is out of date; load it again and repeat the step."
     )

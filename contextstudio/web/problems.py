@@ -10,7 +10,6 @@ PROBLEM = "application/problem+json"
 
 
 def problem_response(error: DomainError) -> HttpResponse:
-    """The answer to a request that is refused."""
     answer = HttpResponse(
         dump(problem(error)), status=error.status, content_type=PROBLEM
     )

@@ -1,4 +1,4 @@
-"""Memos across sessions and projects, and as a layer of the context (document 2)."""
+"""Memos across sessions and projects, and as a layer of the context."""
 
 from typing import Any
 

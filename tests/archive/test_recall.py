@@ -1,4 +1,4 @@
-"""Recalling live messages, and never across what the caller may not see (document 1)."""
+"""Recalling live messages, and never across what the caller may not see."""
 
 import uuid
 

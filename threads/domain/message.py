@@ -198,7 +198,7 @@ def decode_parts(content: bytes) -> tuple[Part, ...]:
 
 
 def digest(role: Role, parts: Iterable[Part]) -> bytes:
-    """SHA-256 over the canonical JSON of role and parts (DESIGN 4): 32 bytes.
+    """SHA-256 over the canonical JSON of role and parts: 32 bytes.
 
     A text string equals one text part, for parsers make it one. Images count by the hash of
     their bytes, so they must be stored (or hashed) first.

@@ -20,7 +20,6 @@ _SYSTEM = Caller(actor="system", name="ContextStudio")
 
 
 def arguments_of(upload: imports.Upload) -> dict[str, Any]:
-    """An upload as the arguments of its job."""
     session = upload.session_id
     return {**asdict(upload), "session_id": str(session) if session else None}
 

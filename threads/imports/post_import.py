@@ -18,6 +18,5 @@ def register(hook: Hook) -> None:
 
 
 def run_hooks(caller: Caller, brought: Import) -> None:
-    """Run the hooks for an import that recorded something."""
     for hook in _hooks:
         hook(caller, brought)

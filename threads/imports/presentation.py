@@ -28,7 +28,6 @@ def present_import(imported: Imported) -> dict[str, Any]:
 
 
 def present_import_row(row: Import) -> dict[str, Any]:
-    """An import without its files."""
     return {
         "id": str(row.pk),
         "project": row.project.slug,
@@ -42,7 +41,6 @@ def present_import_row(row: Import) -> dict[str, Any]:
 
 
 def present_file(source: Source) -> dict[str, Any]:
-    """A file of an import, or one conversation in it."""
     session = source.session
     if session is not None and session.deleted_at is not None:
         session = None

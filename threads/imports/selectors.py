@@ -27,7 +27,6 @@ def list_imports(
     cursor: str | None = None,
     limit: int | None = None,
 ) -> Page[Import]:
-    """Imports, newest first."""
     rows = _visible_imports(caller)
     if project is not None:
         rows = rows.filter(project__slug=project)

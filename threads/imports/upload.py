@@ -106,6 +106,7 @@ def keep_received(
         name, keep = files[0]
         sha256, size = keep()
         return Upload(sha256=sha256, size=size, name=name, format=format, **options)  # type: ignore[arg-type]
+    # A browser names each file of a chosen folder by its path in it.
     tops = {name.partition("/")[0] for name, _ in files if "/" in name}
     is_one = len(tops) == 1 and all("/" in name for name, _ in files)
     called = tops.pop() if is_one else f"{len(files):,} files"

@@ -53,7 +53,6 @@ class Watcher:
         return f"{self.folder} (watched)"
 
     def begin(self) -> None:
-        """Import what is there."""
         known = Import.objects.filter(project=self.project, name=self.name[:255])
         self.row = known.order_by("-created_at").first()
         for path in sorted(self.folder.rglob(f"*{SUFFIX}")):

@@ -46,7 +46,6 @@ class SharedBuffers:
         return BatchInBuffer(buffer, into.at - buffer * SIZE)
 
     def load(self, written: BatchInBuffer) -> Any:
-        """A copy of the value in a buffer."""
         start = written.buffer * SIZE
         with (
             memoryview(self._memory) as memory,
@@ -55,7 +54,6 @@ class SharedBuffers:
             return pickle.loads(pickled)  # noqa: S301  # a process of ours wrote it
 
     def close(self) -> None:
-        """Unmap the memory."""
         self._memory.close()
 
 

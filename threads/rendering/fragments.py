@@ -66,7 +66,6 @@ class Fragments(Generic[Text]):
                 self._bytes -= _weight(dropped)
 
     def clear(self) -> None:
-        """Forget everything."""
         with self._lock:
             self._kept.clear()
             self._bytes = 0

@@ -8,7 +8,6 @@ from .services import SearchResults
 
 
 def present_found(found: SearchResults) -> dict[str, Any]:
-    """A page of what a search found."""
     return {
         "items": [
             {

@@ -79,6 +79,7 @@ def erase(session: Session) -> None:
     emptied = Import.objects.filter(pk__in=imports, sources=None, staged_by=None)
     files |= set(emptied.values_list("sha256", flat=True))
     emptied.delete()
+    # After the commit: a file can't be brought back if the transaction is rolled back.
     transaction.on_commit(partial(_sweep, project_id, images, files))
 
 
@@ -93,6 +94,8 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
     rows = list(told.values_list("index", "body__digest", "body__content", "tokens"))
     tombs = _tombstones(session.project_id, [bytes(row[1]) for row in rows])
     for index, digest, _, _ in rows:
+        # Each has a tombstone of its own, derived from its digest: by that, a client that
+        # still sends the words is recognised.
         messages.filter(index=index).update(
             body=tombs[tombstone_of(bytes(digest))],
             tokens=0,
@@ -244,6 +247,5 @@ def _told(sessions: QuerySet[Session]) -> Iterator[bytes]:
 
 
 def _contents(bodies: QuerySet[Body]) -> Iterator[bytes]:
-    """The contents of bodies."""
     found = bodies.order_by().values_list("content", flat=True)
     return map(bytes, found.iterator(chunk_size=_AT_ONCE))

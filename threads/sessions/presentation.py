@@ -1,4 +1,4 @@
-"""Sessions and messages as the public contract gives them (DESIGN 6, Messages)."""
+"""The JSON of sessions and messages, as the REST API documents it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -14,7 +14,6 @@ from . import services
 
 @require_POST
 def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Give a session another title."""
     title = request.POST.get("title", "")
     services.update_session(caller_of(request), session_id, title=title)
     return go_to(request, reverse("operations:thread", args=[session_id]))
@@ -22,6 +21,5 @@ def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 def delete(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Hide a session for 30 days."""
     services.delete_session(caller_of(request), session_id)
     return go_to(request, reverse("operations:sessions"))

@@ -89,6 +89,7 @@ class Alignment:
         if not parts:
             self._pass(len(pieces))
             return None
+        # More of the message, where the session already goes on with something else.
         if end < len(self.known):
             raise Diverged(end)
         self._pass(len(pieces) + 1)
@@ -97,12 +98,14 @@ class Alignment:
         return replace(
             given,
             parts=parts,
+            # The provider's count is that of the whole message: it is kept once.
             usage=None if counted else given.usage,
             records=tuple(record for record in given.records if record not in held),
         )
 
     def _pieces(self, given: GivenMessage, index: int) -> list[Original]:
         """The originals from `index` on that are, one after another, parts of a message."""
+        # Only the id that all pieces carry tells one message in pieces from two that begin alike.
         if not given.source_id:
             return []
         rest: tuple[Part, ...] = named_by_hash(given.parts)

@@ -56,6 +56,7 @@ def store_beginning(path: Path, size: int) -> tuple[str, int]:
         digest.update(piece)
         found += len(piece)
     sha256 = digest.hexdigest()
+    # A version that is known is not written again, at the price of reading a new one twice.
     if path_of(sha256).exists():
         return sha256, found
     return _write(_beginning(path, size))
@@ -150,6 +151,7 @@ class _Pooled(io.RawIOBase):
 
     def readinto(self, buffer: "memoryview | bytearray") -> int:  # type: ignore[override]
         with self._lock:
+            # pread, for a descriptor is shared by readers at different places.
             data = os.pread(self._descriptor(), len(buffer), self._place)
         buffer[: len(data)] = data
         self._place += len(data)

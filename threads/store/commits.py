@@ -34,6 +34,7 @@ def on_disk_later() -> Iterator[None]:
         yield
     finally:
         ended.set()
+        # Before the thread has ended: the commit that follows must be on the disk whatever it does.
         _ask(f"PRAGMA synchronous={_FULL}")
         checkpoints.join()
 
@@ -41,6 +42,7 @@ def on_disk_later() -> Iterator[None]:
 def _can_lag() -> bool:
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         return False
+    # Only in WAL mode does NORMAL keep commits in order; elsewhere it could corrupt the database.
     modes = _ask("PRAGMA journal_mode"), _ask("PRAGMA synchronous")
     return modes == (("wal",), (_FULL,))
 

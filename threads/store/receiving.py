@@ -53,7 +53,6 @@ class Receiver(FileUploadHandler):
     _file: IO[bytes] | None = None
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
-        """A file begins."""
         super().new_file(*args, **kwargs)
         folder = Path(settings.BLOB_DIR)
         folder.mkdir(parents=True, exist_ok=True)
@@ -61,13 +60,11 @@ class Receiver(FileUploadHandler):
         self._digest = hashlib.sha256()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        """More of it has come."""
         if self._file is not None:
             self._file.write(raw_data)
             self._digest.update(raw_data)
 
     def file_complete(self, file_size: int) -> ReceivedFile | None:
-        """It has come whole."""
         if self._file is None:
             return None
         with self._file as file:
@@ -79,7 +76,6 @@ class Receiver(FileUploadHandler):
         )
 
     def upload_interrupted(self) -> None:
-        """It will not come whole."""
         if self._file is not None:
             self._file.close()
             Path(self._file.name).unlink(missing_ok=True)

@@ -67,6 +67,8 @@ def record_batch(
 
     `group` is that of the message before it, where it is known.
     """
+    # Files are written before the transaction: a file without a row is harmless, a row without
+    # its file is not, and SQLite's one write lock is held for less time.
     found = _stored(session.project_id, batch.files)
     with transaction.atomic(savepoint=False):
         _save_blobs(found)
@@ -155,6 +157,7 @@ def _insert(
     for _ in range(_MOST_DRAWS):
         short_ids = _draw_short_ids(len(columns[0]))
         left = rows.insert_messages(session, source_id, [*columns, short_ids])
+        # SQLite says which rows it left out; PostgreSQL refuses them all, and all are drawn again.
         if not left:
             return
         columns = [[values[place] for place in left] for values in columns]
@@ -252,4 +255,5 @@ def _draw_short_ids(count: int) -> list[str]:
     while len(drawn) < count:
         digits = os.urandom(4 * (count - len(drawn))).hex(",", 4)
         drawn.update(f"msg-{digits.replace(',', ',msg-')}".split(","))
+    # Sorted, so that the index on (session, short_id) is filled from left to right.
     return sorted(drawn)

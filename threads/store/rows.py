@@ -113,7 +113,6 @@ def insert_messages(
 
 
 def insert_events(session: Session, source_id: int, events: Events) -> None:
-    """Write events of one session."""
     if not events.types:
         return
     columns = [*events[:-1], moments(events.created, len(events.types))]
@@ -139,6 +138,8 @@ def insert_bodies(
         )
         return dict(zip(columns[0], ids, strict=True))
     with connection.cursor() as cursor:
+        # COPY has no ON CONFLICT: bodies go through a temporary table, so that one which another
+        # transaction has just stored is passed over instead of refusing the whole batch.
         cursor.execute(_STAGE)
         cursor.execute("DELETE FROM staged_body")
         _copy("staged_body", {}, BODY_COLUMNS, columns)
@@ -155,6 +156,7 @@ def find_bodies(project_id: int, digests: Iterable[bytes]) -> dict[bytes, Stored
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT digest, id, token_counts::text FROM threads_body"
+                # KEY SHARE keeps an erasing transaction from removing them before they are used.
                 " WHERE project_id = %s AND digest = ANY(%s) FOR KEY SHARE",
                 [project_id, wanted],
             )
@@ -220,6 +222,7 @@ def _insert(
     """Write rows; the answer is the driver's of each statement: its `lastrowid`, `rowcount`."""
     fixed, varying = dict(same), {names[0]: columns[0]}
     for name, values in zip(names[1:], columns[1:], strict=True):
+        # The first and the last tell most columns apart without counting.
         if values[0] == values[-1] and values.count(values[0]) == len(values):
             fixed[name] = values[0]
         else:

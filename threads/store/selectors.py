@@ -30,7 +30,6 @@ Row = TypeVar("Row", Session, Import)
 
 
 def visible_sessions(caller: Caller) -> QuerySet[Session]:
-    """The sessions that the caller may know of."""
     return Session.objects.filter(
         project__in=[key for key in caller.rights if caller.may(Right.READ, key)],
         deleted_at=None,
@@ -156,12 +155,10 @@ class Original:
 
     @property
     def role(self) -> Role:
-        """Who speaks."""
         return Role(self.row.role)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """What it says."""
         if self.masked is not None:
             return self.masked
         return decode_parts(bytes(self.row.content))

@@ -51,6 +51,7 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
     """
     now = timezone.now()
     due = due_jobs(now) if job_id is None else due_jobs(now).filter(pk=job_id)
+    # Read first: on SQLite a transaction takes the write lock, and most looks find nothing.
     if not due.exists():
         return None
     with transaction.atomic():
@@ -60,6 +61,7 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
         if job is None or _ended_instead(job):
             return None
         owner = uuid.uuid4().hex
+        # A compare-and-set, because SQLite has no SKIP LOCKED: of two workers one changes the row.
         same = Job.objects.filter(
             pk=job.pk,
             status=job.status,
@@ -100,6 +102,8 @@ def finish(
     False, and no effect, where the lease is no longer this worker's.
     """
     with transaction.atomic():
+        # The lease is checked in the transaction of the effects: a worker that was taken for dead
+        # must not have any.
         if _mine(job).select_for_update().first() is None:
             return False
         for effect in effects:

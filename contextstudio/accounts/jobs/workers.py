@@ -36,7 +36,6 @@ class Workers:
         ]
 
     def start(self) -> None:
-        """Begin to take jobs."""
         for thread in self._threads:
             thread.daemon = True
             thread.start()

@@ -138,6 +138,7 @@ def _only_server(data_dir: Path) -> Iterator[None]:
                 f"Another ContextStudio server{_process(file)} uses the data folder {data_dir}; "
                 "stop it, or set CONTEXTSTUDIO_DATA_DIR to another folder."
             ) from error
+        # The lock is on the file, its content only names the process in the next one's message.
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
@@ -155,6 +156,7 @@ def _port() -> Iterator[socket.socket]:
     """A socket that listens where HOST and PORT say; port 0 means any free one."""
     family = socket.AF_INET6 if ":" in settings.HOST else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
+        # Otherwise a restarted server finds its port busy (TIME_WAIT).
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((settings.HOST, settings.PORT))

@@ -17,7 +17,6 @@ class Command(BaseCommand):
     help = "Write a session to standard output."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Which session, in which form, and what of it."""
         parser.add_argument("id", metavar="ID", type=uuid.UUID)
         parser.add_argument("--format", required=True, metavar="F")
         parser.add_argument(

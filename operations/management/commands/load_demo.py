@@ -16,7 +16,6 @@ class Command(BaseCommand):
     help = "Load the demonstration session into a project that never had it."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The project."""
         parser.add_argument("--project", metavar="SLUG", default=FIRST_PROJECT)
 
     def handle(self, *args: Any, **options: Any) -> None:

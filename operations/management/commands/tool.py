@@ -17,7 +17,6 @@ class Command(BaseCommand):
     help = "Call one of the agent's tools with JSON arguments and print its answer."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The tool, its arguments, and for which project it is called."""
         parser.add_argument("name", metavar="NAME")
         parser.add_argument("arguments", metavar="JSON")
         parser.add_argument("--project", default="demo", metavar="SLUG")

@@ -14,5 +14,4 @@ class Command(BaseCommand):
     help = "Print the reference of the agent's tools in Markdown."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print it."""
         self.stdout.write(tools_page(TOOLS.values()), ending="")

@@ -1,4 +1,4 @@
-"""What references name: the five forms of document 1, and what is none."""
+"""What references name: the five forms of a reference, and what is none."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Imports through REST: files, folders, jobs and their reports (DESIGN 6)."""
+"""Imports through REST: files, folders, jobs and their reports."""
 
 import gzip
 import json

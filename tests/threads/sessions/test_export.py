@@ -1,4 +1,4 @@
-"""Exports through REST: our own form and those of others (DESIGN 6)."""
+"""Exports through REST: our own form and those of others."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Messages and their images through REST (DESIGN 6)."""
+"""Messages and their images through REST."""
 
 import base64
 import json

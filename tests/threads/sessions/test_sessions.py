@@ -1,4 +1,4 @@
-"""Sessions through REST: made, listed, changed, deleted (DESIGN 6)."""
+"""Sessions through REST: made, listed, changed, deleted."""
 
 import base64
 import json

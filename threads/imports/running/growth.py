@@ -41,7 +41,6 @@ class HeldBack:
 
 
 def is_held(items: Iterable[Any]) -> bool:
-    """Whether the last answer of a transcript was left out."""
     return isinstance(items, HeldBack) and items.holds
 
 
@@ -66,6 +65,7 @@ def merge(source: Source) -> bool:
         Event.objects.filter(source=source).update(source=old)
         source.delete()
     if replaced != old.sha256:
+        # Robust: a file that stays behind is found by the hourly cleaning.
         transaction.on_commit(lambda: _forget(replaced), robust=True)
     return True
 

@@ -112,6 +112,7 @@ class ImportRun:
         total = len(brought.members)
         taken = done & self.files.keys()
         for gathered in self._gather(brought.folder):
+            # A format may name members that could not be unpacked.
             names = gathered.members & self.files.keys()
             if names <= taken:
                 continue
@@ -153,6 +154,7 @@ class ImportRun:
         """Take files that belong together: all that they hold, or only the reason why not."""
         self.matcher.sources = []
         is_small = sum(one.size for one in files) <= AT_ONCE
+        # A large file is committed in many batches, and hidden until its job publishes it.
         whole = self.job_id is None or is_small
         try:
             with transaction.atomic() if whole else nullcontext():
@@ -188,6 +190,7 @@ class ImportRun:
         if self.into is not None:
             return
         is_sidecar = refusal.code in SIDECARS
+        # An archive has pictures and READMEs in it: no transcript is not a failure.
         is_other = refusal.code == "format_unknown"
         outcome = FileOutcome.FAILED
         if is_sidecar or is_other:
@@ -197,7 +200,6 @@ class ImportRun:
         ).save()
 
     def _take_alone(self, one: KeptFile) -> None:
-        """The conversations of one file."""
         if self.matcher.is_known([one]):
             return
         with self._read(one) as transcripts:
@@ -208,6 +210,7 @@ class ImportRun:
         """The conversations of a file for as long as it is open: a large one is read apart."""
         with ExitStack() as stack:
             try:
+                # What a watched folder adds is compared message by message, here.
                 if reading.is_worthwhile(one.size) and self.into is None:
                     path = blobs.path_of(one.sha256)
                     given = reading.open_transcripts(path, self.upload.format, one.name)

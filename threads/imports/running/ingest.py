@@ -65,7 +65,6 @@ class RecordedEvents:
         return cls(prefix, Counter(dict(counted)))
 
     def has(self, type_: str, record: str) -> bool:
-        """Whether the session has this event."""
         if self.prefix and record.startswith("bytes:"):
             return int(record.rpartition("-")[2]) <= self.prefix
         if self.counts[type_] <= 0:
@@ -111,6 +110,8 @@ class Ingest:
             self._record_all(read, apart.has_more if apart else lambda: False)
             self._finish()
             return
+        # Compared without a transaction, which would hold SQLite's write lock while a long file is
+        # read; most files add nothing, or only at their end.
         rest = guarded(items)
         self._compare(rest, self.alignment)
         if not self._waits:
@@ -188,6 +189,7 @@ class Ingest:
         writes the same pages of indexes again, and while none is there is the time for it.
         """
         while (batch := next(read, None)) is not None:
+            # No savepoint: SQLite would keep a copy of every page that the batch changes.
             with transaction.atomic(savepoint=False):
                 self._record(batch)
                 for _ in range(MOST_BATCHES_PER_COMMIT - 1):
@@ -230,6 +232,7 @@ class Ingest:
             return
         given = [self._compacted(one) for one in self._compactions]
         with transaction.atomic():
+            # The log numbers its entries under this lock.
             locked = Session.objects.select_for_update().get(pk=self.session.pk)
             outcomes = compactions.record(locked, given)
         for outcome in outcomes:

@@ -77,7 +77,6 @@ class Imported:
 
 
 def begin_row(caller: Caller, project: Project, name: str, **facts: Any) -> Import:
-    """The row of an import that begins."""
     return Import.objects.create(
         project=project,
         name=clean_title(name)[:255],

@@ -97,6 +97,7 @@ class SessionMatcher:
             try:
                 self._append(session, transcript, one)
             except Diverged as divergence:
+                # It is a branch of the session with which it agrees longest.
                 if diverged is None or divergence.index > diverged[1]:
                     diverged = (session, divergence.index)
             else:
@@ -148,6 +149,7 @@ class SessionMatcher:
                 relation=Relation.BRANCH,
                 at=diverged[1],
             )
+            # The id belongs to the session that it branched from, and is unique in a project.
             external_id = None
         new = NewSession(
             title=transcript.title,
@@ -190,6 +192,7 @@ class SessionMatcher:
 
     def _append(self, session: Session, transcript: Transcript, one: KeptFile) -> None:
         """Add what is new. Raises Diverged, with nothing added."""
+        # The comparison holds no lock; if somebody appends meanwhile, it is done again.
         for _try in range(_TRIES):
             alignment = Alignment.of(session)
             ingest = Ingest(
@@ -219,6 +222,7 @@ class SessionMatcher:
 
     def _lock(self, session: Session, alignment: Alignment) -> Session:
         """The session's row, if it is still what the transcript was laid beside."""
+        # A staged session is this import's own, so nobody else writes to it.
         if session.staged_by is not None:
             return session
         locked = get_session(self.caller, session.pk, Right.EDIT, lock=True)

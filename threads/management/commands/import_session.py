@@ -20,7 +20,6 @@ class Command(BaseCommand):
     help = "Import a transcript, an archive or a folder; print the ids of the sessions."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """What is imported, where it goes, and what it is."""
         parser.add_argument("file", metavar="FILE", type=Path)
         parser.add_argument("--project", default="demo", metavar="SLUG")
         parser.add_argument("--format", default="auto", metavar="F")

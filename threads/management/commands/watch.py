@@ -24,7 +24,6 @@ class Command(BaseCommand):
     help = "Follow a folder that an agent writes its transcripts to, until Ctrl+C."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The folder, and where it goes."""
         parser.add_argument("folder", metavar="FOLDER", type=Path)
         parser.add_argument("--project", default="demo", metavar="SLUG")
 

@@ -120,6 +120,7 @@ def _put_in(last: int) -> Iterator[int]:
     at = reading.through()
     while at < last:
         with transaction.atomic():
+            # The mark's row lock lets only one process put texts in at a time.
             _mark()  # one at a time
             ids = list(_rows(at, last).values_list("pk", flat=True)[:AT_ONCE])
             if not ids:

@@ -42,7 +42,6 @@ def add(texts: Sequence[tuple[int, str]]) -> None:
 
 
 def empty() -> None:
-    """Take everything out."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM threads_bodytext")
         cursor.execute("DELETE FROM threads_bodyrun")
@@ -145,6 +144,7 @@ def next_writer() -> int:
 
 def all_ended_before(writer: int) -> bool:
     """Whether every transaction that began to write before this one has ended."""
+    # xmin is the oldest transaction still running, so everything below it has ended.
     oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
     return ids(oldest, [])[0] >= writer
 

@@ -27,12 +27,10 @@ _NEWEST_MATCHING = f"{_MATCHING} ORDER BY rowid DESC LIMIT %s"
 
 
 def is_there() -> bool:
-    """Whether this database has the index."""
     return bool(ids("SELECT 1 FROM sqlite_master WHERE name = 'threads_bodytext'", []))
 
 
 def add(texts: Sequence[tuple[int, str]]) -> None:
-    """Put folded texts in under the ids of their bodies."""
     with connection.cursor() as cursor:
         cursor.executemany(
             "INSERT OR REPLACE INTO threads_bodytext(rowid, folded) VALUES(%s, %s)",
@@ -41,7 +39,6 @@ def add(texts: Sequence[tuple[int, str]]) -> None:
 
 
 def empty() -> None:
-    """Take everything out."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO threads_bodytext(threads_bodytext) VALUES('delete-all')"
@@ -76,6 +73,7 @@ def clear() -> bool:
             [_MERGED_PAGES],
         )
         cursor.execute("SELECT total_changes()")
+        # FTS5 documents this test: a merge that had nothing to do changes fewer than two rows.
         return bool(cursor.fetchone()[0] - before >= 2)
 
 
@@ -178,6 +176,7 @@ def _match(query: str) -> str | None:
             "SELECT term, doc FROM threads_bodytext_terms WHERE term >= %s AND term <= %s",
             [query, query + 3 * "\U0010ffff"],
         )
+        # The virtual table counts lazily, so leaving the loop early saves the rest of the work.
         for term, count in cursor:  # each is counted when it is come to
             terms.append(term)
             texts += count

@@ -16,7 +16,6 @@ class Command(BaseCommand):
     help = "Make an API key for a project and print it. It is never shown again."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The project, what the key may do, and what it is called."""
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument(
             "--scopes",

@@ -16,7 +16,6 @@ class Command(BaseCommand):
     help = "Make a project: nothing is shared between two."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The name in addresses, the name for people, the owner."""
         parser.add_argument("slug")
         parser.add_argument("--name", default="")
         parser.add_argument("--owner", default=services.FIRST_USER, metavar="NAME")

@@ -22,7 +22,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The person, the project and the role."""
         parser.add_argument("username")
         parser.add_argument("--display-name", default="")
         parser.add_argument("--project", metavar="SLUG")

@@ -18,7 +18,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """For whom."""
         parser.add_argument("--user", metavar="NAME")
 
     def handle(self, *args: Any, **options: Any) -> None:

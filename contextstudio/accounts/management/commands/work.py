@@ -15,11 +15,9 @@ class Command(BaseCommand):
     help = "Do jobs from the queue until Ctrl+C or SIGTERM."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """How many jobs at once."""
         parser.add_argument("--threads", type=int, default=2)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Work until a signal comes."""
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
