@@ -15,7 +15,12 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_place
 from threads.domain.formats.format import Heading
 from threads.domain.formats.requests.call_ids import CallIds
-from threads.domain.formats.requests.form import Form, Piece, RequestForm, system_words
+from threads.domain.formats.requests.form import (
+    Form,
+    RequestForm,
+    RequestPiece,
+    system_words,
+)
 from threads.domain.message import Message
 
 from .alignment import SYSTEM, Unit
@@ -119,7 +124,7 @@ class _Rewriting:
         said = system_words(words[one.key] for one in prompt)
         return said or (None if self._prompt else self._request.system)
 
-    def _pieces(self, runs: Sequence[_Run]) -> Iterator[Piece]:
+    def _pieces(self, runs: Sequence[_Run]) -> Iterator[RequestPiece]:
         """The messages as they go out by themselves, those given as they were given."""
         changed = [one.key for unit, shown in runs if unit is None for one in shown]
         words = self._words(changed) if changed else {}
@@ -136,11 +141,11 @@ class _Rewriting:
                     yield piece
                     last = -1
 
-    def _given(self, unit: Unit, *, joins: bool) -> Iterator[Piece]:
+    def _given(self, unit: Unit, *, joins: bool) -> Iterator[RequestPiece]:
         for place in range(unit.start, unit.end):
             form = self._request.messages[place]
             if form is not None:
-                yield Piece(form, joins and place == unit.start)
+                yield RequestPiece(form, joins and place == unit.start)
 
     def _runs(
         self, shown: Sequence[EffectiveMessage], *, as_prompt: bool = False

@@ -28,7 +28,7 @@ from threads.domain.part import (
 from .format import Format, Heading, Writer
 from .io import base64_text, fields, json_text
 from .kit import chat
-from .kit.conversation import Family
+from .kit.chat_items import ChatDialect
 from .sample import Sample
 
 NAME = "contextstudio"
@@ -168,12 +168,14 @@ def _score(sample: Sample) -> float:
     return 1.0 if sample.object.get("format") == NAME else 0
 
 
-FAMILY = Family(NAME, read_message, read_reply=lambda _response: None, strategy="")
+DIALECT = ChatDialect(
+    NAME, read_message, read_reply=lambda _response: None, strategy=""
+)
 FORMAT = Format(
     name=NAME,
     label="a ContextStudio export",
     score=_score,
-    read=lambda file, _name: chat.read(file, FAMILY),
+    read=lambda file, _name: chat.read(file, DIALECT),
 )
 WRITER = Writer("ContextStudio (lossless)", "json", "application/json", write)
 FORMATS = (FORMAT,)

@@ -34,7 +34,7 @@ _TOLD = (
 
 
 @dataclass(slots=True)
-class Notes:
+class SessionNotes:
     """What the file says of its session, and where the lines of its sub-agents are."""
 
     session_id: str = ""
@@ -73,7 +73,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def _transcript(
-    reading: Items, notes: Notes, id_: str, title: str, **members: Any
+    reading: Items, notes: SessionNotes, id_: str, title: str, **members: Any
 ) -> Transcript | None:
     return transcript_of(
         reading,
@@ -85,9 +85,9 @@ def _transcript(
     )
 
 
-def _notes(file: BinaryIO) -> Notes:
+def _notes(file: BinaryIO) -> SessionNotes:
     """What is looked for before the events are read; lines that say nothing aren't parsed."""
-    notes = Notes()
+    notes = SessionNotes()
     for line in source.lines(file):
         if line.data is None or not any(mark in line.data for mark in _TOLD):
             continue
@@ -97,7 +97,7 @@ def _notes(file: BinaryIO) -> Notes:
     return notes
 
 
-def _note(notes: Notes, value: dict[str, Any], line: Line) -> None:
+def _note(notes: SessionNotes, value: dict[str, Any], line: Line) -> None:
     data = fields.mapping(value, "data")
     match value.get("type"):
         case "session.start" | "session.resume":
@@ -118,7 +118,9 @@ def _note(notes: Notes, value: dict[str, Any], line: Line) -> None:
         notes.agents.setdefault(agent, []).append((line.number, line.span))
 
 
-def _main(file: BinaryIO, notes: Notes, warnings: list[Warning]) -> Iterator[Item]:
+def _main(
+    file: BinaryIO, notes: SessionNotes, warnings: list[Warning]
+) -> Iterator[Item]:
     """The events of the session itself."""
     rows = (
         Element(value, line.span, line.number)
@@ -130,7 +132,7 @@ def _main(file: BinaryIO, notes: Notes, warnings: list[Warning]) -> Iterator[Ite
 
 def _agent(
     file: BinaryIO,
-    notes: Notes,
+    notes: SessionNotes,
     lines: list[tuple[int, Span]],
     warnings: list[Warning],
 ) -> Iterator[Item]:
@@ -142,7 +144,10 @@ def _agent(
 
 
 def _items(
-    rows: Iterator[Element], file: BinaryIO, notes: Notes, warnings: list[Warning]
+    rows: Iterator[Element],
+    file: BinaryIO,
+    notes: SessionNotes,
+    warnings: list[Warning],
 ) -> Iterator[Item]:
     items = CopilotItems(partial(_asset, file, notes))
     for row in rows:
@@ -151,7 +156,7 @@ def _items(
     yield from items.rest()
 
 
-def _asset(file: BinaryIO, notes: Notes, id_: str) -> dict[str, Any]:
+def _asset(file: BinaryIO, notes: SessionNotes, id_: str) -> dict[str, Any]:
     """The data of a picture that is kept in an event of its own; empty where it is missing."""
     if id_ not in notes.assets:
         return {}

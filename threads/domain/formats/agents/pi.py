@@ -45,7 +45,7 @@ _SESSION = re.compile(r"([0-9a-fA-F-]{36})\.jsonl$")
 
 
 @dataclass(slots=True)
-class Tree:
+class EntryTree:
     """Where the entries of a file are, and which hangs on which."""
 
     file: BinaryIO
@@ -115,7 +115,7 @@ class Tree:
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The session of a file and its branches. Raises Invalid where it holds no message."""
-    tree = Tree(file)
+    tree = EntryTree(file)
     for line, value in source.records(file, tree.warnings):
         tree.add(line, value)
     main = tree.path(len(tree.parents) - 1)
@@ -137,7 +137,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     return at_least_one(found, tree.warnings, LABEL)
 
 
-def _branches(tree: Tree, main: list[int]) -> Iterator[tuple[int, int]]:
+def _branches(tree: EntryTree, main: list[int]) -> Iterator[tuple[int, int]]:
     """The leaves off the main way that say something of their own, with their first entry.
 
     The latest `MOST_BRANCHES` of them: what other entries say stays with the session as events.
@@ -159,7 +159,7 @@ def _branches(tree: Tree, main: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def _transcript(
-    tree: Tree, reading: Items, id_: str, parent: Parent | None
+    tree: EntryTree, reading: Items, id_: str, parent: Parent | None
 ) -> Transcript | None:
     return transcript_of(
         reading,
@@ -173,7 +173,7 @@ def _transcript(
 
 
 def _items(
-    tree: Tree, places: list[int], aside: set[int], warnings: list[Warning]
+    tree: EntryTree, places: list[int], aside: set[int], warnings: list[Warning]
 ) -> Iterator[Item]:
     """The entries in their order: as entries are only appended, that of the file.
 
@@ -196,7 +196,7 @@ def _items(
             yield item
 
 
-def _compaction(tree: Tree, row: Element, given: list[int]) -> Item:
+def _compaction(tree: EntryTree, row: Element, given: list[int]) -> Item:
     """The summary in place of the messages before the first that was kept.
 
     Where that one is missing none was kept. Version 1 names it by its place in the file.

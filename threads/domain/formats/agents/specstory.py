@@ -56,7 +56,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 @dataclass(slots=True)
-class _Block:
+class _Section:
     """The lines behind one heading; before the first one there is none."""
 
     heading: re.Match[bytes] | None
@@ -67,14 +67,14 @@ class _Block:
 
 def _items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
     calls = _Calls()
-    block = _Block(None, 0, 0)
+    block = _Section(None, 0, 0)
     inside = b""
     for line in text_lines.lines(file):
         heading = None if inside else _HEADING.match(line.data)
         inside = _inside(line, inside)
         if heading:
             yield from _passage(file, block, calls, warnings)
-            block = _Block(heading, line.span.start, line.number)
+            block = _Section(heading, line.span.start, line.number)
         block.end = line.span.end
     yield from _passage(file, block, calls, warnings)
 
@@ -89,7 +89,7 @@ def _inside(line: TextLine, inside: bytes) -> bytes:
 
 
 def _passage(
-    file: BinaryIO, block: _Block, calls: "_Calls", warnings: list[Warning]
+    file: BinaryIO, block: _Section, calls: "_Calls", warnings: list[Warning]
 ) -> Iterator[Item]:
     """The message of a block, then the results of the calls in it."""
     span = Span(block.start, block.end)

@@ -10,7 +10,7 @@ from threads.domain.formats import blocks
 from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields
 from threads.domain.formats.kit import chat
-from threads.domain.formats.kit.conversation import Family
+from threads.domain.formats.kit.chat_items import ChatDialect
 from threads.domain.formats.requests.form import RequestForm
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
@@ -104,12 +104,12 @@ def _score(sample: Sample) -> float:
     return 0.7 if any("system" in chat.opened(row) for row in sample.rows) else 0
 
 
-FAMILY = Family("anthropic", read_message, read_reply, strategy="anthropic")
+DIALECT = ChatDialect("anthropic", read_message, read_reply, strategy="anthropic")
 FORMAT = Format(
     name="anthropic",
     label="a list of Anthropic messages",
     score=_score,
-    read=lambda file, _name: chat.read(file, FAMILY),
+    read=lambda file, _name: chat.read(file, DIALECT),
     is_general=True,
 )
 WRITER = Writer("Anthropic (messages)", "json", "application/json", write)

@@ -17,7 +17,7 @@ from threads.domain.formats import blocks
 from threads.domain.formats.format import Heading
 from threads.domain.formats.io import json_text
 from threads.domain.formats.requests.call_ids import CallIds
-from threads.domain.formats.requests.form import Piece, system_words
+from threads.domain.formats.requests.form import RequestPiece, system_words
 from threads.domain.message import Message, Role
 from threads.domain.part import (
     JSON,
@@ -76,7 +76,7 @@ def write_messages(messages: Iterable[Message], heading: Heading) -> Iterator[Bl
     )
 
 
-def write_pieces(message: Message, heading: Heading) -> Iterator[Piece]:
+def write_pieces(message: Message, heading: Heading) -> Iterator[RequestPiece]:
     """A message whose calls have ids, by itself; nothing where nothing of it can be sent.
 
     The system's is framed as a user's, and results stand first.
@@ -84,10 +84,10 @@ def write_pieces(message: Message, heading: Heading) -> Iterator[Piece]:
     role = "assistant" if message.role is Role.ASSISTANT else "user"
     if content := _write_parts(message, heading):
         joins = role == "user" and any(map(_is_result, content))
-        yield Piece(_form({"role": role}, content), joins)
+        yield RequestPiece(_form({"role": role}, content), joins)
 
 
-def join(pieces: Iterable[Piece]) -> Iterator[Block]:
+def join(pieces: Iterable[RequestPiece]) -> Iterator[Block]:
     """The pieces as the messages of a request: results go into a user's message before them."""
     held: list[Block] = []
     for form, joins in pieces:

@@ -15,7 +15,7 @@ from posixpath import dirname, join, normpath
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import MAX_PIECE, Span
-from threads.domain.formats.kit.view import View
+from threads.domain.formats.kit.context_view import ContextView
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, digest
 from threads.domain.part import File, Image
@@ -46,7 +46,7 @@ def gather(folder: Folder) -> list[Gathered]:
     }
     continuing = {one.next for one in files.values()} & files.keys()
     called = {path for one in files.values() for path in one.subagents} & files.keys()
-    family = _Family(folder, files)
+    family = _Trajectories(folder, files)
     return [
         family.of(name)
         for name in files
@@ -93,7 +93,7 @@ def _numbered(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Family:
+class _Trajectories:
     """Trajectories of a folder, put together."""
 
     folder: Folder
@@ -176,7 +176,7 @@ class Joined:
 
     def __iter__(self) -> Iterator[Message | Event | Compaction]:
         self.warnings.clear()
-        view = View()
+        view = ContextView()
         for name in self.names:
             with self.folder.members[name].open() as file:
                 span = self.span or json_file.whole(file)
@@ -196,7 +196,7 @@ class Joined:
 
 
 def _continue(
-    steps: Steps, view: View, mark: str
+    steps: Steps, view: ContextView, mark: str
 ) -> Iterator[Message | Event | Compaction]:
     """The items of a trajectory; with a mark it continues what stands in the view."""
     steps.warnings[:] = steps.given
@@ -216,7 +216,7 @@ def _continue(
 
 
 def _compact(
-    copied: list[Message], view: View
+    copied: list[Message], view: ContextView
 ) -> Iterator[Message | Event | Compaction]:
     """What the copied steps show the model instead of what was said."""
     changes = list(view.become([_key(message) for message in copied])) if copied else []

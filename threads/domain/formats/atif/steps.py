@@ -38,7 +38,7 @@ def own(holder: JSON) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Step:
+class AtifStep:
     """A step: its messages are made when they are asked for.
 
     Raises Invalid at the place of what has the wrong type.

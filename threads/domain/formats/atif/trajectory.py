@@ -15,7 +15,7 @@ from threads.domain.message import Message
 from threads.domain.part import File, Image, Part, ToolResult
 from threads.domain.transcript import Event, Parent, Relation, Transcript, Warning
 
-from .steps import Step
+from .steps import AtifStep
 
 NAME = "atif"
 CONTINUED = re.compile(r"\.cont-(\d+)\.json$")
@@ -60,7 +60,7 @@ class Steps:
                 yield False, Event("unreadable", record)
                 continue
             try:
-                step = Step(piece.value, piece.at)
+                step = AtifStep(piece.value, piece.at)
                 found = [
                     replace(message, records=(record,)) for message in step.messages()
                 ]

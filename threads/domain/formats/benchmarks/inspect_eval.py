@@ -23,7 +23,7 @@ from threads.domain.part import JSON
 from threads.domain.transcript import Transcript, Warning
 
 from . import inspect_sample
-from .inspect_sample import Members, Run
+from .inspect_sample import LogRun, Members
 
 NAME = "inspect"
 LABEL = "an Inspect log (JSON)"
@@ -45,7 +45,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
             for child in inspect_sample.elements(file, members.get("samples"), skipped)
         ]
     else:
-        run, spans = Run(), [Span(0, 0)]
+        run, spans = LogRun(), [Span(0, 0)]
     found = (
         transcript
         for span in spans
@@ -103,11 +103,11 @@ def _natural(name: str) -> list[tuple[int, str]]:
     ]
 
 
-def _run(file: BinaryIO, members: Members, name: str) -> Run:
+def _run(file: BinaryIO, members: Members, name: str) -> LogRun:
     said = fields.mapping(inspect_sample.value_at(file, members, "eval"))
     span = members["eval"]
     status = inspect_sample.as_text(inspect_sample.value_at(file, members, "status"))
-    return Run(
+    return LogRun(
         id=fields.word(said, "eval_id", "run_id"),
         task=fields.text(said, "task"),
         model=fields.word(said, "model"),
@@ -117,7 +117,7 @@ def _run(file: BinaryIO, members: Members, name: str) -> Run:
 
 
 def _sample(
-    file: BinaryIO, start: int, opener: Opener, run: Run, skipped: list[Warning]
+    file: BinaryIO, start: int, opener: Opener, run: LogRun, skipped: list[Warning]
 ) -> Transcript | None:
     """The conversation of the sample that begins here; None where it holds no message."""
     members = inspect_sample.members_at(file, start, skipped)

@@ -25,7 +25,7 @@ READ = frozenset({"input", "messages", "events", "attachments"})
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class LogRun:
     """What a log says of all its samples."""
 
     id: str = ""
@@ -35,7 +35,7 @@ class Run:
     record: str = ""
 
 
-class Told(NamedTuple):
+class MessageNote(NamedTuple):
     """What an event says of a message: its usage, and when it was made."""
 
     place: int
@@ -43,11 +43,11 @@ class Told(NamedTuple):
     at: datetime | None
 
 
-UNTOLD = Told(0, None, None)
+UNTOLD = MessageNote(0, None, None)
 Members = dict[str, Span]
 
 
-def reading(members: Members, run: Run) -> ReadFile:
+def reading(members: Members, run: LogRun) -> ReadFile:
     """How the items of a sample are read: its head, then messages among their events."""
 
     def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
@@ -104,10 +104,10 @@ def _message(
 
 def _events(
     file: BinaryIO, members: Members, warnings: list[Warning]
-) -> tuple[list[Event], dict[str, Told]]:
+) -> tuple[list[Event], dict[str, MessageNote]]:
     """The events of a sample, and what they tell of its messages, by `_key`."""
     found: list[Event] = []
-    told: dict[str, Told] = {}
+    told: dict[str, MessageNote] = {}
     for child in elements(file, members.get("events"), warnings):
         value = fields.mapping(json_file.known_value(file, child.span, warnings))
         kind = fields.text(value, "event") or "event"
@@ -115,14 +115,16 @@ def _events(
         found.append(Event(kind, child.span.record, at))
         ended = fields.moment(value.get("completed")) or at
         if kind == "tool":
-            told[fields.text(value, "id")] = Told(len(found), None, ended)
+            told[fields.text(value, "id")] = MessageNote(len(found), None, ended)
         elif id_ := _reply_id(output := fields.mapping(value, "output")):
-            told[id_] = Told(len(found), read_usage(output.get("usage")), ended)
+            told[id_] = MessageNote(len(found), read_usage(output.get("usage")), ended)
     _tell_of_the_last(file, members, told)
     return found, told
 
 
-def _tell_of_the_last(file: BinaryIO, members: Members, told: dict[str, Told]) -> None:
+def _tell_of_the_last(
+    file: BinaryIO, members: Members, told: dict[str, MessageNote]
+) -> None:
     """The sample's output is the reply to its last request: its usage, if no event says it."""
     output = fields.mapping(value_at(file, members, "output"))
     id_ = _reply_id(output)

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit.items import Item
-from threads.domain.formats.kit.shape import Shape, Values
+from threads.domain.formats.kit.list_format import ListFormat, Values
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -61,7 +61,7 @@ def _score(sample: Sample) -> float:
     return 0.9 if has_messages and info.keys() & OWN_NOTES else 0
 
 
-SHAPE = Shape(
+LIST_FORMAT = ListFormat(
     name="mini_swe_agent",
     label="a mini-swe-agent trajectory",
     score=_score,
@@ -69,4 +69,4 @@ SHAPE = Shape(
     known=_known,
     is_whole=True,
 )
-FORMAT = SHAPE.format
+FORMAT = LIST_FORMAT.format

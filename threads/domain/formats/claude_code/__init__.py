@@ -18,7 +18,7 @@ from threads.domain.transcript import Transcript
 
 from . import folder as claude_folder
 from . import record as claude_record
-from .index import Index
+from .index import SessionIndex
 from .session_transcripts import NAME, transcripts
 from .writing import WRITER
 
@@ -41,7 +41,7 @@ def read_stream(file: BinaryIO, name: str) -> list[Transcript]:
 
 
 def _read(file: BinaryIO, name: str, format_: str) -> list[Transcript]:
-    index = Index(file)
+    index = SessionIndex(file)
     label = LABEL if format_ == NAME else STREAM_LABEL
     if not index.notes[0].message_count and index.warnings:
         raise Invalid(index.warnings[0].message, code=index.warnings[0].code)

@@ -16,8 +16,8 @@ from threads.domain.transcript import Parent, Relation
 
 from . import plans as claude_plans
 from . import record as claude_record
-from .family import Family, File, transcripts
-from .index import Index
+from .index import SessionIndex
+from .session_files import SessionFile, SessionFiles, transcripts
 
 
 def gather(folder: Folder) -> list[Gathered]:
@@ -34,13 +34,13 @@ def gather(folder: Folder) -> list[Gathered]:
     return [one for one in gathered if one.transcripts]
 
 
-def _look(member: Member) -> File | None:
+def _look(member: Member) -> SessionFile | None:
     """What a file is by its beginning; None where it is no session of Claude Code's."""
     with member.open() as stream:
         sample = Sample(stream.read(HEAD), member.name)
     if not claude_record.score(sample):
         return None
-    found = File(member)
+    found = SessionFile(member)
     graph = [one for one in sample.records if one.get("uuid") and one.get("type")]
     found.is_agent = bool(graph) and all(
         one.get("isSidechain") is True for one in graph
@@ -52,20 +52,20 @@ def _look(member: Member) -> File | None:
     return found
 
 
-def _families(folder: Folder, files: list[File]) -> list[Family]:
+def _families(folder: Folder, files: list[SessionFile]) -> list[SessionFiles]:
     """Each session with what lies in its folder, and each agent with its session."""
     sessions = {
-        one.member.name.removesuffix(".jsonl"): Family(one)
+        one.member.name.removesuffix(".jsonl"): SessionFiles(one)
         for one in files
         if not one.is_agent
     }
     by_id = {PurePosixPath(place).name: family for place, family in sessions.items()}
     read = {one.member.name for one in files}
-    orphans: dict[str, Family] = {}
+    orphans: dict[str, SessionFiles] = {}
     for one in files:
         if one.is_agent:
             family = _owner(one.member.name, sessions) or by_id.get(one.session_id)
-            family = family or orphans.setdefault(one.session_id, Family(None))
+            family = family or orphans.setdefault(one.session_id, SessionFiles(None))
             family.agents.append(one)
     families = [*sessions.values(), *orphans.values()]
     metas = {one.meta_name: family for family in families for one in family.agents}
@@ -76,7 +76,7 @@ def _families(folder: Folder, files: list[File]) -> list[Family]:
     return families
 
 
-def _owner(name: str, sessions: dict[str, Family]) -> Family | None:
+def _owner(name: str, sessions: dict[str, SessionFiles]) -> SessionFiles | None:
     """The session in whose folder a file lies."""
     for place in PurePosixPath(name).parents:
         if family := sessions.get(str(place)):
@@ -84,12 +84,12 @@ def _owner(name: str, sessions: dict[str, Family]) -> Family | None:
     return None
 
 
-def _resumed(sessions: list[File]) -> dict[str, Parent | None]:
+def _resumed(sessions: list[SessionFile]) -> dict[str, Parent | None]:
     """The sessions that begin with the same message, by the names of their files.
 
     Each but the first with the one before it that it shares most with, and how much.
     """
-    alike: dict[str, list[File]] = {}
+    alike: dict[str, list[SessionFile]] = {}
     for session in sessions:
         if session.first_id:
             alike.setdefault(session.first_id, []).append(session)
@@ -100,7 +100,7 @@ def _resumed(sessions: list[File]) -> dict[str, Parent | None]:
     return found
 
 
-def _lines_of_descent(group: list[File]) -> Iterator[tuple[str, Parent | None]]:
+def _lines_of_descent(group: list[SessionFile]) -> Iterator[tuple[str, Parent | None]]:
     seen: list[tuple[str, list[str]]] = []
     indexed = [(one, *_message_ids(one)) for one in group]
     indexed.sort(
@@ -122,10 +122,10 @@ def _lines_of_descent(group: list[File]) -> Iterator[tuple[str, Parent | None]]:
             seen.append((external_id, ids))
 
 
-def _message_ids(file: File) -> tuple[str, list[str], float]:
+def _message_ids(file: SessionFile) -> tuple[str, list[str], float]:
     """A session's id, the ids of its messages in order, and when it was last written."""
     with file.member.open() as stream:
-        index = Index(stream, is_told=False)
+        index = SessionIndex(stream, is_told=False)
         return (
             index.external_id(0, file.stem),
             claude_plans.message_ids(index),

@@ -9,16 +9,16 @@ from typing import Any, BinaryIO
 from threads.domain.formats import blocks
 from threads.domain.formats.io import fields, source, windows
 from threads.domain.formats.io.source import BROKEN, Span
-from threads.domain.formats.kit import lineage
-from threads.domain.formats.kit.ways import Ways
+from threads.domain.formats.kit import record_graph
+from threads.domain.formats.kit.graph_branches import GraphBranches
 from threads.domain.part import JSON
 from threads.domain.transcript import Event, Warning
 
+from . import message_line
 from . import record as claude_record
-from . import said as claude_said
-from .notes import CONTINUED, TITLES, Notes, link_agents
-from .record import BOUNDARY, CLEARING, SUMMARY, Kept, Spawn
-from .said import Said
+from .message_line import MessageLine
+from .notes import CONTINUED, TITLES, ConversationNotes, link_agents
+from .record import BOUNDARY, CLEARING, SUMMARY, KeptLines, Spawn
 
 HELD = 24 << 20
 """Bytes of a file up to which its messages are held until they are told: a larger one is
@@ -31,7 +31,7 @@ MOST_AGENTS = 1000
 """Sub-agents of one file that are told apart; lines of further ones are events."""
 
 
-class Index:
+class SessionIndex:
     """Where the lines are, their types, times and places in the graph; not their contents.
 
     Arrays of numbers, for a session may have millions of lines.
@@ -40,11 +40,11 @@ class Index:
     def __init__(self, file: BinaryIO, *, is_told: bool = True) -> None:
         """`is_told` where the messages will be asked for, soon and in their order."""
         self.window = source.Window(file)
-        self.graph = lineage.Lineage()
+        self.graph = record_graph.RecordGraph()
         self.warnings: list[Warning] = []
-        self.notes = [Notes()]
-        """By the group of the lineage."""
-        self.boundaries: dict[int, Kept] = {}
+        self.notes = [ConversationNotes()]
+        """By the group of the graph."""
+        self.boundaries: dict[int, KeptLines] = {}
         self.cleared: dict[int, tuple[str, ...]] = {}
         self.summaries: dict[int, int] = {}
         """The boundary of each compaction's summary; -1 where there is none."""
@@ -87,9 +87,9 @@ class Index:
                 self.notes[0].titles["summary"] = words
 
     @cached_property
-    def ways(self) -> Ways:
+    def branches(self) -> GraphBranches:
         """The conversations, as lines in their order."""
-        return Ways(self.graph)
+        return GraphBranches(self.graph)
 
     @cached_property
     def summaries_of(self) -> dict[int, list[int]]:
@@ -114,10 +114,10 @@ class Index:
             return [self.graph.find(id_) for id_ in kept.ids if id_ in self.graph]
         head, number = self.graph.find(kept.head), self.graph.find(kept.tail)
         lines = [number]
-        while number not in (head, lineage.NOBODY) and len(lines) < MOST_KEPT:
+        while number not in (head, record_graph.NOBODY) and len(lines) < MOST_KEPT:
             number = self.graph.parent(number)
             lines.append(number)
-        return lines if head != lineage.NOBODY and number == head else []
+        return lines if head != record_graph.NOBODY and number == head else []
 
     def session_id(self, stem: str) -> str:
         """The file's own session: the one it is named after, else the first it speaks of."""
@@ -137,12 +137,12 @@ class Index:
             return "" if group else session_id
         return f"{session_id}/agent-{name}"
 
-    def said(self, number: int) -> Said:
+    def said(self, number: int) -> MessageLine:
         """What a message's line says. Raises Invalid where it is malformed or nested too deep."""
-        said = claude_said.read(self.value(number))
+        said = message_line.read(self.value(number))
         if blocks.are_exact(said[0]):
             return said
-        return claude_said.read(self.exact_value(number))
+        return message_line.read(self.exact_value(number))
 
     def value(self, number: int) -> JSON:
         """A message's line: its `type`, `uuid` and `message`, and maybe more.
@@ -189,23 +189,23 @@ class Index:
         if not isinstance(id_, str):
             id_ = ""
         turn, group = "", 0
-        if id_ and self.graph.find(id_) != lineage.NOBODY:
+        if id_ and self.graph.find(id_) != record_graph.NOBODY:
             self._repeated, id_ = id_, ""
-            type_, flags = f"duplicate/{type_}", lineage.LOOSE
-        elif not flags & lineage.LOOSE:
+            type_, flags = f"duplicate/{type_}", record_graph.LOOSE
+        elif not flags & record_graph.LOOSE:
             self._repeated = ""
             if known.get("isSidechain") or known.get("parent_tool_use_id"):
                 group = self._group(known, parent)
         if group > MOST_AGENTS:
-            type_, flags, group = f"sidechain/{type_}", lineage.LOOSE, 0
+            type_, flags, group = f"sidechain/{type_}", record_graph.LOOSE, 0
         if "isSynthetic" in known and self._is_summary(known, type_):
-            type_, flags = SUMMARY, lineage.SPINE
-        if flags & lineage.MESSAGE:
+            type_, flags = SUMMARY, record_graph.SPINE
+        if flags & record_graph.MESSAGE:
             turn = self._hear(known, type_, flags, group, answers)
             self._hold(known)
         else:
             answers = ""
-            if not flags & lineage.LOOSE:
+            if not flags & record_graph.LOOSE:
                 self._note_compaction(known, type_, group)
         self._place(line, start, end, known, type_)
         self.graph.add(id_, parent, flags, turn, answers, group)
@@ -228,12 +228,12 @@ class Index:
         """Note what a message says of its conversation; gives the id of an answer."""
         message = record["message"]
         self.notes[group].hear(type_, flags, record)
-        if flags & lineage.ANSWER:
+        if flags & record_graph.ANSWER:
             for spawn in claude_record.spawns(message):
                 self.spawned.setdefault(spawn.call_id, (group, spawn))
             turn = message.get("id")
             return turn if type(turn) is str else ""
-        if flags & lineage.CARRIED and (
+        if flags & record_graph.CARRIED and (
             agent_id := claude_record.agent_of_result(record)
         ):
             self.results.setdefault(agent_id, answers)
@@ -264,7 +264,7 @@ class Index:
             return group or len(self.notes) - 1
         if len(self.notes) > MOST_AGENTS:
             return MOST_AGENTS + 1
-        self.notes.append(Notes(agent_id=agent_id, call_id=call_id))
+        self.notes.append(ConversationNotes(agent_id=agent_id, call_id=call_id))
         if key:
             self._groups[key] = len(self.notes) - 1
         return len(self.notes) - 1

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from threads.domain.formats.io import fields
-from threads.domain.formats.kit import lineage, titles
+from threads.domain.formats.kit import record_graph, titles
 
 from . import record as claude_record
 from .record import Spawn
@@ -18,7 +18,7 @@ TITLES = ("custom-title", "ai-title", "summary", "user", "command", "machine")
 
 
 @dataclass(slots=True)
-class Notes:
+class ConversationNotes:
     """What names a conversation: titles by their kind, the model that answered last."""
 
     titles: dict[str, str] = field(default_factory=dict)
@@ -45,10 +45,10 @@ class Notes:
             model = message.get("model")
             if model != self.model and model != SYNTHETIC:
                 self.model = fields.word(message, "model") or self.model
-        elif not flags & lineage.CARRIED and "user" not in self.titles:
+        elif not flags & record_graph.CARRIED and "user" not in self.titles:
             words = claude_record.words(message)
             self.prompt = self.prompt or words
-            if flags & lineage.WORDS:
+            if flags & record_graph.WORDS:
                 self.titles["user"] = fields.one_line(titles.typed(words))
             elif command := titles.of_command(words):
                 self.titles.setdefault("command", command)
@@ -57,7 +57,9 @@ class Notes:
 
 
 def link_agents(
-    notes: list[Notes], results: dict[str, str], spawned: dict[str, tuple[int, Spawn]]
+    notes: list[ConversationNotes],
+    results: dict[str, str],
+    spawned: dict[str, tuple[int, Spawn]],
 ) -> None:
     """Find the call of each sub-agent: by its id, else by what it was asked.
 

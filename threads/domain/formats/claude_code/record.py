@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.source import BROKEN
-from threads.domain.formats.kit import lineage
+from threads.domain.formats.kit import record_graph
 from threads.domain.formats.kit.titles import MACHINE_TEXT
 from threads.domain.formats.sample import Sample
 from threads.domain.part import JSON
@@ -30,8 +30,8 @@ _MARKS = (
     ("isVirtual", "virtual"),
 )
 """What makes a user's or assistant's line no message: the tool didn't send it as one."""
-_ANSWER = lineage.MESSAGE | lineage.ANSWER | lineage.SPINE
-_CARRIED = lineage.MESSAGE | lineage.CARRIED | lineage.SPINE
+_ANSWER = record_graph.MESSAGE | record_graph.ANSWER | record_graph.SPINE
+_CARRIED = record_graph.MESSAGE | record_graph.CARRIED | record_graph.SPINE
 _MAX_TYPE = 64
 
 
@@ -43,7 +43,7 @@ class Spawn(NamedTuple):
     description: str
 
 
-class Kept(NamedTuple):
+class KeptLines(NamedTuple):
     """What a compaction left in the context, by the ids of its lines."""
 
     ids: tuple[str, ...]
@@ -53,28 +53,28 @@ class Kept(NamedTuple):
     """The id of the summary, where it is named."""
 
 
-NOTHING_KEPT = Kept((), "", "", "")
+NOTHING_KEPT = KeptLines((), "", "", "")
 
 
 def classify(record: JSON) -> tuple[str, int, str]:
-    """What a record is called as an event, its flags in the lineage, and the call it answers."""
+    """What a record is called as an event, its flags in the graph, and the call it answers."""
     if type(record) is not dict:
-        return ("unreadable" if record is BROKEN else "record"), lineage.LOOSE, ""
+        return ("unreadable" if record is BROKEN else "record"), record_graph.LOOSE, ""
     type_ = record.get("type")
     if type_ == "assistant" and type(record.get("message")) is dict:
         if mark := _mark(record):
-            return f"assistant/{mark}", lineage.SPINE, ""
+            return f"assistant/{mark}", record_graph.SPINE, ""
         return "assistant", _ANSWER, ""
     if type_ == "user" and type(record.get("message")) is dict:
         if mark := _mark(record):
-            return f"user/{mark}", lineage.SPINE, ""
+            return f"user/{mark}", record_graph.SPINE, ""
         if answered := _answers(record["message"]):
             return "user", _CARRIED, answered
-        return "user", lineage.MESSAGE | lineage.SPINE | _speech(record), ""
+        return "user", record_graph.MESSAGE | record_graph.SPINE | _speech(record), ""
     name = _event_name(record)
     if not fields.text(record, "uuid"):
-        return name, lineage.LOOSE, ""
-    return name, lineage.SPINE if type_ in ("system", "attachment") else 0, ""
+        return name, record_graph.LOOSE, ""
+    return name, record_graph.SPINE if type_ in ("system", "attachment") else 0, ""
 
 
 def _mark(record: dict[str, Any]) -> str:
@@ -87,8 +87,8 @@ def _mark(record: dict[str, Any]) -> str:
 def _speech(record: dict[str, Any]) -> int:
     """Of a user's line that answers no call: whether it is what a person said."""
     if record.get("isMeta") is True or record.get("isSynthetic") is True:
-        return lineage.CARRIED if record.get("sourceToolUseID") else 0
-    return 0 if MACHINE_TEXT.match(words(record["message"])) else lineage.WORDS
+        return record_graph.CARRIED if record.get("sourceToolUseID") else 0
+    return 0 if MACHINE_TEXT.match(words(record["message"])) else record_graph.WORDS
 
 
 def _event_name(record: dict[str, Any]) -> str:
@@ -144,7 +144,7 @@ def agent_of_result(record: dict[str, Any]) -> str:
     return fields.word(noted, "agentId", limit=64)
 
 
-def kept_by(record: dict[str, Any]) -> Kept:
+def kept_by(record: dict[str, Any]) -> KeptLines:
     """What a `compact_boundary` says was left in the context."""
     about = fields.mapping(record, "compactMetadata") or fields.mapping(
         record, "compact_metadata"
@@ -160,7 +160,7 @@ def kept_by(record: dict[str, Any]) -> Kept:
         or fields.items(listed, "uuids")
         or fields.items(listed, "all_uuids")
     )
-    return Kept(
+    return KeptLines(
         tuple(id_ for id_ in ids if isinstance(id_, str)),
         fields.text(segment, "headUuid", "head_uuid"),
         fields.text(segment, "tailUuid", "tail_uuid"),

@@ -5,24 +5,23 @@ stands in its place. Cleared results (`microcompact_boundary`) read as the tool 
 """
 
 from array import array
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
 from threads.domain.formats.io import fields
-from threads.domain.formats.kit.lineage import MESSAGE
+from threads.domain.formats.kit.items import Item, Opener
+from threads.domain.formats.kit.record_graph import MESSAGE
 from threads.domain.message import ASSISTANT, USER, Message
 from threads.domain.part import Text, ToolResult
 from threads.domain.transcript import Compaction, Event, Warning
 
-from . import said as claude_said
-from .index import Index
-from .plans import Plan
-from .said import Said
+from . import message_line
+from .index import SessionIndex
+from .message_line import MessageLine
+from .plans import ConversationPlan
 
 MOST_HIDDEN = 2_000_000
 """Messages that the compactions of one conversation hide, each counted with every one of them."""
@@ -30,35 +29,34 @@ MOST_COMPACTIONS = 2000
 CLEARED = "[Old tool result content cleared]"
 """What the tool sends in place of a result that a micro-compaction took out."""
 
-Item = Message | Event | Compaction
-Opener = Callable[[], AbstractContextManager[BinaryIO]]
-
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class SessionItems:
     """The messages, events and compactions of a conversation, in the order of its graph."""
 
     open: Opener
-    plan: Plan
-    index: Index | None
+    plan: ConversationPlan
+    index: SessionIndex | None
     warnings: list[Warning] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Item]:
         self.warnings.clear()
         with self.open() as file:
-            index = self.index or Index(file)
-            is_thread = self.plan.group == 0 and len(self.plan.ways) == 1
+            index = self.index or SessionIndex(file)
+            is_thread = self.plan.group == 0 and len(self.plan.path) == 1
             self.warnings.extend(index.warnings if is_thread else ())
-            yield from _Telling(index, self.plan, self.warnings).items()
+            yield from _ConversationReader(index, self.plan, self.warnings).items()
 
 
-class _Telling:
+class _ConversationReader:
     """One pass over a conversation."""
 
-    def __init__(self, index: Index, plan: Plan, warnings: list[Warning]) -> None:
+    def __init__(
+        self, index: SessionIndex, plan: ConversationPlan, warnings: list[Warning]
+    ) -> None:
         self._index, self._plan, self._warnings = index, plan, warnings
-        self._ways = index.ways
-        self._found = self._ways.of(plan.group)
+        self._graph_branches = index.branches
+        self._found = self._graph_branches.of(plan.group)
         self._count = 0
         self._all: list[int] = []
         """All ordinals: compactions that nest name the same, so they hold the same objects."""
@@ -74,16 +72,19 @@ class _Telling:
 
     def items(self) -> Iterator[Item]:
         """What the plan says; of what is shared with others messages and compactions alone."""
-        for way, following in pairwise(self._plan.ways):
-            for item in self._tell(way, -1 - following):
+        for branch, following in pairwise(self._plan.path):
+            for item in self._tell(branch, -1 - following):
                 if not isinstance(item, Event):
                     yield item
-        yield from self._tell(self._plan.ways[-1], None)
+        yield from self._tell(self._plan.path[-1], None)
 
-    def _tell(self, way: int, stop: int | None) -> Iterator[Item]:
-        """The items of a way, up to where another left it."""
-        order, flags = self._found[way].order, self._index.graph.flags
-        follows, following = self._ways.follows, self._ways.following
+    def _tell(self, branch: int, stop: int | None) -> Iterator[Item]:
+        """The items of a branch, up to where another left it."""
+        order, flags = self._found[branch].order, self._index.graph.flags
+        follows, following = (
+            self._graph_branches.follows,
+            self._graph_branches.following,
+        )
         for place, number in enumerate(order):
             if number == stop:
                 return
@@ -97,15 +98,15 @@ class _Telling:
                 else:
                     yield from self._message(number)
             elif number in self._index.boundaries or number in self._index.cleared:
-                yield from self._boundary(way, place)
+                yield from self._boundary(branch, place)
             elif number in self._index.summaries:
                 yield from self._summary(number)
             else:
                 yield self._index.event(number)
 
-    def _aside(self, way: int) -> Iterator[Event]:
-        """The lines of a way that is no conversation, and of those that left it."""
-        waiting = [] if way in self._plan.told else [way]
+    def _aside(self, branch: int) -> Iterator[Event]:
+        """The lines of a branch that is no conversation, and of those that left it."""
+        waiting = [] if branch in self._plan.told else [branch]
         while waiting:
             for number in self._found[waiting.pop()].order:
                 if number < 0:
@@ -129,10 +130,10 @@ class _Telling:
     def _message(self, first: int) -> Iterator[Message | Event]:
         """One message of all its lines; a line that can't be read is an event before it."""
         numbers = [first]
-        following = self._ways.following
+        following = self._graph_branches.following
         while (number := following[numbers[-1]]) >= 0:
             numbers.append(number)
-        read: dict[int, Said] = {}
+        read: dict[int, MessageLine] = {}
         for number in numbers:
             line = self._said(number)
             if isinstance(line, Event):
@@ -140,12 +141,12 @@ class _Telling:
             else:
                 read[number] = line
         if read:
-            message = self._made(list(read), claude_said.joined(list(read.values())))
+            message = self._made(list(read), message_line.joined(list(read.values())))
             self._note(numbers, message)
             self._count += 1
             yield message
 
-    def _said(self, number: int) -> Said | Event:
+    def _said(self, number: int) -> MessageLine | Event:
         """What a message's line says; an event where it can't be read."""
         try:
             return self._index.said(number)
@@ -158,7 +159,7 @@ class _Telling:
         self._warnings.append(Warning(error.code, words, line))
         return self._index.event(number, "unreadable/")
 
-    def _made(self, numbers: list[int], said: Said) -> Message:
+    def _made(self, numbers: list[int], said: MessageLine) -> Message:
         """The message of lines that say this."""
         parts, is_answer, source_id, model, usage = said
         return Message.__new__(  # calling the class takes twice as long
@@ -182,12 +183,12 @@ class _Telling:
                 if isinstance(part, ToolResult) and part.call_id in wanted:
                     self._carriers.setdefault(part.call_id, (self._count, numbers[0]))
 
-    def _boundary(self, way: int, place: int) -> Iterator[Item]:
+    def _boundary(self, branch: int, place: int) -> Iterator[Item]:
         """What shortened the context here; an event where it hides nothing."""
-        number = self._found[way].order[place]
+        number = self._found[branch].order[place]
         if number in self._index.cleared:
             yield from self._clearing(number)
-        elif self._is_left(way, place):
+        elif self._is_left(branch, place):
             self._void.add(number)
             yield self._index.event(number, "branch/")
         elif summaries := self._index.summaries_of.get(number):
@@ -195,18 +196,18 @@ class _Telling:
         else:
             yield self._index.event(number)
 
-    def _is_left(self, way: int, place: int) -> bool:
+    def _is_left(self, branch: int, place: int) -> bool:
         """Whether the conversation went on from before a compaction that was made later."""
-        number = self._found[way].order[place]
-        if self._ways.has_messages(number):
+        number = self._found[branch].order[place]
+        if self._graph_branches.has_messages(number):
             return False
-        if way not in self._next_spoken:
-            self._next_spoken[way] = self._spoken_behind(way)
-        return 0 <= self._next_spoken[way][place] < number
+        if branch not in self._next_spoken:
+            self._next_spoken[branch] = self._spoken_behind(branch)
+        return 0 <= self._next_spoken[branch][place] < number
 
-    def _spoken_behind(self, way: int) -> "array[int]":
-        """For each place of a way the message that follows it; -1 where none does."""
-        order, flags = self._found[way].order, self._index.graph.flags
+    def _spoken_behind(self, branch: int) -> "array[int]":
+        """For each place of a branch the message that follows it; -1 where none does."""
+        order, flags = self._found[branch].order, self._index.graph.flags
         found, spoken = array("i", order), -1
         for place in range(len(order) - 1, -1, -1):
             found[place] = spoken

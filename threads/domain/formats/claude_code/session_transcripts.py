@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from threads.domain.formats.kit.items import Opener
 from threads.domain.transcript import Parent, Relation, Transcript
 
-from .index import Index
-from .plans import Plan, plans
-from .session import Opener, Session
+from .index import SessionIndex
+from .plans import ConversationPlan, plans
+from .session import SessionItems
 
 NAME = "claude_code"
 BRANCHES = 50
@@ -14,7 +15,12 @@ BRANCHES = 50
 
 
 def transcripts(
-    index: Index, stem: str, opener: Opener, format_: str = NAME, *, keep: bool = True
+    index: SessionIndex,
+    stem: str,
+    opener: Opener,
+    format_: str = NAME,
+    *,
+    keep: bool = True,
 ) -> Iterator[Transcript]:
     """The conversations of a file that was indexed; `stem` is its name without the suffix.
 
@@ -23,7 +29,7 @@ def transcripts(
     """
     for plan in plans(index, BRANCHES):
         notes = index.notes[plan.group]
-        session = Session(opener, plan, index if keep else None)
+        session = SessionItems(opener, plan, index if keep else None)
         yield Transcript(
             format=format_,
             title=_title(index, plan, stem),
@@ -36,19 +42,19 @@ def transcripts(
         )
 
 
-def _external_id(index: Index, plan: Plan, stem: str) -> str:
+def _external_id(index: SessionIndex, plan: ConversationPlan, stem: str) -> str:
     """A branch is named after the first message that only it has."""
     base = index.external_id(plan.group, stem)
     return f"{base}/branch-{plan.branch}" if base and plan.branch else base
 
 
-def _title(index: Index, plan: Plan, stem: str) -> str:
+def _title(index: SessionIndex, plan: ConversationPlan, stem: str) -> str:
     title = index.notes[plan.group].title or index.notes[0].title
     session = f"Claude Code session {index.session_id(stem)[:8]}".rstrip()
     return plan.words or title or session
 
 
-def _parent(index: Index, plan: Plan, stem: str) -> Parent | None:
+def _parent(index: SessionIndex, plan: ConversationPlan, stem: str) -> Parent | None:
     """What a branch left, or who called a sub-agent."""
     notes = index.notes[plan.group]
     if plan.branch:

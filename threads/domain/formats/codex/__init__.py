@@ -19,7 +19,7 @@ from threads.domain.transcript import Transcript
 
 from . import exec
 from . import folder as codex_folder
-from .index import Index
+from .index import RolloutIndex
 from .session import NAME, has_words, transcripts
 from .writing import WRITER
 
@@ -33,7 +33,7 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
 
     Raises Invalid where nobody says anything.
     """
-    index = Index(file)
+    index = RolloutIndex(file)
     named = _ID.search(PurePath(name).name)
     external_id = index.external_id or (named[0] if named else "")
     found = transcripts(index, external_id, lambda: nullcontext(file))

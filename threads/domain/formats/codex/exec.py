@@ -14,14 +14,14 @@ from typing import Any, BinaryIO
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit import runs
+from threads.domain.formats.kit import stream_runs
 from threads.domain.formats.kit.items import Item, attempt
-from threads.domain.formats.kit.runs import Answer, Run
+from threads.domain.formats.kit.stream_runs import StreamedMessage, StreamRun
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Usage
 from threads.domain.transcript import Event, Transcript, Warning
 
-from .exec_items import CALLS, READERS, Told, kind_of
+from .exec_items import CALLS, READERS, AnswerPart, kind_of
 
 NAME = "codex_exec"
 LABEL = "the JSON output of codex exec"
@@ -33,9 +33,9 @@ BEGINS = {"thread.started": "thread_id", "session.created": "session_id"}
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The threads of a run's output. Raises Invalid where it holds no message."""
-    found = runs.find(file, _begins, _note)
+    found = stream_runs.find(file, _begins, _note)
     items = partial(_items, file)
-    return runs.transcripts(found, items, LABEL, "Codex run", format=NAME)
+    return stream_runs.transcripts(found, items, LABEL, "Codex run", format=NAME)
 
 
 def _begins(record: dict[str, Any]) -> str:
@@ -43,7 +43,7 @@ def _begins(record: dict[str, Any]) -> str:
     return fields.word(record, name, limit=255) if name else ""
 
 
-def _note(run: Run, record: dict[str, Any], place: int) -> None:
+def _note(run: StreamRun, record: dict[str, Any], place: int) -> None:
     """What speaks, and which items begin that never end."""
     type_ = fields.text(record, "type")
     if type_ not in ITEMS:
@@ -58,25 +58,25 @@ def _note(run: Run, record: dict[str, Any], place: int) -> None:
             run.open[id_] = place
 
 
-def _items(file: BinaryIO, run: Run, warnings: list[Warning]) -> Iterator[Item]:
-    items = _Items(run)
-    for row in runs.rows(file, run, warnings):
+def _items(file: BinaryIO, run: StreamRun, warnings: list[Warning]) -> Iterator[Item]:
+    items = _ExecItems(run)
+    for row in stream_runs.rows(file, run, warnings):
         yield from attempt(partial(items.take, row), row, warnings)
     yield from items.rest()
 
 
-class _Items:
+class _ExecItems:
     """Makes items of events, one after the other.
 
     The items of an answer are one message, up to the results of its calls. Calls that were
     under way together are of one answer, also where one ended before the other.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: StreamRun) -> None:
         self._run = run
         self._begun = 0
         """How many runs of the thread have begun: each counts its items anew."""
-        self._answer = Answer()
+        self._answer = StreamedMessage()
         self._number = 0
         """Of the answer that is held."""
         self._open: dict[str, tuple[int, int]] = {}
@@ -109,10 +109,10 @@ class _Items:
         """The answer that is still held, and the results of its calls."""
         yield from self._answer.items()
         self._number += bool(self._answer)
-        self._answer = Answer()
+        self._answer = StreamedMessage()
 
     def _told(
-        self, told: Told, item: dict[str, Any], row: Element, is_whole: bool
+        self, told: AnswerPart, item: dict[str, Any], row: Element, is_whole: bool
     ) -> Iterator[Item]:
         """Take what an item says into the answer that it is of."""
         id_ = self._id(item)
@@ -125,7 +125,7 @@ class _Items:
         if told.result is not None and is_whole:
             self._answer.keep(replace(told.result, records=(row.record,)), row)
 
-    def _is_next(self, told: Told, number: int | None) -> bool:
+    def _is_next(self, told: AnswerPart, number: int | None) -> bool:
         """Whether an item is of the next answer, and not of the one that is held.
 
         `number` is that of the answer in which a call was begun.

@@ -21,7 +21,7 @@ _FAILED = frozenset({"failed", "declined"})
 _AT = ("item",)
 
 
-class Told(NamedTuple):
+class AnswerPart(NamedTuple):
     """A part of an answer and, where it is a call, what that brought."""
 
     part: Part
@@ -33,30 +33,30 @@ def kind_of(item: dict[str, Any]) -> str:
     return fields.text(item, "type", "item_type")
 
 
-def _words(item: dict[str, Any], _id: str) -> Told | None:
+def _words(item: dict[str, Any], _id: str) -> AnswerPart | None:
     text = fields.require(item.get("text"), str, "text", (*_AT, "text"))
-    return Told(Text(text)) if text else None
+    return AnswerPart(Text(text)) if text else None
 
 
-def _reasoning(item: dict[str, Any], _id: str) -> Told | None:
+def _reasoning(item: dict[str, Any], _id: str) -> AnswerPart | None:
     text = fields.require(item.get("text"), str, "text", (*_AT, "text"))
-    return Told(Thinking(text)) if text else None
+    return AnswerPart(Thinking(text)) if text else None
 
 
-def _command(item: dict[str, Any], id_: str) -> Told:
+def _command(item: dict[str, Any], id_: str) -> AnswerPart:
     command = item.get("command")
     command = fields.require(command, str, "a command", (*_AT, "command"))
     call = ToolCall(id_, "command_execution", {"command": command})
     return _answered(call, item, _texts(item.get("aggregated_output")))
 
 
-def _change(item: dict[str, Any], id_: str) -> Told:
+def _change(item: dict[str, Any], id_: str) -> AnswerPart:
     changes = item.get("changes")
     fields.require(changes, list, "a list of changes", (*_AT, "changes"))
     return _answered(ToolCall(id_, "file_change", {"changes": changes}), item, ())
 
 
-def _mcp(item: dict[str, Any], id_: str) -> Told:
+def _mcp(item: dict[str, Any], id_: str) -> AnswerPart:
     """A tool of a server, named as rollouts name it."""
     tool = fields.require(item.get("tool"), str, "the name of a tool", (*_AT, "tool"))
     server = fields.text(item, "server")
@@ -71,7 +71,7 @@ def _mcp(item: dict[str, Any], id_: str) -> Told:
     return _answered(call, item, content or _texts(error.get("message")))
 
 
-def _collaboration(item: dict[str, Any], id_: str) -> Told:
+def _collaboration(item: dict[str, Any], id_: str) -> AnswerPart:
     """A tool for other agents: what it was given, and how they stand."""
     tool = fields.require(item.get("tool"), str, "the name of a tool", (*_AT, "tool"))
     given = {
@@ -83,19 +83,19 @@ def _collaboration(item: dict[str, Any], id_: str) -> Told:
     return _answered(ToolCall(id_, tool, given), item, states)
 
 
-def _search(item: dict[str, Any], _id: str) -> Told:
+def _search(item: dict[str, Any], _id: str) -> AnswerPart:
     """What the provider did itself; what it found is not printed."""
-    return Told(Opaque("web_search", item))
+    return AnswerPart(Opaque("web_search", item))
 
 
 def _answered(
     call: ToolCall,
     item: dict[str, Any],
     content: tuple[Text | Image | File | Opaque, ...],
-) -> Told:
+) -> AnswerPart:
     is_error = fields.text(item, "status") in _FAILED
     result = ToolResult(call.id, content, call.name, is_error)
-    return Told(call, Message(role=Role.TOOL, parts=(result,)))
+    return AnswerPart(call, Message(role=Role.TOOL, parts=(result,)))
 
 
 def _texts(value: JSON) -> tuple[Text, ...]:
@@ -118,7 +118,7 @@ def _block(block: JSON) -> Text | Image | File | Opaque:
     return Opaque(kind or "block", block)
 
 
-READERS: dict[str, Callable[[dict[str, Any], str], Told | None]] = {
+READERS: dict[str, Callable[[dict[str, Any], str], AnswerPart | None]] = {
     "agent_message": _words,
     "assistant_message": _words,
     "plan": _words,

@@ -16,7 +16,7 @@ from threads.domain.formats.io import fields, json_text, source
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.transcript import Relation
 
-from .index import Index, lines_with, parent_of
+from .index import RolloutIndex, lines_with, parent_of
 from .record import parse_record
 from .session import has_words, transcripts
 
@@ -42,7 +42,7 @@ def _sub_agents(rollouts: dict[str, Member]) -> Iterator[Gathered]:
         if caller is None or (call_id := _call(caller, id_)) is None:
             continue
         with member.open() as file:
-            index = Index(file)
+            index = RolloutIndex(file)
         if index.parent is not None:
             index.parent = replace(index.parent, call_id=call_id)
         found = transcripts(index, index.external_id or id_, member.open)

@@ -24,7 +24,7 @@ _TELLING = re.compile(b'"t(?:urn_context|hread_(?:name_updated|rolled_back))"')
 
 
 @dataclass(slots=True)
-class Index:
+class RolloutIndex:
     """A rollout's own id, name, model and parent, and which of its lines were rolled back."""
 
     file: InitVar[BinaryIO]

@@ -10,9 +10,10 @@ from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats.io import fields, source, windows
 from threads.domain.formats.io.json_text import MAX_DEPTH, is_exact
 from threads.domain.formats.io.source import BROKEN, Line, Span
+from threads.domain.formats.kit.items import Item
 from threads.domain.formats.openai.items import (
-    Answer,
-    Item,
+    AssistantTurn,
+    ReadItem,
     message_of,
     read_item,
     read_usage,
@@ -30,10 +31,9 @@ UNKEPT = frozenset({"event_msg", "turn_context"})
 """Kinds of records of which words and small numbers are taken alone."""
 MAX_HELD = 1000
 """Items that are held back until their answer's tokens are told."""
-Given = Message | Event | Compaction
 
 
-class Reading:
+class RolloutReading:
     """The items of a rollout, given as they are read.
 
     The items of one answer stand in a row; its tokens are told after the outputs of its
@@ -55,12 +55,12 @@ class Reading:
         self.model = ""
         self.total: JSON = None
         """The tokens of the whole session as last told: told again, they are no news."""
-        self.answer: Answer | None = None
+        self.answer: AssistantTurn | None = None
         """The answer that is held, in front of what is held with it."""
         self.is_open = False
         """Whether more of its items may follow."""
-        self.held: list[Given] = []
-        self.ready: list[Given] = []
+        self.held: list[Item] = []
+        self.ready: list[Item] = []
         self.given = self.first = 0
         """Messages given, and those of them that no compaction hides: the instructions."""
         self.place = (0, 0, 0)
@@ -70,7 +70,7 @@ class Reading:
         self.typed = array("Q")
         """Number, start and end of users' lines: Codex's older compactions kept these."""
 
-    def __iter__(self) -> Iterator[Given]:
+    def __iter__(self) -> Iterator[Item]:
         branches = iter(self.rolled_back)
         branch = next(branches, None)
         for number, start, end, value in windows.records(self.file):
@@ -139,7 +139,7 @@ class Reading:
         elif item[0] is ASSISTANT:
             if not self.is_open or self.answer is None or self.answer.size > MAX_HELD:
                 self._release()
-                self.answer, self.is_open = Answer(), True
+                self.answer, self.is_open = AssistantTurn(), True
             self.answer.add(item[1], payload, place, at)
         elif item[0] is TOOL:
             self.is_open = False
@@ -151,7 +151,7 @@ class Reading:
         words = f"Line {line.number}, {fields.spell(error.at)}: {error.message}"
         self.warnings.append(Warning(error.code, words, line.number))
 
-    def _read(self, payload: JSON, line: Line, at: Place = ()) -> Item | None:
+    def _read(self, payload: JSON, line: Line, at: Place = ()) -> ReadItem | None:
         """The item, or None and, where it is malformed, one more warning."""
         try:
             return read_item(payload, at)
@@ -159,7 +159,9 @@ class Reading:
             self._warn(error, line)
             return None
 
-    def _spoken(self, payload: dict[str, Any], item: Item, at: datetime | None) -> None:
+    def _spoken(
+        self, payload: dict[str, Any], item: ReadItem, at: datetime | None
+    ) -> None:
         """A message of a user's or developer's: nothing waits for tokens behind it."""
         line = self.line
         self._release()
@@ -248,7 +250,7 @@ class Reading:
     def _history(self, history: list[JSON], line: Line) -> Iterator[Message]:
         """The messages of a list of items."""
         records = (line.span.record,)
-        answer = Answer()
+        answer = AssistantTurn()
         for number, payload in enumerate(history):
             item = self._read(payload, line, ("replacement_history", number))
             if item is not None and item[0] is ASSISTANT:
@@ -256,7 +258,7 @@ class Reading:
                 continue
             if message := answer.message(self.model):
                 yield replace(message, records=records)
-            answer = Answer()
+            answer = AssistantTurn()
             if item is not None:
                 yield message_of(item, payload, records)
         if message := answer.message(self.model):
@@ -280,7 +282,7 @@ class Reading:
         self.held.clear()
 
 
-def _from_agent(payload: dict[str, Any]) -> Item:
+def _from_agent(payload: dict[str, Any]) -> ReadItem:
     """What another agent said, as older versions wrote it."""
     words = fields.text(payload, "content")
     sealed = Opaque("inter_agent_communication", payload)

@@ -1,27 +1,24 @@
 """The conversations of one Codex rollout: its thread, and the branches that were rolled back."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import BinaryIO
 
 from threads.domain.formats.io import fields
+from threads.domain.formats.kit.items import Item, Opener
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Parent, Relation, Transcript, Warning
 
-from .index import Index
-from .reading import Given, Reading
+from .index import RolloutIndex
+from .reading import RolloutReading
 from .record import CONTEXT
 from .rollbacks import Range, Rollback
 
 NAME = "codex"
-Opener = Callable[[], AbstractContextManager[BinaryIO]]
-"""Gives the file to read in, for as long as it is needed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class RolloutItems:
     """What a rollout holds, in the order of its lines, read anew by each iteration.
 
     A branch gives the messages again that it shares with its parent, and no events of theirs.
@@ -32,25 +29,27 @@ class Session:
     branch: Rollback | None = None
     warnings: list[Warning] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Given]:
+    def __iter__(self) -> Iterator[Item]:
         self.warnings.clear()
         with self.open() as file:
             if self.branch is None:
-                yield from Reading(file, self.warnings, self.rolled_back)
+                yield from RolloutReading(file, self.warnings, self.rolled_back)
                 return
-            for item in Reading(file, [], self.branch.left, self.branch.end):
+            for item in RolloutReading(file, [], self.branch.left, self.branch.end):
                 if not isinstance(item, Event) or _offset(item) >= self.branch.offset:
                     yield item
 
 
-def has_words(items: Iterable[Given]) -> bool:
+def has_words(items: Iterable[Item]) -> bool:
     """Whether anybody says anything beside the instructions."""
     return any(isinstance(i, Message) and i.role is not Role.SYSTEM for i in items)
 
 
-def transcripts(index: Index, external_id: str, opener: Opener) -> list[Transcript]:
+def transcripts(
+    index: RolloutIndex, external_id: str, opener: Opener
+) -> list[Transcript]:
     """The conversations of a rollout that was indexed; the thread comes first."""
-    thread = Session(opener, index.rolled_back)
+    thread = RolloutItems(opener, index.rolled_back)
     found = [
         Transcript(
             format=NAME,
@@ -69,7 +68,7 @@ def transcripts(index: Index, external_id: str, opener: Opener) -> list[Transcri
 
 
 def _branch(
-    thread: Transcript, index: Index, branch: Rollback, opener: Opener
+    thread: Transcript, index: RolloutIndex, branch: Rollback, opener: Opener
 ) -> Transcript:
     """A branch of the thread, or of the later branch that it was left from."""
     later = (
@@ -78,9 +77,9 @@ def _branch(
         if one.start < branch.start and one.end > branch.end
     )
     left = next(later, thread.external_id or "")
-    session = Session(opener, (), branch)
+    session = RolloutItems(opener, (), branch)
     with opener() as file:
-        before = Reading(file, [], branch.left, branch.start)
+        before = RolloutReading(file, [], branch.left, branch.start)
         shared = sum(isinstance(item, Message) for item in before)
     messages = (item for item in session if isinstance(item, Message))
     words = (

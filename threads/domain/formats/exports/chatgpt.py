@@ -16,15 +16,15 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit.branches import ways
+from threads.domain.formats.kit.branches import branches
 from threads.domain.formats.kit.items import Opener, items_in, opened
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript, Warning
 
-from . import chatgpt_content, chatgpt_tree, export
+from . import chatgpt_content, chatgpt_tree, export_folder
 from .chatgpt_content import Asset, Assets
-from .chatgpt_tree import Known
+from .chatgpt_tree import TreeIndex
 
 NAME = "chatgpt"
 LABEL = "a ChatGPT conversation"
@@ -56,7 +56,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 def gather(folder: Folder) -> list[Gathered]:
     """Each export of the folder: its conversations with the images and files beside them."""
-    return export.gather(folder, FILES, _score, _gather)
+    return export_folder.gather(folder, FILES, _score, _gather)
 
 
 def _gather(folder: Folder, root: str, members: list[Member]) -> Gathered:
@@ -137,26 +137,26 @@ def _conversation(
 
 
 def _transcripts(
-    said: dict[str, Any], known: Known, opener: Opener, member: str, assets: Assets
+    said: dict[str, Any], known: TreeIndex, opener: Opener, member: str, assets: Assets
 ) -> Iterator[Transcript]:
     tree = known.tree
     id_ = fields.word(said, "conversation_id", "id", limit=200) or tree.ids[0][:200]
     title = fields.text(said, "title").strip() or known.words.strip()
-    found = ways(
+    found = branches(
         tree.parents, known.leaf, lambda nodes: chatgpt_tree.spoken(tree, nodes)
     )
-    for way in found:
+    for branch in found:
         items = items_in(
-            opener, chatgpt_tree.reading(tree, way.nodes, way.left, assets)
+            opener, chatgpt_tree.reading(tree, branch.nodes, branch.left, assets)
         )
         yield Transcript(
             format=NAME,
-            title=way.title(fields.one_line(title) or "ChatGPT conversation"),
+            title=branch.title(fields.one_line(title) or "ChatGPT conversation"),
             items=items,
-            external_id=way.external_id(id_, tree.ids),
+            external_id=branch.external_id(id_, tree.ids),
             model=known.model or fields.word(said, "default_model_slug"),
             member=member,
-            parent=way.parent(id_, tree.ids, found),
+            parent=branch.parent(id_, tree.ids, found),
             warnings=items.warnings,
         )
 

@@ -23,7 +23,7 @@ UNFINISHED = frozenset({"in_progress", "finished_partial_completion"})
 FAILED = frozenset({"failed_with_in_kernel_exception", "failed_with_system_exception"})
 
 
-class Turn(NamedTuple):
+class NodeTurn(NamedTuple):
     """Nodes that are one message (or one event); `call` is the node a result answers, or -1."""
 
     kind: int
@@ -32,7 +32,7 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class NodeTree:
     """What is held of a conversation: numbers and short words a node, no content."""
 
     ids: list[str] = field(default_factory=list)
@@ -48,19 +48,19 @@ class Tree:
         return Span(self.starts[node], self.ends[node])
 
 
-class Known(NamedTuple):
+class TreeIndex(NamedTuple):
     """A tree, and of its conversation what names it: leaf, first words, model."""
 
-    tree: Tree
+    tree: NodeTree
     leaf: int
     words: str
     model: str
 
 
-def index(file: BinaryIO, start: int, conversation: dict[str, Any]) -> Known:
+def index(file: BinaryIO, start: int, conversation: dict[str, Any]) -> TreeIndex:
     """The tree of the conversation whose `mapping` begins at `start`. Raises Invalid."""
     mapping = fields.mapping(conversation, "mapping")
-    tree = Tree()
+    tree = NodeTree()
     numbers: dict[str, int] = {}
     latest, leaf = float("-inf"), -1
     words = model = ""
@@ -87,21 +87,21 @@ def index(file: BinaryIO, start: int, conversation: dict[str, Any]) -> Known:
         parent = fields.text(_node(mapping.get(id_))[0], "parent")
         tree.parents[number] = numbers.get(parent, -1)
     said = numbers.get(fields.text(conversation, "current_node"), -1)
-    return Known(tree, leaf if said < 0 else said, words, model)
+    return TreeIndex(tree, leaf if said < 0 else said, words, model)
 
 
-def turns(tree: Tree, nodes: Sequence[int]) -> list[Turn]:
+def turns(tree: NodeTree, nodes: Sequence[int]) -> list[NodeTurn]:
     """The messages and events on a way, in order.
 
     The export has no ids of calls: a result answers the first open call of its tool since the
     user spoke, else the first open one; more results of the same tool in a row are one.
     """
-    found: list[Turn] = []
+    found: list[NodeTurn] = []
     calls: list[int] = []
     last = -1  # the place in `found` of the last message
     for node in nodes:
         kind = tree.kinds[node]
-        turn = Turn(kind, (node,))
+        turn = NodeTurn(kind, (node,))
         if kind == RESULT:
             named = (c for c in calls if tree.tools[c] == tree.tools[node])
             call = next(named, -1)
@@ -120,13 +120,13 @@ def turns(tree: Tree, nodes: Sequence[int]) -> list[Turn]:
     return found
 
 
-def spoken(tree: Tree, nodes: Sequence[int]) -> list[Turn]:
-    """The messages on a way."""
+def spoken(tree: NodeTree, nodes: Sequence[int]) -> list[NodeTurn]:
+    """The messages on a branch."""
     return [turn for turn in turns(tree, nodes) if turn.kind != EVENT]
 
 
 def reading(
-    tree: Tree, nodes: Sequence[int], left: Sequence[int], assets: Assets
+    tree: NodeTree, nodes: Sequence[int], left: Sequence[int], assets: Assets
 ) -> ReadFile:
     """How the items of a way are read; `left` are the nodes on no way, given as events."""
 
@@ -141,7 +141,11 @@ def reading(
 
 
 def _item(
-    tree: Tree, turn: Turn, file: BinaryIO, warnings: list[Warning], assets: Assets
+    tree: NodeTree,
+    turn: NodeTurn,
+    file: BinaryIO,
+    warnings: list[Warning],
+    assets: Assets,
 ) -> Item:
     """The message of a turn: its nodes' parts, in order."""
     parts: list[Part] = []
@@ -172,7 +176,10 @@ def _item(
 
 
 def _parts(
-    tree: Tree, turn: Turn, parts: tuple[Part, ...], messages: list[dict[str, Any]]
+    tree: NodeTree,
+    turn: NodeTurn,
+    parts: tuple[Part, ...],
+    messages: list[dict[str, Any]],
 ) -> tuple[Part, ...]:
     if turn.kind == CALL:
         node = turn.nodes[0]
@@ -195,7 +202,9 @@ RESULT_FREE = (Thinking, ToolCall, ToolResult)
 """What a result can't hold."""
 
 
-def _event(tree: Tree, node: int, message: dict[str, Any], before: str = "") -> Event:
+def _event(
+    tree: NodeTree, node: int, message: dict[str, Any], before: str = ""
+) -> Event:
     role = fields.text(fields.mapping(message, "author"), "role")
     kind = fields.text(fields.mapping(message, "content"), "content_type")
     name = "/".join(word for word in (role, kind) if word) or "node"
@@ -227,14 +236,14 @@ def _node(value: JSON) -> tuple[dict[str, Any], dict[str, Any]]:
     return fields.mapping(value), fields.mapping(value, "message")
 
 
-def _continues(tree: Tree, found: list[Turn], last: int, node: int) -> bool:
+def _continues(tree: NodeTree, found: list[NodeTurn], last: int, node: int) -> bool:
     """Whether a result is a further page of the one before it."""
     if last < 0 or found[last].kind != RESULT:
         return False
     return tree.tools[found[last].nodes[0]] == tree.tools[node]
 
 
-def _call_id(tree: Tree, node: int) -> str:
+def _call_id(tree: NodeTree, node: int) -> str:
     return tree.ids[node]
 
 

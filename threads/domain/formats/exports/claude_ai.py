@@ -15,21 +15,15 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit.branches import ways
-from threads.domain.formats.kit.items import (
-    Item,
-    Opener,
-    ReadFile,
-    items_in,
-    opened,
-)
+from threads.domain.formats.kit.branches import branches
+from threads.domain.formats.kit.items import Item, Opener, ReadFile, items_in, opened
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import ToolResult
 from threads.domain.transcript import Event, Transcript, Warning
 
-from . import export
+from . import export_folder
 from .claude_ai_content import read_runs
 
 NAME = "claude_ai"
@@ -41,7 +35,7 @@ LEAVES = ("current_leaf_message_uuid", "current_leaf_message_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class MessageIndex:
     """What is held of a conversation: a place and a few words a message."""
 
     ids: list[str] = field(default_factory=list)
@@ -53,7 +47,7 @@ class Known:
     """The first words of a person."""
 
 
-class Spoken(NamedTuple):
+class ApiMessage(NamedTuple):
     """One message of the API: which of the export's, and which run of its parts."""
 
     number: int
@@ -67,7 +61,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 def gather(folder: Folder) -> list[Gathered]:
     """Each export of the folder; a conversation in a project begins with that one's record."""
-    return export.gather(folder, FILES, _score, _gather)
+    return export_folder.gather(folder, FILES, _score, _gather)
 
 
 def _gather(folder: Folder, root: str, members: list[Member]) -> Gathered:
@@ -124,20 +118,20 @@ def _conversation(
     known = _index(file, span, said, skipped)
     leaf = next((n for n, id_ in enumerate(known.ids) if id_ == _leaf(said)), -1)
     leaf = len(known.ids) - 1 if leaf < 0 else leaf
-    found = ways(known.parents, leaf, lambda nodes: _spoken(known, nodes))
+    found = branches(known.parents, leaf, lambda nodes: _spoken(known, nodes))
     id_ = fields.word(said, "uuid", limit=200)
     project = projects.get(fields.text(fields.mapping(said, "project"), "uuid"), "")
     title = fields.text(said, "name").strip() or fields.first(known.words).strip()
-    for way in found:
-        items = items_in(opener, _reading(known, way.nodes, way.left, project))
+    for branch in found:
+        items = items_in(opener, _reading(known, branch.nodes, branch.left, project))
         yield Transcript(
             format=NAME,
-            title=way.title(fields.one_line(title) or "Claude.ai conversation"),
+            title=branch.title(fields.one_line(title) or "Claude.ai conversation"),
             items=items,
-            external_id=way.external_id(id_, known.ids),
+            external_id=branch.external_id(id_, known.ids),
             strategy="anthropic",
             model=fields.word(said, "model"),
-            parent=way.parent(id_, known.ids, found),
+            parent=branch.parent(id_, known.ids, found),
             warnings=items.warnings,
         )
 
@@ -148,9 +142,9 @@ def _leaf(said: dict[str, Any]) -> str:
 
 def _index(
     file: BinaryIO, span: Span, said: dict[str, Any], skipped: list[Warning]
-) -> Known:
+) -> MessageIndex:
     """The messages of a conversation, by their places and their parents."""
-    known = Known()
+    known = MessageIndex()
     messages = fields.items(said, "chat_messages")
     numbers: dict[str, int] = {}
     is_tree = any(fields.text(one, "parent_message_uuid") for one in messages)
@@ -183,12 +177,12 @@ def _places(file: BinaryIO, span: Span, skipped: list[Warning]) -> Iterator[Span
         skipped.append(Warning(error.code, f"At byte {span.start:,}: {error.message}"))
 
 
-def _spoken(known: Known, nodes: Sequence[int]) -> list[Spoken]:
-    return [Spoken(node, run) for node in nodes for run in range(known.runs[node])]
+def _spoken(known: MessageIndex, nodes: Sequence[int]) -> list[ApiMessage]:
+    return [ApiMessage(node, run) for node in nodes for run in range(known.runs[node])]
 
 
 def _reading(
-    known: Known, nodes: Sequence[int], left: Sequence[int], project: str
+    known: MessageIndex, nodes: Sequence[int], left: Sequence[int], project: str
 ) -> ReadFile:
     """How the items of a way are read; `left` are messages on no way, given as events."""
 
@@ -209,7 +203,7 @@ def _reading(
     return read
 
 
-def _items(known: Known, node: int, message: dict[str, Any]) -> Iterator[Item]:
+def _items(known: MessageIndex, node: int, message: dict[str, Any]) -> Iterator[Item]:
     """The messages of the API that one of the export's is; an event where it says nothing."""
     runs = read_runs(message)
     if not runs:
@@ -228,7 +222,9 @@ def _items(known: Known, node: int, message: dict[str, Any]) -> Iterator[Item]:
         )
 
 
-def _event(known: Known, node: int, message: dict[str, Any], before: str) -> Event:
+def _event(
+    known: MessageIndex, node: int, message: dict[str, Any], before: str
+) -> Event:
     kind = before + (fields.text(message, "sender") or "message")
     stamp = fields.moment(message.get("created_at"))
     return Event(kind, known.spans[node].record, stamp)

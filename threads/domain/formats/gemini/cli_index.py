@@ -20,7 +20,7 @@ from threads.domain.transcript import Event, Warning
 
 
 @dataclass(eq=False, slots=True)
-class Entry:
+class CliRecord:
     """A record of a session, by its id: where it was written, and what became of it."""
 
     id: str
@@ -37,27 +37,27 @@ class Entry:
 class Checkpoint:
     """What the context is from here on."""
 
-    entries: list[Entry]
+    entries: list[CliRecord]
     span: Span
 
 
-Step = Entry | Event | Checkpoint
+Step = CliRecord | Event | Checkpoint
 
 
 @dataclass(slots=True)
-class Index:
+class CliIndex:
     """The steps of a session in their order, and what is known of it."""
 
     steps: list[Step] = field(default_factory=list)
     about: dict[str, Any] = field(default_factory=dict)
     warnings: list[Warning] = field(default_factory=list)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[CliRecord]:
         """The records that were not taken back."""
         for step in self.steps:
             found = step.entries if isinstance(step, Checkpoint) else [step]
             for entry in found:
-                if isinstance(entry, Entry) and not entry.is_gone:
+                if isinstance(entry, CliRecord) and not entry.is_gone:
                     yield entry
 
     def answered(self) -> frozenset[str]:
@@ -69,12 +69,12 @@ _TYPES = {"model": "gemini"}
 """Types by the names that others than Gemini CLI give them who write its form."""
 
 
-class _Reader:
+class _IndexReader:
     """One pass over a file, with the records that stand at each moment."""
 
-    def __init__(self, file: BinaryIO, index: Index) -> None:
+    def __init__(self, file: BinaryIO, index: CliIndex) -> None:
         self._file, self._index = file, index
-        self._shown: dict[str, Entry] = {}
+        self._shown: dict[str, CliRecord] = {}
 
     def line(self, value: JSON, span: Span) -> None:
         """Take in a line."""
@@ -125,7 +125,7 @@ class _Reader:
             self._index.steps.append(Event("checkpoint", span.record))
         self._index.steps.append(Checkpoint(list(self._shown.values()), span))
 
-    def _element(self, piece: Element) -> Entry | None:
+    def _element(self, piece: Element) -> CliRecord | None:
         """The record of a checkpoint's element: the one that stands there, if it is the same."""
         if not fields.text(piece.value, "id") and not fields.text(piece.value, "type"):
             self._index.steps.append(Event("unreadable", piece.span.record))
@@ -152,7 +152,7 @@ class _Reader:
         self._index.steps.append(Event("$rewindTo", span.record))
 
 
-def _entry(record: dict[str, Any], span: Span) -> Entry:
+def _entry(record: dict[str, Any], span: Span) -> CliRecord:
     type_ = fields.text(record, "type")
     said = [record.get(name) for name in ("type", "content", "toolCalls", "thoughts")]
     text = json.dumps(said, sort_keys=True)
@@ -163,7 +163,7 @@ def _entry(record: dict[str, Any], span: Span) -> Entry:
         for part in parts
         if isinstance(part, dict)
     )
-    return Entry(
+    return CliRecord(
         id=fields.text(record, "id") or f"@{span.start}",
         type=_TYPES.get(type_, type_),
         spans=[span],
@@ -172,10 +172,10 @@ def _entry(record: dict[str, Any], span: Span) -> Entry:
     )
 
 
-def read_index(file: BinaryIO) -> Index:
+def read_index(file: BinaryIO) -> CliIndex:
     """Take in a whole file: JSON Lines, or one document."""
-    found = Index()
-    reader = _Reader(file, found)
+    found = CliIndex()
+    reader = _IndexReader(file, found)
     if next(json_file.documents(file, []), None) != json_file.whole(file):
         for line, value in source.records(file, found.warnings):
             reader.line(value, line.span)
@@ -184,7 +184,7 @@ def read_index(file: BinaryIO) -> Index:
     return found
 
 
-def agents(index: Index, file: BinaryIO) -> dict[str, str]:
+def agents(index: CliIndex, file: BinaryIO) -> dict[str, str]:
     """The calls of a session that began sub-agents, by these agents' sessions."""
     found = {}
     for entry in index.entries():

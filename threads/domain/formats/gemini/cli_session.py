@@ -3,16 +3,16 @@
 Source: chatRecordingService.ts and sessionUtils.ts of google-gemini/gemini-cli.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_file
+from threads.domain.formats.kit.context_view import ContextView
+from threads.domain.formats.kit.items import Item, Opener
 from threads.domain.formats.kit.transcripts import first_messages, title_of
-from threads.domain.formats.kit.view import View
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
     JSON,
@@ -33,7 +33,7 @@ from threads.domain.transcript import (
     Warning,
 )
 
-from .cli_index import Checkpoint, Entry, Index
+from .cli_index import Checkpoint, CliIndex, CliRecord
 from .parts import Calls, read_parts
 
 NAME = "gemini_cli"
@@ -43,22 +43,19 @@ ROLES = {"user": Role.USER, "gemini": Role.ASSISTANT}
 FAILED = frozenset({"error", "cancelled"})
 _INSIDE = (Text, Image, File)
 
-Open = Callable[[], AbstractContextManager[BinaryIO]]
-"""Opens the file of a session, each time it is read."""
-
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class CliItems:
     """The messages and events of a session, in the order in which they were first written."""
 
-    index: Index
-    open: Open
+    index: CliIndex
+    open: Opener
     warnings: list[Warning] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Message | Event | Compaction]:
+    def __iter__(self) -> Iterator[Item]:
         self.warnings[:] = self.index.warnings
         with self.open() as file:
-            reader = _Reader(file, self.index.answered(), self.warnings)
+            reader = _RecordReader(file, self.index.answered(), self.warnings)
             for step in self.index.steps:
                 if isinstance(step, Event):
                     yield step
@@ -68,7 +65,7 @@ class Session:
                     yield from reader.entry(step)
 
 
-class _Reader:
+class _RecordReader:
     """One pass over a session's steps."""
 
     def __init__(
@@ -78,10 +75,10 @@ class _Reader:
         self._warnings = warnings
         self._answered = answered
         self._calls = Calls()
-        self._view = View()
-        self._told: set[Entry] = set()
+        self._view = ContextView()
+        self._told: set[CliRecord] = set()
 
-    def entry(self, entry: Entry) -> Iterator[Message | Event]:
+    def entry(self, entry: CliRecord) -> Iterator[Message | Event]:
         """What a record says; what was taken back is events."""
         self._told.add(entry)
         if entry.is_gone:
@@ -92,10 +89,10 @@ class _Reader:
         self._view.add(entry, sum(isinstance(item, Message) for item in found))
         yield from found
 
-    def checkpoint(self, step: Checkpoint) -> Iterator[Message | Event | Compaction]:
+    def checkpoint(self, step: Checkpoint) -> Iterator[Item]:
         """What is new in a context that was written as a whole, and what it hides."""
         spoken = [entry for entry in step.entries if entry.type in ROLES]
-        added: set[Entry] = set()
+        added: set[CliRecord] = set()
         for change in list(self._view.become(spoken)):
             entries = spoken[change.start : change.end]
             if not change.hidden:
@@ -110,7 +107,7 @@ class _Reader:
             if entry in added or (entry.type not in ROLES and entry not in self._told):
                 yield from self.entry(entry)
 
-    def _messages(self, entry: Entry) -> list[Message | Event]:
+    def _messages(self, entry: CliRecord) -> list[Message | Event]:
         """The messages of a record; an event where it is none, or can't be read."""
         span = entry.spans[-1]
         record = json_file.value(self._file, span, (entry.id,), self._warnings)
@@ -215,10 +212,10 @@ def read_usage(tokens: JSON) -> Usage | None:
 
 
 def conversation(
-    index: Index, open_: Open, name: str, *, member: str = ""
+    index: CliIndex, open_: Opener, name: str, *, member: str = ""
 ) -> Transcript | None:
     """The conversation of a session file of this name; None where it holds no message."""
-    items = Session(index, open_)
+    items = CliItems(index, open_)
     opening = first_messages(items)
     if not opening:
         return None

@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit import runs
+from threads.domain.formats.kit import stream_runs
 from threads.domain.formats.kit.items import Item, attempt
-from threads.domain.formats.kit.runs import Answer, Run
+from threads.domain.formats.kit.stream_runs import StreamedMessage, StreamRun
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import Text, ToolCall, ToolResult
@@ -27,10 +27,10 @@ LABEL = "the stream-json output of Gemini CLI"
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The sessions of a run's output. Raises Invalid where it holds no message."""
-    found = runs.find(file, _begins, _note)
+    found = stream_runs.find(file, _begins, _note)
     items = partial(_items, file)
     members = {"format": NAME, "strategy": "gemini"}
-    return runs.transcripts(found, items, LABEL, "Gemini CLI run", **members)
+    return stream_runs.transcripts(found, items, LABEL, "Gemini CLI run", **members)
 
 
 def _begins(record: dict[str, Any]) -> str:
@@ -38,7 +38,7 @@ def _begins(record: dict[str, Any]) -> str:
     return fields.word(record, "session_id", limit=255) if is_beginning else ""
 
 
-def _note(run: Run, record: dict[str, Any], _place: int) -> None:
+def _note(run: StreamRun, record: dict[str, Any], _place: int) -> None:
     """What speaks, and the model: where a run's figures name one alone, it is that."""
     match record.get("type"):
         case "init":
@@ -51,19 +51,19 @@ def _note(run: Run, record: dict[str, Any], _place: int) -> None:
             run.model = named or run.model
 
 
-def _items(file: BinaryIO, run: Run, warnings: list[Warning]) -> Iterator[Item]:
-    items = _Items(run.model)
-    for row in runs.rows(file, run, warnings):
+def _items(file: BinaryIO, run: StreamRun, warnings: list[Warning]) -> Iterator[Item]:
+    items = _StreamItems(run.model)
+    for row in stream_runs.rows(file, run, warnings):
         yield from attempt(partial(items.take, row), row, warnings)
     yield from items.rest()
 
 
-class _Items:
+class _StreamItems:
     """Makes items of events, one after the other: an answer goes on up to its first result."""
 
     def __init__(self, model: str) -> None:
         self._model = model
-        self._answer = Answer(model)
+        self._answer = StreamedMessage(model)
         self._tools: dict[str, str] = {}
         """The names of tools that were called and have not answered, by the calls' ids."""
 
@@ -88,7 +88,7 @@ class _Items:
     def rest(self) -> Iterator[Item]:
         """The answer that is still held, if there is one."""
         yield from self._answer.items()
-        self._answer = Answer(self._model)
+        self._answer = StreamedMessage(self._model)
 
     @property
     def _is_next(self) -> bool:

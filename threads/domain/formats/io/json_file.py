@@ -247,7 +247,7 @@ def documents(file: BinaryIO, warnings: list[Warning]) -> Iterator[Span]:
 # A piece that is looked into again and again
 
 
-class _Piece:
+class _InMemory:
     """A piece of a file in memory, read at the places it has in the file."""
 
     def __init__(self, data: bytes, start: int) -> None:
@@ -269,4 +269,4 @@ def in_memory(file: BinaryIO, span: Span) -> BinaryIO:
     if span.end - span.start > source.MAX_PIECE:
         return file
     file.seek(span.start)
-    return cast(BinaryIO, _Piece(file.read(span.end - span.start), span.start))
+    return cast(BinaryIO, _InMemory(file.read(span.end - span.start), span.start))

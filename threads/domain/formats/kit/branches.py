@@ -1,4 +1,4 @@
-"""Conversations that are trees: the way that was chosen, and the ones that left it."""
+"""Conversations that are trees: the branch that was chosen, and the ones that left it."""
 
 from array import array
 from collections.abc import Callable, Sequence
@@ -8,22 +8,22 @@ from typing import NamedTuple
 from threads.domain.transcript import Parent, Relation
 
 Messages = Callable[[Sequence[int]], Sequence[object]]
-"""The messages on a way, by whatever tells them apart."""
+"""The messages on a branch, by whatever tells them apart."""
 
 MOST = 200
 """Branches of one conversation that are told apart; what lies on others is left over."""
 MOST_NODES = 500_000
-"""Nodes on all ways together: a branch repeats what it shares with its parent."""
+"""Nodes on all branches together: a branch repeats what it shares with its parent."""
 
 
 LONGEST_ID = 255
 
 
 class Path(NamedTuple):
-    """A way from the root to a leaf.
+    """A branch from the root to a leaf.
 
-    `parent` is the number of the way it left (None for the chosen one), `shared` how many of
-    its first nodes it has in common with that way.
+    `parent` is the number of the branch it left (None for the chosen one), `shared` how many of
+    its first nodes it has in common with that branch.
     """
 
     nodes: tuple[int, ...]
@@ -32,10 +32,10 @@ class Path(NamedTuple):
 
 
 def paths(parents: Sequence[int], leaf: int) -> list[Path]:
-    """The chosen way, to `leaf`, and one for each other leaf, in the order of the leaves.
+    """The chosen branch, to `leaf`, and one for each other leaf, in the order of the leaves.
 
     `parents` holds each node's parent, or -1. A cycle is cut where it closes. What no leaf
-    leads to (a cycle beside the way), or lies beyond the limits, is on no path.
+    leads to (a cycle beside the branch), or lies beyond the limits, is on no path.
     """
     is_parent = bytearray(len(parents))
     for parent in parents:
@@ -63,7 +63,7 @@ def paths(parents: Sequence[int], leaf: int) -> list[Path]:
 def _own(
     parents: Sequence[int], owner: list[int], end: int, number: int
 ) -> tuple[list[int], int]:
-    """The nodes up from a leaf that are on no way yet, in order, and the one they left."""
+    """The nodes up from a leaf that are on no branch yet, in order, and the one they left."""
     own: list[int] = []
     node = end
     while node >= 0 and owner[node] < 0:
@@ -74,12 +74,12 @@ def _own(
     return own[::-1], -1 if closes else node
 
 
-class Way(NamedTuple):
-    """A way that has a message of its own: a conversation.
+class Branch(NamedTuple):
+    """A branch that has a message of its own: a conversation.
 
-    `number` counts from 0, the chosen one; `origin` is the number of the way it left, `at`
+    `number` counts from 0, the chosen one; `origin` is the number of the branch it left, `at`
     how many messages it has in common with that, `own` its first own node, `left` the nodes
-    on no way at all (they are given with the chosen one).
+    on no branch at all (they are given with the chosen one).
     """
 
     number: int
@@ -99,20 +99,22 @@ class Way(NamedTuple):
             return None
         return (f"{id_}/{ids[self.own]}" if self.number else id_)[:LONGEST_ID]
 
-    def parent(self, id_: str, ids: Sequence[str], all_: "list[Way]") -> Parent | None:
-        """What a branch came from; None of the chosen way, or where nothing has an id."""
+    def parent(
+        self, id_: str, ids: Sequence[str], all_: "list[Branch]"
+    ) -> Parent | None:
+        """What a branch came from; None of the chosen branch, or where nothing has an id."""
         origin = all_[self.origin].external_id(id_, ids)
         if not self.number or origin is None:
             return None
         return Parent(external_id=origin, relation=Relation.BRANCH, at=self.at)
 
 
-def ways(parents: Sequence[int], leaf: int, messages: Messages) -> list[Way]:
-    """The conversations in a tree; `messages` says which ones lie on a way.
+def branches(parents: Sequence[int], leaf: int, messages: Messages) -> list[Branch]:
+    """The conversations in a tree; `messages` says which ones lie on a branch.
 
-    A way that adds no message to the one it left is none: its nodes are left over.
+    A branch that adds no message to the one it left is none: its nodes are left over.
     """
-    kept: list[Way] = []
+    kept: list[Branch] = []
     said: list[Sequence[object]] = []
     place: dict[int | None, int] = {
         None: 0
@@ -126,10 +128,10 @@ def ways(parents: Sequence[int], leaf: int, messages: Messages) -> list[Way]:
             continue
         place[number] = len(kept)
         own = path.nodes[min(path.shared, len(path.nodes) - 1)]
-        kept.append(Way(len(kept), array("Q", path.nodes), own, origin, at))
+        kept.append(Branch(len(kept), array("Q", path.nodes), own, origin, at))
         said.append(words)
     if kept:
-        rest = set(range(len(parents))).difference(*(way.nodes for way in kept))
+        rest = set(range(len(parents))).difference(*(branch.nodes for branch in kept))
         kept[0] = kept[0]._replace(left=array("Q", sorted(rest)))
     return kept
 

@@ -19,8 +19,8 @@ from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message
 from threads.domain.transcript import Transcript, Warning
 
-from . import loose
-from .conversation import PREFERRED, Envelope, Family, Lines
+from . import normalize
+from .chat_items import PREFERRED, ChatDialect, Envelope, Lines
 from .transcripts import TITLE_WITHIN, at_least_one, title_of, warn_first
 
 IDS = ("external_id", "session_id", "conversation_id")
@@ -34,11 +34,11 @@ batch as Anthropic's API and OpenAI's take it and give it back."""
 _OUTER = {"messages", PREFERRED, *(path[0] for path in HOLDERS)}
 
 
-def read(file: BinaryIO, family: Family) -> list[Transcript]:
+def read(file: BinaryIO, dialect: ChatDialect) -> list[Transcript]:
     """The conversations of a file. Raises Invalid where it holds no message at all."""
     skipped: list[Warning] = []
     found = (
-        _transcript(items, skipped) for items in _conversations(file, family, skipped)
+        _transcript(items, skipped) for items in _conversations(file, dialect, skipped)
     )
     return warn_first(at_least_one(found, skipped), skipped)
 
@@ -51,7 +51,7 @@ def opening(sample: Sample, roles: Container[str]) -> list[dict[str, Any]]:
         rows = [inner] if "role" in inner else fields.items(inner, "messages")
     said = [row for row in rows if fields.text(row, "role") in roles]
     is_cut = len(sample.head) >= HEAD  # what was said may be behind it
-    found = [row for row in said if is_cut or loose.is_message(row)]
+    found = [row for row in said if is_cut or normalize.is_message(row)]
     return found if 2 * len(found) > len(rows) else []
 
 
@@ -74,20 +74,20 @@ def _is_open(members: Container[str | int]) -> bool:
 
 
 def _conversations(
-    file: BinaryIO, family: Family, skipped: list[Warning]
+    file: BinaryIO, dialect: ChatDialect, skipped: list[Warning]
 ) -> Iterator[Lines | Envelope]:
     first = json_file.first_record(_first_rows(file))
     if first is not None and "role" in first and "messages" not in first:
-        yield Lines(file, family)
+        yield Lines(file, dialect)
     elif first is not None:
         for line in json_file.lines(file, skipped):
             if line.value is not BROKEN:
-                yield from _envelope(file, family, line.span, skipped)
+                yield from _envelope(file, dialect, line.span, skipped)
     elif not _is_list_of_envelopes(file):
-        yield from _envelope(file, family, Span(0, file.seek(0, SEEK_END)), skipped)
+        yield from _envelope(file, dialect, Span(0, file.seek(0, SEEK_END)), skipped)
     else:
         for child in source.children(file):
-            yield from _envelope(file, family, child.span, skipped)
+            yield from _envelope(file, dialect, child.span, skipped)
 
 
 def _first_rows(file: BinaryIO) -> list[bytes]:
@@ -119,7 +119,7 @@ def _is_list_of_envelopes(file: BinaryIO) -> bool:
 
 
 def _envelope(
-    file: BinaryIO, family: Family, span: Span, skipped: list[Warning]
+    file: BinaryIO, dialect: ChatDialect, span: Span, skipped: list[Warning]
 ) -> Iterator[Envelope]:
     """The conversation in the container that begins here; none where it is no container."""
     warnings: list[Warning] = []
@@ -130,18 +130,18 @@ def _envelope(
         {} if is_list else {child.key: child.span for child in chain(first, found)}
     )
     if is_list:
-        yield Envelope(file, family, {"messages": span})
+        yield Envelope(file, dialect, {"messages": span})
     elif "requests" in members and not _is_open(members):
         for child in json_file.children(file, members["requests"].start, warnings):
-            yield from _envelope(file, family, child.span, skipped)
+            yield from _envelope(file, dialect, child.span, skipped)
     else:
-        yield from _held(file, family, span, members, warnings)
+        yield from _held(file, dialect, span, members, warnings)
     skipped.extend(warnings)
 
 
 def _held(
     file: BinaryIO,
-    family: Family,
+    dialect: ChatDialect,
     span: Span,
     members: dict[str | int, Span],
     warnings: list[Warning],
@@ -157,9 +157,9 @@ def _held(
             span, beside = place, {k: v for k, v in members.items() if k != path[0]}
             members = beside | inner
     if "messages" in members or "choices" in members:
-        yield Envelope(file, family, members)
+        yield Envelope(file, dialect, members)
     elif "role" in members:
-        yield Envelope(file, family, beside | {"message": span})
+        yield Envelope(file, dialect, beside | {"message": span})
     elif members:
         words = f"The object at {span.record} holds no messages."
         warnings.append(Warning("no_messages", words))
@@ -182,11 +182,11 @@ def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript |
     }
     title = fields.one_line(fields.text(said, "title")) or title_of(opening)
     return Transcript(
-        format=items.family.format,
+        format=items.dialect.format,
         title=title or fields.one_line(fields.text(said, "custom_id")),
         items=items,
         external_id=fields.word(said, *IDS, limit=255) or None,
-        strategy=items.family.strategy
+        strategy=items.dialect.strategy
         or fields.word(said, "strategy", limit=32)
         or "openai",
         model=fields.word(said, "model") or fields.word(said["response"], "model"),

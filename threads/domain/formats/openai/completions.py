@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.shape import Shape, has_members
+from threads.domain.formats.kit.list_format import ListFormat, has_members
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Text
 
@@ -24,11 +24,11 @@ def _text(name: str, row: Element) -> Iterator[Message]:
     yield Message(role=ROLES[name], parts=parts, records=(row.record,))
 
 
-SHAPE = Shape(
+LIST_FORMAT = ListFormat(
     name="completions",
     label="a data set of prompts and completions",
     score=has_members("prompt", "completion", score=0.7),
     lists=dict.fromkeys(ROLES, read_element),
     text=_text,
 )
-FORMAT = SHAPE.format
+FORMAT = LIST_FORMAT.format

@@ -58,11 +58,11 @@ _PICTURES = {
 }
 
 
-Item = tuple[Role, tuple[Part, ...], str | None]
+ReadItem = tuple[Role, tuple[Part, ...], str | None]
 """An item read: who speaks, what, and the speaker's name; the assistant's are joined."""
 
 
-def read_item(item: JSON, at: Place = ()) -> Item | None:
+def read_item(item: JSON, at: Place = ()) -> ReadItem | None:
     """What an item says; None where it is no part of the conversation.
 
     Raises Invalid at the place that is malformed.
@@ -101,7 +101,7 @@ def is_item(record: JSON) -> bool:
 
 
 def message_of(
-    read: Item, item: JSON, records: tuple[str, ...], at: datetime | None = None
+    read: ReadItem, item: JSON, records: tuple[str, ...], at: datetime | None = None
 ) -> Message:
     """An item as a message of its own."""
     role, parts, name = read
@@ -116,7 +116,7 @@ def message_of(
     )
 
 
-class Answer:
+class AssistantTurn:
     """An answer of the model that is put together of its items."""
 
     __slots__ = ("created_at", "parts", "records", "source_id", "usage")
@@ -171,7 +171,7 @@ def read_usage(usage: JSON, cached: JSON) -> Usage | None:
     )
 
 
-def _message(item: dict[str, Any], at: Place) -> Item:
+def _message(item: dict[str, Any], at: Place) -> ReadItem:
     role = _ROLES.get(fields.text(item, "role"))
     if role is None:
         known = ", ".join(_ROLES)
@@ -179,7 +179,7 @@ def _message(item: dict[str, Any], at: Place) -> Item:
     return role, blocks.read_content(item.get("content"), (*at, "content")), None
 
 
-def _reasoning(item: dict[str, Any], _at: Place) -> Item:
+def _reasoning(item: dict[str, Any], _at: Place) -> ReadItem:
     """Reasoning in full where it is there, else its summary, with what is sealed."""
     words, sealed = _joined(item, "content") or _joined(item, "summary"), None
     if "encrypted_content" in item:
@@ -195,7 +195,7 @@ def _joined(item: dict[str, Any], member: str) -> str:
     return "\n\n".join(fields.text(piece, "text") for piece in pieces)
 
 
-def _function_call(item: dict[str, Any], at: Place) -> Item:
+def _function_call(item: dict[str, Any], at: Place) -> ReadItem:
     """A function's name has its namespace in front, as Codex spells it for people."""
     name = item.get("name")
     if not isinstance(name, str):
@@ -206,14 +206,14 @@ def _function_call(item: dict[str, Any], at: Place) -> Item:
     return ASSISTANT, (ToolCall(_call_id(item), name, arguments),), None
 
 
-def _custom_call(item: dict[str, Any], at: Place) -> Item:
+def _custom_call(item: dict[str, Any], at: Place) -> ReadItem:
     """A call whose input is text by definition, also where the text happens to be JSON."""
     name = fields.require(item.get("name"), str, "the name of a tool", (*at, "name"))
     call = ToolCall(_call_id(item), name, item.get("input", ""))
     return ASSISTANT, (call,), None
 
 
-def _call(item: dict[str, Any], _at: Place) -> Item:
+def _call(item: dict[str, Any], _at: Place) -> ReadItem:
     """A call of a tool that the API defines (shell, computer, tool search, …)."""
     name = fields.text(item, "name") or item["type"].removesuffix("_call")
     member = next((name for name in _ARGUMENTS if name in item), None)
@@ -224,7 +224,7 @@ def _call(item: dict[str, Any], _at: Place) -> Item:
     return ASSISTANT, (ToolCall(_call_id(item), name, arguments),), None
 
 
-def _output(item: dict[str, Any], at: Place) -> Item:
+def _output(item: dict[str, Any], at: Place) -> ReadItem:
     """What a tool answered: text, blocks, or (older Codex) content and whether it went well."""
     output, is_error = item.get("output"), False
     if output and isinstance(output, str):
@@ -252,7 +252,7 @@ def _typed(block: JSON) -> JSON:
     return {"type": "output"} | block if isinstance(block, dict) else block
 
 
-def _search_output(item: dict[str, Any], _at: Place) -> Item:
+def _search_output(item: dict[str, Any], _at: Place) -> ReadItem:
     """The tools that a search has found, kept as they are: they can be called from here on."""
     if item.get("execution") == "server":
         return _hosted(item, _at)
@@ -261,21 +261,21 @@ def _search_output(item: dict[str, Any], _at: Place) -> Item:
     return TOOL, (ToolResult(_call_id(item), content),), None
 
 
-def _agent_message(item: dict[str, Any], at: Place) -> Item:
+def _agent_message(item: dict[str, Any], at: Place) -> ReadItem:
     """What another agent said to this one."""
     content = blocks.read_content(item.get("content"), (*at, "content"))
     return Role.USER, content, fields.text(item, "author") or None
 
 
-def _approval(item: dict[str, Any], _at: Place) -> Item:
+def _approval(item: dict[str, Any], _at: Place) -> ReadItem:
     return Role.USER, (Opaque(item["type"], item),), None
 
 
-def _hosted(item: dict[str, Any], _at: Place) -> Item:
+def _hosted(item: dict[str, Any], _at: Place) -> ReadItem:
     return ASSISTANT, (Opaque(item["type"], item),), None
 
 
-def _picture(item: dict[str, Any], at: Place) -> Item:
+def _picture(item: dict[str, Any], at: Place) -> ReadItem:
     """An image that the model has made; whole where its bytes are not there."""
     data = base64_text.decode(item.get("result"))
     if not data:
@@ -289,7 +289,7 @@ def _call_id(item: dict[str, Any]) -> str:
     return id_ if id_ and isinstance(id_, str) else fields.text(item, "id")
 
 
-_READERS: dict[str, Callable[[dict[str, Any], Place], Item]] = {
+_READERS: dict[str, Callable[[dict[str, Any], Place], ReadItem]] = {
     "message": _message,
     "reasoning": _reasoning,
     "function_call": _function_call,

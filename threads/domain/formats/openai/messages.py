@@ -18,8 +18,8 @@ from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit import chat
-from threads.domain.formats.kit.conversation import Family
-from threads.domain.formats.requests.form import Piece, RequestForm
+from threads.domain.formats.kit.chat_items import ChatDialect
+from threads.domain.formats.requests.form import RequestForm, RequestPiece
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, Opaque, Part, Thinking, ToolCall
@@ -179,19 +179,19 @@ def _score(sample: Sample) -> float:
     return 0.8 if is_native or has_choices else 0.5
 
 
-FAMILY = Family("openai", read_message, read_reply, strategy="openai")
+DIALECT = ChatDialect("openai", read_message, read_reply, strategy="openai")
 FORMAT = Format(
     name="openai",
     label="a list of chat messages (OpenAI)",
     score=_score,
-    read=lambda source, _name: chat.read(source, FAMILY),
+    read=lambda source, _name: chat.read(source, DIALECT),
     is_general=True,
 )
 WRITER = Writer("OpenAI (messages)", "json", "application/json", write)
 REQUEST = RequestForm(
     read=read_message,
     write=lambda message, heading: map(
-        Piece, write_request_messages(message, address=heading.address)
+        RequestPiece, write_request_messages(message, address=heading.address)
     ),
     join=lambda pieces: (piece.form for piece in pieces),
     has_system=False,

@@ -18,14 +18,14 @@ from threads.domain.formats.format import Format, Heading, Writer
 from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, Span
-from threads.domain.formats.kit import conversation
+from threads.domain.formats.kit import chat_items
 from threads.domain.formats.kit.transcripts import title_of, with_messages
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON
 from threads.domain.transcript import Event, Transcript, Warning
 
-from .items import Answer, Item, is_item, message_of, read_item, read_usage
+from .items import AssistantTurn, ReadItem, is_item, message_of, read_item, read_usage
 from .items_writing import API, ItemWriter, in_turns, instructions_of
 
 NAME = "openai_responses"
@@ -39,7 +39,7 @@ IDS = ("external_id", "session_id", "conversation_id", "conversation")
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class ResponseItems:
     """One conversation: what was asked, and what the response says."""
 
     file: BinaryIO
@@ -61,7 +61,7 @@ class Items:
         for reply in self._joined(self._pieces(self.response, "output")):
             if isinstance(reply, Message) and reply.role is Role.ASSISTANT:
                 reply = self._reply(reply)
-            if not conversation.is_same(reply, last):
+            if not chat_items.is_same(reply, last):
                 yield reply
 
     def get(self, *names: str) -> JSON:
@@ -100,7 +100,7 @@ class Items:
 
     def _joined(self, pieces: Iterable[Element]) -> Iterator[Message | Event]:
         """Messages of the pieces; the assistant's in a row are one."""
-        answer = Answer()
+        answer = AssistantTurn()
         aside: list[Event] = []
         for piece in pieces:
             item = self._item(piece)
@@ -112,11 +112,11 @@ class Items:
                 yield from _ended(answer)
                 yield from aside
                 yield message_of(item, piece.value, (piece.span.record,))
-                answer, aside = Answer(), []
+                answer, aside = AssistantTurn(), []
         yield from _ended(answer)
         yield from aside
 
-    def _item(self, piece: Element) -> Item | Event:
+    def _item(self, piece: Element) -> ReadItem | Event:
         """The item of a piece; an event where it is none, or can't be read as one."""
         record = piece.span.record
         if piece.value is BROKEN:
@@ -151,12 +151,14 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     return with_messages(found, skipped, _transcript)
 
 
-def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[Items]:
+def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[ResponseItems]:
     whole = json_file.whole(file)
     first = next(json_file.documents(file, []), whole)
     if not _is_envelope(json_file.places(file, first, []).keys()):
         is_lines = not json_file.is_list(file, whole) and first != whole
-        yield Items(file, {} if is_lines else {"data": whole}, is_lines=is_lines)
+        yield ResponseItems(
+            file, {} if is_lines else {"data": whole}, is_lines=is_lines
+        )
         return
     for span in json_file.documents(file, skipped):
         yield _envelope(file, span)
@@ -168,7 +170,7 @@ def _is_envelope(keys: Iterable[str | int]) -> bool:
     return bool(found & ENVELOPE) or is_request
 
 
-def _envelope(file: BinaryIO, span: Span) -> Items:
+def _envelope(file: BinaryIO, span: Span) -> ResponseItems:
     """The conversation of a request, of a response, or of a log of both."""
     warnings: list[Warning] = []
     found = json_file.places(file, span, warnings)
@@ -178,7 +180,7 @@ def _envelope(file: BinaryIO, span: Span) -> Items:
         response = _inner(file, found, "response")
         request = {name: found[name] for name in found.keys() & set(IDS)} | request
     name = fields.text({"is": json_file.get(file, found, "custom_id")}, "is")
-    return Items(file, request, response, custom_id=name, given=warnings)
+    return ResponseItems(file, request, response, custom_id=name, given=warnings)
 
 
 def _inner(file: BinaryIO, found: Members, name: str) -> dict[str | int, Span]:
@@ -189,7 +191,7 @@ def _inner(file: BinaryIO, found: Members, name: str) -> dict[str | int, Span]:
     return _inner(file, inner, "body") if "body" in inner else inner
 
 
-def _transcript(items: Items, opening: list[Message]) -> Transcript:
+def _transcript(items: ResponseItems, opening: list[Message]) -> Transcript:
     said = {name: items.get(name) for name in (*IDS, "title", "model")}
     title = fields.one_line(fields.text(said, "title")) or title_of(opening)
     if isinstance(said["conversation"], dict):
@@ -206,7 +208,7 @@ def _transcript(items: Items, opening: list[Message]) -> Transcript:
     )
 
 
-def _ended(answer: Answer) -> Iterator[Message | Event]:
+def _ended(answer: AssistantTurn) -> Iterator[Message | Event]:
     """The message of an answer, or its items as events where they say nothing."""
     if message := answer.message():
         yield message

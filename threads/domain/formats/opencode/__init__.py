@@ -16,15 +16,16 @@ from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.kit.items import Item
 from threads.domain.formats.kit.transcripts import refusal
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Event, Transcript, Warning
 
 from .database import transcripts
 from .folder import databases, trees
-from .parts import Located, Turn
+from .parts import Located, SessionTurn
 from .session import LABEL, NAME, transcript
-from .turns import Item, Turns
+from .turns import Turns
 
 SQLITE = b"SQLite format 3\0"
 _TABLES = tuple(
@@ -65,7 +66,7 @@ class Export:
             for part, span in zip(parts, self._spans(piece.span), strict=False)
         ]
         info = fields.mapping(piece.value, "info")
-        yield from turns.take(Turn(info, located, piece.span.record))
+        yield from turns.take(SessionTurn(info, located, piece.span.record))
 
     def _spans(self, span: Span) -> Iterator[Span]:
         """The places of a message's parts."""

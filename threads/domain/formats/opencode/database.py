@@ -20,12 +20,13 @@ from urllib.parse import quote
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_file, json_text
+from threads.domain.formats.kit.items import Item
 from threads.domain.part import JSON
 from threads.domain.transcript import Transcript, Warning
 
-from .parts import Located, Turn
+from .parts import Located, SessionTurn
 from .session import transcript
-from .turns import Item, Turns
+from .turns import Turns
 
 TABLES = ("session", "message", "part")
 MAX_ROW = 64 << 20
@@ -148,14 +149,16 @@ class Rows:
             self.warnings.append(json_file.warning(error))
         yield from turns.end()
 
-    def _turn(self, connection: sqlite3.Connection, rowid: int, id_: str) -> Turn:
+    def _turn(
+        self, connection: sqlite3.Connection, rowid: int, id_: str
+    ) -> SessionTurn:
         info = {**self._data(connection, "message", rowid), "id": id_}
         parts = connection.execute(_PARTS, [id_]).fetchall()
         located = [
             Located(self._data(connection, "part", part), f"row:part/{part}")
             for part, _ in parts
         ]
-        return Turn(info, located, f"row:message/{rowid}", is_apart=True)
+        return SessionTurn(info, located, f"row:message/{rowid}", is_apart=True)
 
     def _data(
         self, connection: sqlite3.Connection, table: str, rowid: int

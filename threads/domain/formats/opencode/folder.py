@@ -15,12 +15,13 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import MAX_PIECE, too_long
+from threads.domain.formats.kit.items import Item
 from threads.domain.transcript import Warning
 
 from .database import transcripts
-from .parts import Located, Turn
+from .parts import Located, SessionTurn
 from .session import transcript
-from .turns import Item, Turns
+from .turns import Turns
 
 _SESSION = re.compile(r"(?:^|/)session/[^/]+/(ses_[^/]+)\.json$")
 _MESSAGE = re.compile(r"(?:^|/)message/(ses_[^/]+)/(msg_[^/]+)\.json$")
@@ -117,7 +118,7 @@ class _Files:
 
     def transcript(self, id_: str) -> Any:
         """The conversation of a session; None where it holds no message."""
-        items = Tree(self, id_)
+        items = FileTree(self, id_)
         member = self.sessions.get(id_, self.messages[id_][0])
         return transcript(
             self.info(id_), items, items.warnings, call_of=self._call_of, member=member
@@ -139,7 +140,7 @@ class _Files:
 
 
 @dataclass(frozen=True)
-class Tree:
+class FileTree:
     """The turns of a session, a file each, and a file a part."""
 
     files: _Files
@@ -155,7 +156,7 @@ class Tree:
             match = _MESSAGE.search(name)
             if info and match:
                 info = {**info, "id": match[2]}
-            yield from turns.take(Turn(info, located, record, is_apart=True))
+            yield from turns.take(SessionTurn(info, located, record, is_apart=True))
         yield from turns.end()
 
     def _located(self, name: str) -> Located:

@@ -35,7 +35,7 @@ class Located(NamedTuple):
     record: str
 
 
-class Turn(NamedTuple):
+class SessionTurn(NamedTuple):
     """A message of opencode: what is known of it, its parts in order, its record.
 
     Where the parts are records of their own, the message's records name them too.
@@ -70,7 +70,7 @@ class Read:
     """When the output of a call was cleared, in milliseconds since 1970."""
 
 
-def read_turn(turn: Turn) -> Read:
+def read_turn(turn: SessionTurn) -> Read:
     """What the parts of a turn come to."""
     read = Read()
     for part in turn.parts:

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from threads.domain.formats.io import fields
+from threads.domain.formats.kit.items import Item
 from threads.domain.formats.kit.transcripts import first_messages, title_of
 from threads.domain.message import Message
 from threads.domain.transcript import Parent, Relation, Transcript, Warning
-
-from .turns import Item
 
 NAME = "opencode"
 LABEL = "an opencode session"

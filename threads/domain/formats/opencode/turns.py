@@ -13,18 +13,17 @@ from dataclasses import replace
 from typing import Any
 
 from threads.domain.formats.io import fields
-from threads.domain.formats.kit.view import View
+from threads.domain.formats.kit.context_view import ContextView
+from threads.domain.formats.kit.items import Item
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Text, ToolResult
 from threads.domain.transcript import Compaction, Event
 
-from .parts import Read, Turn, read_turn, read_usage
+from .parts import Read, SessionTurn, read_turn, read_usage
 
 CLEARED = "[Old tool result content cleared]"
 """What the model reads where opencode has cleared the output of a tool."""
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
-
-Item = Message | Event | Compaction
 
 
 class Turns:
@@ -34,12 +33,12 @@ class Turns:
         self._undone_from = fields.text(revert, "messageID")
         self._keeps_first = bool(fields.text(revert, "partID"))
         self._is_undone = False
-        self._view = View()
+        self._view = ContextView()
         self._shown: list[str] = []
         self._asked: dict[str, str] = {}
         self._cleared: list[tuple[float, str, Message]] = []
 
-    def take(self, turn: Turn) -> Iterator[Item]:
+    def take(self, turn: SessionTurn) -> Iterator[Item]:
         """What a turn comes to."""
         role = fields.text(turn.info, "role")
         created = fields.mapping(turn.info, "time").get("created")
@@ -60,7 +59,7 @@ class Turns:
         """What was cleared after the last turn."""
         yield from self._clear(math.inf)
 
-    def _spoken(self, turn: Turn, role: Role) -> Iterator[Item]:
+    def _spoken(self, turn: SessionTurn, role: Role) -> Iterator[Item]:
         read = read_turn(turn)
         yield from read.before
         messages = _messages(turn, role, read)
@@ -86,7 +85,7 @@ class Turns:
         self._shown.append(key or turn_id)
         self._view.add(key or turn_id)
 
-    def _compact(self, turn: Turn, messages: list[Message]) -> Iterator[Item]:
+    def _compact(self, turn: SessionTurn, messages: list[Message]) -> Iterator[Item]:
         """The summary in the place of what it sums up, but for the tail that was kept."""
         tail = self._asked[fields.text(turn.info, "parentID")]
         kept = self._shown[self._shown.index(tail) :] if tail in self._shown else []
@@ -130,14 +129,14 @@ def _is_summary(info: dict[str, Any], asked: dict[str, str]) -> bool:
     return bool(is_whole) and fields.text(info, "parentID") in asked
 
 
-def _reason(turn: Turn) -> str:
+def _reason(turn: SessionTurn) -> str:
     """Why a turn is no message."""
     if any(part.value.get("type") == "compaction" for part in turn.parts):
         return "compaction"
     return "error" if turn.info.get("error") else "empty"
 
 
-def _messages(turn: Turn, role: Role, read: Read) -> list[Message]:
+def _messages(turn: SessionTurn, role: Role, read: Read) -> list[Message]:
     info = turn.info
     records = (turn.record, *(read.records if turn.is_apart else ()))
     found = []

@@ -18,7 +18,7 @@ SYSTEM_GAP = "\n\n"
 """What stands between two of the system's messages that become one prompt."""
 
 
-class Piece(NamedTuple):
+class RequestPiece(NamedTuple):
     """A message of a request by itself. One that `joins` goes into one of its role before it."""
 
     form: Form
@@ -31,8 +31,8 @@ class RequestForm:
 
     read: Callable[[JSON], Message]
     """A message of a request, none that stands in a member of its own."""
-    write: Callable[[Message, Heading], Iterable[Piece]]
-    join: Callable[[Iterable[Piece]], Iterator[Form]]
+    write: Callable[[Message, Heading], Iterable[RequestPiece]]
+    join: Callable[[Iterable[RequestPiece]], Iterator[Form]]
     has_system: bool
     """Whether the system's messages at the top stand in a member of their own."""
     has_ids: bool

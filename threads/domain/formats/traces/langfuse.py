@@ -22,7 +22,7 @@ from threads.domain.transcript import Transcript, Warning
 
 from . import shapes, trace_steps, traces
 from .shape_blocks import read_answer
-from .trace_steps import GENERATION, OTHER, TOOL, Said, Step
+from .trace_steps import GENERATION, OTHER, TOOL, Exchange, TraceStep
 
 NAME = "langfuse"
 LABEL = "a Langfuse trace"
@@ -37,7 +37,7 @@ CACHED = (
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversations of each trace in a file; those of one session are looked at as one."""
     skipped: list[Warning] = []
-    steps: list[Step] = []
+    steps: list[TraceStep] = []
     titles: dict[str, str] = {}
     for span in json_file.held_objects(file, "data", skipped):
         steps += _trace(file, span, titles, skipped)
@@ -48,7 +48,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 def _trace(
     file: BinaryIO, span: Span, titles: dict[str, str], skipped: list[Warning]
-) -> Iterator[Step]:
+) -> Iterator[TraceStep]:
     """The observations of one trace, as steps; the trace itself where none holds a message."""
     file = json_file.in_memory(file, span)
     members = json_file.places(file, span, skipped)
@@ -67,7 +67,7 @@ def _trace(
         yield _step(whole | {"startTime": trace.get("timestamp")}, own, group)
 
 
-def _step(value: dict[str, Any], span: Span, group: str) -> Step:
+def _step(value: dict[str, Any], span: Span, group: str) -> TraceStep:
     kind = KINDS.get(fields.text(value, "type"), OTHER)
     return trace_steps.step(
         read_said(value),
@@ -84,17 +84,17 @@ def _step(value: dict[str, Any], span: Span, group: str) -> Step:
     )
 
 
-def read_said(value: dict[str, Any]) -> Said:
+def read_said(value: dict[str, Any]) -> Exchange:
     """What an observation was given and gave. Only a model's words need no role to be some."""
     given, gave = value.get("input"), value.get("output")
     kind = fields.text(value, "type")
     if kind == "TOOL":
-        return Said([], [tool_result(gave, fields.text(value, "name"))])
+        return Exchange([], [tool_result(gave, fields.text(value, "name"))])
     if kind == "GENERATION":
         inputs = shapes.read_messages(given, Role.USER)
-        return Said(inputs, shapes.read_messages(gave, Role.ASSISTANT))
+        return Exchange(inputs, shapes.read_messages(gave, Role.ASSISTANT))
     inputs = shapes.read_structured(given, Role.USER)
-    return Said(inputs, shapes.read_structured(gave, Role.ASSISTANT))
+    return Exchange(inputs, shapes.read_structured(gave, Role.ASSISTANT))
 
 
 def tool_result(answer: Any, name: str, call_id: str = "") -> Message:
@@ -106,13 +106,13 @@ def tool_result(answer: Any, name: str, call_id: str = "") -> Message:
     return Message(role=Role.TOOL, parts=(result,))
 
 
-def _read_step(file: BinaryIO, one: Step, warnings: list[Warning]) -> Said:
+def _read_step(file: BinaryIO, one: TraceStep, warnings: list[Warning]) -> Exchange:
     return read_said(
         fields.mapping(json_file.known_value(file, span_of(one), warnings))
     )
 
 
-def span_of(one: Step) -> Span:
+def span_of(one: TraceStep) -> Span:
     """Where a step stands in the file."""
     start, _, end = one.record.removeprefix("bytes:").partition("-")
     return Span(int(start), int(end))

@@ -22,7 +22,7 @@ from threads.domain.transcript import Transcript, Warning
 from . import otel_messages, trace_steps, traces
 from .langfuse import span_of, tool_result
 from .otel_attributes import attributes, get, word
-from .trace_steps import TOOL, Said, Step
+from .trace_steps import TOOL, Exchange, TraceStep
 
 NAME = "otel"
 LABEL = "a trace of OpenTelemetry"
@@ -52,7 +52,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     return warn_first(at_least_one(found, skipped, LABEL), skipped)
 
 
-def _joined(steps: list[tuple[Step, str]]) -> Iterator[Step]:
+def _joined(steps: list[tuple[TraceStep, str]]) -> Iterator[TraceStep]:
     """Steps with their groups: a trace of which one span names its conversation is all of it."""
     named: dict[str, set[str]] = {}
     for one, trace in steps:
@@ -74,7 +74,7 @@ def _spans(file: BinaryIO, row: Span, skipped: list[Warning]) -> Iterator[Span]:
                 yield from _spans(file, child.span, skipped)
 
 
-def _step(value: dict[str, Any], place: Span) -> tuple[Step, str]:
+def _step(value: dict[str, Any], place: Span) -> tuple[TraceStep, str]:
     """A span as a step, and its trace."""
     context = fields.mapping(value, "context")
     tree = attributes(value.get("attributes", _columns(value, "attributes.")))
@@ -99,14 +99,14 @@ def _step(value: dict[str, Any], place: Span) -> tuple[Step, str]:
     return step, trace
 
 
-def read_said(value: dict[str, Any]) -> Said:
+def read_said(value: dict[str, Any]) -> Exchange:
     """What a span was given and gave."""
     tree = attributes(value.get("attributes", _columns(value, "attributes.")))
     kind = otel_messages.kind(tree)
     if kind == TOOL:
         name = word(tree, *TOOL_NAMES) or fields.text(value, "name")
         answer = get(tree, *TOOL_ANSWERS)
-        return Said([], [tool_result(answer, name, word(tree, *TOOL_IDS))])
+        return Exchange([], [tool_result(answer, name, word(tree, *TOOL_IDS))])
     events = [
         (
             fields.text(event, "name"),
@@ -117,7 +117,7 @@ def read_said(value: dict[str, Any]) -> Said:
     return otel_messages.said(tree, events, kind)
 
 
-def _read_step(file: BinaryIO, one: Step, warnings: list[Warning]) -> Said:
+def _read_step(file: BinaryIO, one: TraceStep, warnings: list[Warning]) -> Exchange:
     return read_said(
         fields.mapping(json_file.known_value(file, span_of(one), warnings))
     )

@@ -18,7 +18,7 @@ from threads.domain.part import JSON
 
 from . import shapes
 from .otel_attributes import Tree, get, put, word
-from .trace_steps import GENERATION, OTHER, TOOL, Said
+from .trace_steps import GENERATION, OTHER, TOOL, Exchange
 
 REQUESTS = frozenset(
     {"chat", "text_completion", "generate_content", "completion", "llm"}
@@ -89,7 +89,7 @@ def usage(tree: Tree) -> Usage | None:
     return Usage(**counts) if any(counts.values()) else None
 
 
-def said(tree: Tree, events: Sequence[tuple[str, Tree]], of: str) -> Said:
+def said(tree: Tree, events: Sequence[tuple[str, Tree]], of: str) -> Exchange:
     """What a span was given and gave; `events` are its own, by name and attributes."""
     for _, inner in events:
         if get(inner, "gen_ai.input.messages", "gen_ai.output.messages"):
@@ -101,7 +101,7 @@ def said(tree: Tree, events: Sequence[tuple[str, Tree]], of: str) -> Said:
     if system and not any(m.role is Role.SYSTEM for m in inputs):
         inputs = [*shapes.read_messages(system, Role.SYSTEM), *inputs]
     if inputs or outputs:
-        return Said(inputs, outputs)
+        return Exchange(inputs, outputs)
     return _from_events(tree, events) or _whole(tree, of)
 
 
@@ -160,7 +160,7 @@ def _unwrapped(value: JSON) -> JSON:
     return found
 
 
-def _from_events(tree: Tree, events: Sequence[tuple[str, Tree]]) -> Said | None:
+def _from_events(tree: Tree, events: Sequence[tuple[str, Tree]]) -> Exchange | None:
     """Messages that were logged one by one; what the model said comes as a choice."""
     given: list[JSON] = []
     gave: list[JSON] = []
@@ -180,7 +180,7 @@ def _from_events(tree: Tree, events: Sequence[tuple[str, Tree]]) -> Said | None:
     if not given and not gave:
         return None
     inputs = shapes.read_messages(given, Role.USER)
-    return Said(inputs, shapes.read_messages(gave, Role.ASSISTANT))
+    return Exchange(inputs, shapes.read_messages(gave, Role.ASSISTANT))
 
 
 def _logged(
@@ -213,10 +213,10 @@ def _opened(tree: Tree) -> Tree:
     }
 
 
-def _whole(tree: Tree, of: str) -> Said:
+def _whole(tree: Tree, of: str) -> Exchange:
     reader = shapes.read_messages if of == GENERATION else shapes.read_structured
     given, gave = (get(tree, *names) for names in WHOLE)
-    return Said(reader(given, Role.USER), reader(gave, Role.ASSISTANT))
+    return Exchange(reader(given, Role.USER), reader(gave, Role.ASSISTANT))
 
 
 def _number(key: str) -> int:

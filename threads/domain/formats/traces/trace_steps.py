@@ -13,7 +13,7 @@ from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 GENERATION, TOOL, OTHER = "generation", "tool", "other"
 
 
-class Said(NamedTuple):
+class Exchange(NamedTuple):
     """What a step was given, and what it gave."""
 
     inputs: list[Message]
@@ -31,7 +31,7 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class TraceStep:
     """One observation or span, with hashes in place of its messages."""
 
     record: str
@@ -74,13 +74,13 @@ def mark(message: Message) -> int:
     return hash("\0".join(words))
 
 
-def step(said: Said, **members: Any) -> Step:
+def step(said: Exchange, **members: Any) -> TraceStep:
     """A step by its messages, of which only the marks are held."""
     messages = said.all
     given = 0 if messages is said.outputs else len(said.inputs)
     given -= len(said.outputs) if messages is said.inputs else 0
     last = messages[-1].parts if messages else ()
-    return Step(
+    return TraceStep(
         marks=tuple(map(mark, messages)),
         given=given,
         calls=tuple(part.name for part in last if isinstance(part, ToolCall)),

@@ -17,30 +17,30 @@ from itertools import islice
 from typing import BinaryIO
 
 from threads.domain.formats.io import fields
+from threads.domain.formats.kit.call_links import CallLinks
 from threads.domain.formats.kit.items import Item, Opener, ReadFile, items_in
-from threads.domain.formats.kit.links import Links
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Transcript, Warning
 
-from .trace_steps import GENERATION, OTHER, TOOL, Said, Step
+from .trace_steps import GENERATION, OTHER, TOOL, Exchange, TraceStep
 
 NEVER = datetime.max.replace(tzinfo=UTC)
-Read = Callable[[BinaryIO, Step, list[Warning]], Said]
+Read = Callable[[BinaryIO, TraceStep, list[Warning]], Exchange]
 """Reads a step's messages again."""
 
 
 @dataclass(slots=True)
-class Thread:
+class TraceThread:
     """A conversation: the steps whose messages make it, one after the other.
 
     `told` maps places of answers to the steps that made them. Before them stand the first
     `lead` messages of the input of a step around them, `front`.
     """
 
-    steps: list[Step]
+    steps: list[TraceStep]
     marks: list[int]
-    told: dict[int, Step] = field(default_factory=dict)
-    front: Step | None = None
+    told: dict[int, TraceStep] = field(default_factory=dict)
+    front: TraceStep | None = None
     lead: int = 0
 
     def places_of(self, other: Sequence[int]) -> list[int]:
@@ -68,20 +68,20 @@ class Thread:
         return {one.record for one in steps}
 
 
-def threads(steps: Iterable[Step]) -> list[Thread]:
+def threads(steps: Iterable[TraceStep]) -> list[TraceThread]:
     """The conversations in steps of one trace (or of one conversation over several)."""
     ordered = sorted(steps, key=_start)
     requests = _chains(ordered)
     around = [
-        Thread([one], list(one.marks))
+        TraceThread([one], list(one.marks))
         for one in ordered
         if one.kind == OTHER and len(one.marks) > one.given
     ]
-    by_first: dict[int, list[Thread]] = {}
+    by_first: dict[int, list[TraceThread]] = {}
     for thread in requests:
         by_first.setdefault(thread.marks[0], []).append(thread)
-    kept: list[Thread] = []
-    holding: dict[int, list[Thread]] = {}  # those kept that hold a mark
+    kept: list[TraceThread] = []
+    holding: dict[int, list[TraceThread]] = {}  # those kept that hold a mark
     for thread in sorted([*requests, *around], key=lambda one: -len(one.marks)):
         if _is_held(thread, holding.get(thread.marks[-1], ())):
             continue
@@ -96,11 +96,11 @@ def threads(steps: Iterable[Step]) -> list[Thread]:
     return sorted(kept, key=lambda one: _start(one.steps[0]))
 
 
-def _start(one: Step) -> datetime:
+def _start(one: TraceStep) -> datetime:
     return one.start or NEVER
 
 
-def _is_held(thread: Thread, holders: Iterable[Thread]) -> bool:
+def _is_held(thread: TraceThread, holders: Iterable[TraceThread]) -> bool:
     """Whether a conversation is part of a longer one, which then knows what this one told."""
     for holder in holders:
         if places := holder.places_of(thread.marks):
@@ -109,7 +109,7 @@ def _is_held(thread: Thread, holders: Iterable[Thread]) -> bool:
     return False
 
 
-def _holds(thread: Thread, by_first: Mapping[int, list[Thread]]) -> bool:
+def _holds(thread: TraceThread, by_first: Mapping[int, list[TraceThread]]) -> bool:
     """Whether what a program gave and got is a conversation with a model."""
     return any(
         bool(thread.places_of(request.marks))
@@ -118,15 +118,15 @@ def _holds(thread: Thread, by_first: Mapping[int, list[Thread]]) -> bool:
     )
 
 
-def _chains(ordered: Sequence[Step]) -> list[Thread]:
+def _chains(ordered: Sequence[TraceStep]) -> list[TraceThread]:
     """Each request as a conversation; one without a history follows the one before it.
 
     What tools gave in between belongs to it only then: else the next request repeats it.
     Answers to no request (the pieces of a stream) count only where there is nothing else.
     """
     has_requests = any(one.kind == GENERATION and one.given for one in ordered)
-    found: list[Thread] = []
-    last: dict[tuple[str, str], Thread] = {}
+    found: list[TraceThread] = []
+    last: dict[tuple[str, str], TraceThread] = {}
     for one in ordered:
         thread = last.get((one.group, one.parent))
         if one.kind == TOOL and thread is not None and one.marks:
@@ -135,7 +135,7 @@ def _chains(ordered: Sequence[Step]) -> list[Thread]:
             if thread is None and has_requests and not one.given:
                 continue
             if thread is None or one.given or len(one.marks) > 1:
-                thread = last[one.group, one.parent] = Thread([], [])
+                thread = last[one.group, one.parent] = TraceThread([], [])
                 found.append(thread)
             thread.steps.append(one)
     for thread in found:
@@ -148,7 +148,7 @@ def _chains(ordered: Sequence[Step]) -> list[Thread]:
     return found
 
 
-def _lead(thread: Thread, ordered: Sequence[Step]) -> None:
+def _lead(thread: TraceThread, ordered: Sequence[TraceStep]) -> None:
     """What the program around a request was given, and the log of the request leaves out."""
     by_id = {one.id: one for one in ordered if one.id}
     above = by_id.pop(thread.steps[0].parent, None)
@@ -161,7 +161,7 @@ def _lead(thread: Thread, ordered: Sequence[Step]) -> None:
         above = by_id.pop(above.parent, None)
 
 
-def _answer(thread: Thread, ordered: Sequence[Step]) -> None:
+def _answer(thread: TraceThread, ordered: Sequence[TraceStep]) -> None:
     """What tools gave to a conversation's last calls, where no further request repeats it."""
     last = thread.steps[-1]
     calls = list(last.calls)
@@ -172,12 +172,12 @@ def _answer(thread: Thread, ordered: Sequence[Step]) -> None:
             thread.marks += one.marks
 
 
-def reading(thread: Thread, events: Iterable[Step], read: Read) -> ReadFile:
+def reading(thread: TraceThread, events: Iterable[TraceStep], read: Read) -> ReadFile:
     """How a conversation's items are read; `events` are the steps that made none of it."""
 
     def items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
         waiting = deque(sorted(events, key=_start))
-        links = Links()
+        links = CallLinks()
         for place, message in _messages(thread, file, read, warnings):
             told = thread.told.get(place)
             if told is not None:
@@ -191,7 +191,7 @@ def reading(thread: Thread, events: Iterable[Step], read: Read) -> ReadFile:
 
 
 def _messages(
-    thread: Thread, file: BinaryIO, read: Read, warnings: list[Warning]
+    thread: TraceThread, file: BinaryIO, read: Read, warnings: list[Warning]
 ) -> Iterator[tuple[int, Message]]:
     """The messages of a conversation by their places, which are negative in front of it."""
     if thread.front is not None:
@@ -205,7 +205,7 @@ def _messages(
             place += 1
 
 
-def _told(message: Message, by: Step) -> Message:
+def _told(message: Message, by: TraceStep) -> Message:
     is_known = by.record in message.records
     return replace(
         message,
@@ -216,19 +216,19 @@ def _told(message: Message, by: Step) -> Message:
     )
 
 
-def _event(one: Step) -> Event:
+def _event(one: TraceStep) -> Event:
     return Event("/".join(filter(None, (one.kind, one.name))), one.record, one.start)
 
 
 def transcripts(
     format: str,
-    steps: Iterable[Step],
+    steps: Iterable[TraceStep],
     titles: Mapping[str, str],
     opener: Opener,
     read: Read,
 ) -> Iterator[Transcript]:
     """The conversations of each group of steps; what made no message is with the first one."""
-    groups: dict[str, list[Step]] = {}
+    groups: dict[str, list[TraceStep]] = {}
     for one in steps:
         groups.setdefault(one.group, []).append(one)
     for group, of in groups.items():

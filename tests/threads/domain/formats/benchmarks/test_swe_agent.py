@@ -105,7 +105,7 @@ def test_a_run_without_messages_is_refused() -> None:
     with pytest.raises(Invalid, match="a SWE-agent trajectory"):
         read({"trajectory": [], "history": []})
     with pytest.raises(Invalid, match="ends before it is complete"):
-        swe_agent.SHAPE.read(io.BytesIO(b'{"history": ['), "")
+        swe_agent.LIST_FORMAT.read(io.BytesIO(b'{"history": ['), "")
 
 
 EXTRA = {
@@ -146,4 +146,4 @@ def test_version_1_of_mini_swe_agent_is_known_by_its_notes_or_is_a_plain_list() 
 
 def test_a_run_of_mini_swe_agent_without_messages_is_refused() -> None:
     with pytest.raises(Invalid, match="a mini-swe-agent trajectory"):
-        mini_swe_agent.SHAPE.read(io.BytesIO(b'{"messages": []}'), "")
+        mini_swe_agent.LIST_FORMAT.read(io.BytesIO(b'{"messages": []}'), "")

@@ -64,7 +64,7 @@ def test_a_result_that_breaks_off_is_read_as_far_as_it_goes() -> None:
 
 def test_a_result_without_messages_is_refused() -> None:
     with pytest.raises(Invalid, match="a tau-bench result"):
-        tau_bench.SHAPE.read(io.BytesIO(json.dumps([run(0)]).encode()), "")
+        tau_bench.LIST_FORMAT.read(io.BytesIO(json.dumps([run(0)]).encode()), "")
 
 
 # tau2

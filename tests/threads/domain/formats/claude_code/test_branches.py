@@ -291,7 +291,7 @@ def graphs(draw: st.DrawFn) -> list[dict[str, Any]]:
             case 2 | 3:
                 turn = draw(st.sampled_from(["", "m1", "m2"]))
                 found.append(
-                    answer(id_, parent, text(f"Said {id_}."), turn=turn, **side)
+                    answer(id_, parent, text(f"MessageLine {id_}."), turn=turn, **side)
                 )
             case 4:
                 found.append(

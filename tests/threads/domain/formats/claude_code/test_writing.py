@@ -193,7 +193,10 @@ def test_a_result_has_content_even_where_it_is_empty() -> None:
 types = st.sampled_from(["image/png", "image/jpeg"])
 images = st.builds(Image, types, data=st.binary(max_size=20))
 files = st.builds(
-    File, st.just("application/pdf"), st.none() | words, data=st.binary(max_size=20)
+    File,
+    st.just("application/pdf"),
+    st.none() | words,
+    data=st.binary(max_size=20),
 )
 spoken = texts.filter(str.strip).map(Text)
 objects = st.dictionaries(texts, json_values, max_size=3)

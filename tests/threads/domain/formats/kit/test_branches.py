@@ -1,4 +1,4 @@
-"""The ways through a tree: every node once as a way's own, the chosen one first."""
+"""The branches through a tree: every node once as a way's own, the chosen one first."""
 
 import pytest
 from hypothesis import given

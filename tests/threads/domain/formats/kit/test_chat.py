@@ -19,7 +19,7 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def texts(data: bytes) -> list[list[str]]:
-    found = chat.read(io.BytesIO(data), openai.FAMILY)
+    found = chat.read(io.BytesIO(data), openai.DIALECT)
     return [
         [item.text for item in one.items if isinstance(item, Message)] for one in found
     ]

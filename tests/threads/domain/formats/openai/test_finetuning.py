@@ -118,4 +118,4 @@ def test_prompts_and_completions_are_conversations() -> None:
     assert said(third) == [("assistant", ())]
     assert len(third.warnings) == 1
     with pytest.raises(Invalid, match="a data set of prompts and completions"):
-        completions.SHAPE.read(io.BytesIO(b'{"prompt": 7}'), "")
+        completions.LIST_FORMAT.read(io.BytesIO(b'{"prompt": 7}'), "")

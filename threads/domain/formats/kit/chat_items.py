@@ -13,7 +13,7 @@ from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Text
 from threads.domain.transcript import Event, Warning
 
-from . import loose, loose_blocks
+from . import normalize, normalize_blocks
 
 PREFERRED = "preferred_output"
 """The messages that a row for training by preference wants after those of its `input`."""
@@ -45,7 +45,7 @@ _PLAIN = {
 """Roles whose messages are all said where they have a text as `content` and nothing else."""
 
 
-class Family(NamedTuple):
+class ChatDialect(NamedTuple):
     """How one provider's files are read: its messages, and the reply in its response."""
 
     format: str
@@ -60,14 +60,14 @@ class Lines:
     """JSON Lines of messages: one conversation."""
 
     file: BinaryIO
-    family: Family
+    dialect: ChatDialect
     given: list[Warning] = field(default_factory=list)
     """What was found before the items are read."""
     warnings: list[Warning] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Message | Event]:
         self.warnings[:] = self.given
-        roles = _PLAIN.get(self.family.format, {})
+        roles = _PLAIN.get(self.dialect.format, {})
         for number, start, end, value in windows.records(self.file):
             yield _plain(value, start, end, roles) or self._item(
                 value, number, Span(start, end)
@@ -78,7 +78,7 @@ class Lines:
         if value is BROKEN or not json_text.is_exact(value):
             value = windows.read_again(self.file, number, span, self.warnings)
         line = Element(value, span, number, ("line", number))
-        return _item(line, self.family, self.warnings)
+        return _item(line, self.dialect, self.warnings)
 
     def get(self, _name: str) -> JSON:
         """A member of the conversation beside its messages: here there is none."""
@@ -90,7 +90,7 @@ class Envelope:
     """One object with `messages` and other members, or a bare list of messages."""
 
     file: BinaryIO
-    family: Family
+    dialect: ChatDialect
     members: Mapping[str | int, Span]
     given: list[Warning] = field(default_factory=list)
     warnings: list[Warning] = field(default_factory=list)
@@ -105,7 +105,7 @@ class Envelope:
             replies = self._read("response", self._reply)
         else:
             replies = self._read(
-                "choices", lambda _: self.family.read_reply(self._flat())
+                "choices", lambda _: self.dialect.read_reply(self._flat())
             )
         for reply in replies:
             if not is_same(reply, last):
@@ -119,22 +119,22 @@ class Envelope:
         return json_file.get(self.file, self.members, name)
 
     def _reply(self, response: JSON) -> Message | None:
-        """The message of a response, of this family or another."""
-        if (found := self.family.read_reply(response)) is not None:
+        """The message of a response, of this dialect or another."""
+        if (found := self.dialect.read_reply(response)) is not None:
             return found
-        inner = loose.reply_in(response)
-        return self.family.read_message(inner, at=("response",)) if inner else None
+        inner = normalize.reply_in(response)
+        return self.dialect.read_message(inner, at=("response",)) if inner else None
 
     def _messages(self) -> Iterator[Message | Event]:
         if "message" in self.members:
             row = json_file.member(self.file, self.members, "message", self.warnings)
-            yield _item(row, self.family, self.warnings)
+            yield _item(row, self.dialect, self.warnings)
         for name in ("messages", PREFERRED):
             if name in self.members:
                 yield from self._listed(name)
 
     def _listed(self, name: str) -> Iterator[Message | Event]:
-        roles = _PLAIN.get(self.family.format, {})
+        roles = _PLAIN.get(self.dialect.format, {})
         try:
             begin = self.members[name].start
             for key, start, end, data in windows.elements(self.file, begin):
@@ -158,7 +158,7 @@ class Envelope:
         except Invalid as error:
             self.warnings.append(_warning(error, at, None))
             value = BROKEN
-        return _item(Element(value, span, at=at), self.family, self.warnings)
+        return _item(Element(value, span, at=at), self.dialect, self.warnings)
 
     def _read(
         self, name: str, reader: Callable[[JSON], Message | None]
@@ -206,31 +206,33 @@ def _plain(
     return Message.__new__(Message, role=role, parts=(Text(text),), records=(record,))
 
 
-def _item(row: Element, family: Family, warnings: list[Warning]) -> Message | Event:
+def _item(
+    row: Element, dialect: ChatDialect, warnings: list[Warning]
+) -> Message | Event:
     """The message of a value; what is none, or can't be read as one, is an event."""
     record, given = row.record, row.value
     if given is BROKEN:
         return Event("unreadable", record)
     if isinstance(given, dict):
-        if "role" not in given or not loose.is_message(given):
+        if "role" not in given or not normalize.is_message(given):
             return Event(fields.text(given, "type") or "record", record)
         if "content" not in given:
-            given = loose.with_content(given)
-        elif loose_blocks.are_foreign(given["content"]):
-            given = loose.mended(given)
+            given = normalize.with_content(given)
+        elif normalize_blocks.are_foreign(given["content"]):
+            given = normalize.normalized(given)
     try:
-        return family.read_message(given, at=row.at, records=(record,))
+        return dialect.read_message(given, at=row.at, records=(record,))
     except Invalid as error:
-        return _mended(row, given, family) or _unread(row, error, warnings)
+        return _normalized(row, given, dialect) or _unread(row, error, warnings)
 
 
-def _mended(row: Element, given: JSON, family: Family) -> Message | None:
+def _normalized(row: Element, given: JSON, dialect: ChatDialect) -> Message | None:
     """The message of a value that is nearly of the published form."""
     if not isinstance(given, dict):
         return None
     try:
-        return family.read_message(
-            loose.mended(given), at=row.at, records=(row.record,)
+        return dialect.read_message(
+            normalize.normalized(given), at=row.at, records=(row.record,)
         )
     except Invalid:
         return None
@@ -242,7 +244,7 @@ def _unread(row: Element, error: Invalid, warnings: list[Warning]) -> Event:
 
 
 def _read_system(system: JSON) -> Message | None:
-    parts = blocks.read_content(loose_blocks.published(system), ("system",))
+    parts = blocks.read_content(normalize_blocks.normalized(system), ("system",))
     return Message(role=Role.SYSTEM, parts=parts) if parts else None
 
 

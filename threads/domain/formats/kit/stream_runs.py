@@ -13,19 +13,20 @@ from typing import Any, BinaryIO
 from threads.domain.formats.io import fields, source, windows
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import Span
-from threads.domain.formats.kit.items import Item, Items
-from threads.domain.formats.kit.transcripts import at_least_one
-from threads.domain.formats.kit.transcripts import transcript as transcript_of
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import Part, Text, ToolCall
 from threads.domain.transcript import Transcript, Warning
+
+from .items import Item, Items
+from .transcripts import at_least_one
+from .transcripts import transcript as transcript_of
 
 MOST_HELD = 16 << 20
 """Bytes of lines that become one message: what is told beyond them is the next one's."""
 
 
 @dataclass(slots=True)
-class Run:
+class StreamRun:
     """The lines of one session in a file, and what they say of it."""
 
     start: int = 0
@@ -50,24 +51,24 @@ class Run:
 
 Begins = Callable[[dict[str, Any]], str]
 """The session's id, of a record that a run begins with; else an empty string."""
-ReadRun = Callable[[Run, list[Warning]], Iterator[Item]]
+ReadRun = Callable[[StreamRun, list[Warning]], Iterator[Item]]
 """Makes the items of a session."""
-Note = Callable[[Run, dict[str, Any], int], None]
+Note = Callable[[StreamRun, dict[str, Any], int], None]
 """Takes from a record, at its place in the file, what is to be known before it is read."""
 
 
-def find(file: BinaryIO, begins: Begins, note: Note) -> list[Run]:
+def find(file: BinaryIO, begins: Begins, note: Note) -> list[StreamRun]:
     """The sessions of a file in its order; at least one.
 
     A run in which nothing is said belongs to the one behind it, else to the one before.
     """
-    found = [Run()]
+    found = [StreamRun()]
     for number, start, end, value in windows.records(file):
         record = fields.mapping(value)
         if id_ := begins(record):
             if found[-1].speaks and found[-1].id != id_:
                 found[-1].begin(found[-1].id)
-                found.append(Run(start, number - 1))
+                found.append(StreamRun(start, number - 1))
             found[-1].begin(id_)
         note(found[-1], record, start)
         found[-1].end = end
@@ -79,7 +80,7 @@ def find(file: BinaryIO, begins: Begins, note: Note) -> list[Run]:
 
 
 def transcripts(
-    found: list[Run], read: ReadRun, label: str, name: str, **members: Any
+    found: list[StreamRun], read: ReadRun, label: str, name: str, **members: Any
 ) -> list[Transcript]:
     """The sessions, named by their ids where no user's words do so.
 
@@ -107,13 +108,13 @@ def transcripts(
     ]
 
 
-def rows(file: BinaryIO, run: Run, warnings: list[Warning]) -> Iterator[Element]:
+def rows(file: BinaryIO, run: StreamRun, warnings: list[Warning]) -> Iterator[Element]:
     """The lines of a session."""
     for line in source.lines(file, Span(run.start, run.end), run.lines):
         yield Element(source.read_line(line, warnings), line.span, line.number)
 
 
-class Answer:
+class StreamedMessage:
     """A message of the model's that is told by several lines."""
 
     def __init__(self, model: str = "") -> None:

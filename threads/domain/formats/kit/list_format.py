@@ -1,8 +1,8 @@
-"""Formats of one shape: objects that hold a conversation's messages in lists of theirs.
+"""Formats that are objects with a conversation's messages in lists.
 
-They differ in where the lists are and what the members are called, so that each is a `Shape`, a
-row of a table. What they have in common is read here: the objects of a file, the messages in
-their lists, an event for every other member.
+They differ in where the lists are and what the members are called, so that each is a
+`ListFormat`, a row of a table. What they have in common is read here: the objects of a file, the
+messages in their lists, an event for every other member.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -46,7 +46,7 @@ def has_members(*names: str, score: float) -> Score:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class ListFormat:
     """How one format's objects hold a conversation each."""
 
     name: str

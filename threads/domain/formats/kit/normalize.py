@@ -10,7 +10,7 @@ from typing import Any
 from threads.domain.formats.io import fields, json_text
 from threads.domain.part import JSON
 
-from . import loose_blocks
+from . import normalize_blocks
 
 SPOKEN = (
     *("content", "tool_calls", "function_call", "parts", "refusal", "audio"),
@@ -41,12 +41,12 @@ def with_content(record: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
-def mended(record: dict[str, Any]) -> dict[str, Any]:
+def normalized(record: dict[str, Any]) -> dict[str, Any]:
     """A message of which parts could not be read, with these in the published form.
 
     A call that names no tool becomes a block of an unknown type, so that it is kept whole.
     """
-    content = loose_blocks.published(record.get("content"))
+    content = normalize_blocks.normalized(record.get("content"))
     if isinstance(content, dict):
         is_block = isinstance(content.get("type"), str)
         content = [content] if is_block else json_text.decode(json_text.dump(content))
@@ -73,7 +73,7 @@ def reply_in(response: JSON) -> dict[str, Any] | None:
     held = fields.mapping(fields.mapping(response, "output"), "message")
     found = held or fields.mapping(response)
     is_message = found.get("role") == "assistant" and "content" in found
-    return mended(found) if is_message else None
+    return normalized(found) if is_message else None
 
 
 def _call(call: JSON) -> JSON:

@@ -8,12 +8,12 @@ from typing import Any
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.folder import Member
+from threads.domain.formats.kit.items import Item
 from threads.domain.transcript import Event, Parent, Relation, Transcript
 
 from . import session_transcripts as claude_transcripts
-from .index import Index
-from .notes import Notes
-from .session import Item
+from .index import SessionIndex
+from .notes import ConversationNotes
 
 AGENT = "agent-"
 META = ".meta.json"
@@ -22,7 +22,7 @@ MOST_META = 1 << 20
 
 
 @dataclass(slots=True)
-class File:
+class SessionFile:
     """A session file, and what its beginning says."""
 
     member: Member
@@ -42,11 +42,11 @@ class File:
 
 
 @dataclass(slots=True)
-class Family:
+class SessionFiles:
     """A session with the files of its sub-agents, and what else belongs to it."""
 
-    session: File | None
-    agents: list[File] = field(default_factory=list)
+    session: SessionFile | None
+    agents: list[SessionFile] = field(default_factory=list)
     rest: list[Member] = field(default_factory=list)
 
     def names(self) -> Iterator[str]:
@@ -57,9 +57,9 @@ class Family:
         yield from (one.name for one in self.rest)
 
 
-def transcripts(family: Family, parent: Parent | None) -> list[Transcript]:
+def transcripts(family: SessionFiles, parent: Parent | None) -> list[Transcript]:
     """The session's conversations, `parent` the first one's, then those of its sub-agents."""
-    telling = _Telling(family)
+    telling = _FamilyReader(family)
     return telling.told(parent)
 
 
@@ -79,17 +79,17 @@ class With:
 class _Told:
     """The conversations of one file, and what names the call of the first."""
 
-    file: File
+    file: SessionFile
     transcripts: list[Transcript]
-    notes: Notes
+    notes: ConversationNotes
     meta: dict[str, Any] = field(default_factory=dict)
     call_id: str = ""
 
 
-class _Telling:
+class _FamilyReader:
     """The conversations of one family."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: SessionFiles) -> None:
         self._family = family
         self._rest = {one.name: one for one in family.rest}
         self._callers: dict[str, str] = {}
@@ -112,10 +112,10 @@ class _Telling:
             whole[0] = replace(whole[0], items=With(whole[0].items, events))
         return whole
 
-    def _read(self, file: File) -> _Told:
+    def _read(self, file: SessionFile) -> _Told:
         """The conversations of a file, each of which opens it when it is read."""
         with file.member.open() as stream:
-            index = Index(stream, is_told=False)
+            index = SessionIndex(stream, is_told=False)
             notes = index.notes[0]
             if not notes.message_count:
                 return _Told(file, [], notes)

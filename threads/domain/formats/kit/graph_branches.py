@@ -1,9 +1,9 @@
-"""Conversations out of a tree of lines: the way that was taken, and those that were left.
+"""Conversations out of a tree of lines: the branch that was taken, and those that were left.
 
-The thread is the way to what was last spoken. Beside it belongs what ran beside it: results of
+The thread is the branch to what was last spoken. Beside it belongs what ran beside it: results of
 its calls, other blocks of its messages, and what followed these without a person's words. Every
-other message off the way was left by a rewind or a repeated request, and begins a way of its
-own; each line is on exactly one way.
+other message off the branch was left by a rewind or a repeated request, and begins a branch of its
+own; each line is on exactly one branch.
 """
 
 from array import array
@@ -11,24 +11,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from .lineage import (
+from .record_graph import (
     ANSWER,
     CARRIED,
     LOOSE,
     MESSAGE,
     NOBODY,
     WORDS,
-    Lineage,
-    Tree,
+    RecordGraph,
+    RecordTree,
     is_ordered,
 )
 
 
 @dataclass(slots=True)
-class Way:
+class GraphBranch:
     """Lines of one conversation that no other has, in their order.
 
-    In `order` stands -1-n where way n was left off: what stands before it, both share.
+    In `order` stands -1-n where branch n was left off: what stands before it, both share.
     """
 
     first: int
@@ -45,28 +45,28 @@ class Way:
         return self.answers > 1 or (self.answers == 1 and self.words > 0)
 
 
-class Ways:
-    """The ways of all groups of a lineage."""
+class GraphBranches:
+    """The branches of all groups of a graph."""
 
-    def __init__(self, lineage: Lineage) -> None:
-        self._lineage = lineage
-        self._tree: Tree = lineage.tree()
+    def __init__(self, graph: RecordGraph) -> None:
+        self._graph = graph
+        self._tree: RecordTree = graph.tree()
         self._ranks = self._ranked()
-        self.following = array("i", [NOBODY]) * len(lineage)
-        """For each line the next one of the same message on its way."""
-        self.follows = bytearray(len(lineage))
+        self.following = array("i", [NOBODY]) * len(graph)
+        """For each line the next one of the same message on its branch."""
+        self.follows = bytearray(len(graph))
         """Whether the message of a line began before it."""
-        self._found: dict[int, list[Way]] = {}
+        self._found: dict[int, list[GraphBranch]] = {}
 
-    def of(self, group: int) -> list[Way]:
-        """The ways of a group; the first is its thread, each stands behind its parent."""
+    def of(self, group: int) -> list[GraphBranch]:
+        """The branches of a group; the first is its thread, each stands behind its parent."""
         if group in self._found:
             return self._found[group]
-        ways = self._found[group] = [Way(self._tree.size + group)]
-        for number, way in enumerate(ways):  # it grows while it is read
-            _Walk(self, ways, number).run()
-            self._link(way)
-        return ways
+        branches = self._found[group] = [GraphBranch(self._tree.size + group)]
+        for number, branch in enumerate(branches):  # it grows while it is read
+            _BranchWalk(self, branches, number).run()
+            self._link(branch)
+        return branches
 
     def has_messages(self, number: int) -> bool:
         """Whether a line or one below it is a message."""
@@ -77,8 +77,8 @@ class Ways:
 
         What a call brought back counts less than anything that was spoken.
         """
-        size, flags = self._tree.size, self._lineage.flags
-        ranks = array("i", bytes(4 * (size + self._lineage.group_count)))
+        size, flags = self._tree.size, self._graph.flags
+        ranks = array("i", bytes(4 * (size + self._graph.group_count)))
         for number, flag in enumerate(flags):
             if flag & MESSAGE and not flag & LOOSE:
                 ranks[number] = number + 1 + (0 if flag & CARRIED else size)
@@ -93,15 +93,15 @@ class Ways:
         size = self._tree.size
         if is_ordered(self._tree.parents):
             return range(size - 1, -1, -1)
-        roots = range(size, size + self._lineage.group_count)
+        roots = range(size, size + self._graph.group_count)
         below = (n for root in roots for n in self._tree.below(root) if n < size)
         return reversed(array("i", below))
 
-    def _link(self, way: Way) -> None:
-        """Join the lines of each message on a way."""
+    def _link(self, branch: GraphBranch) -> None:
+        """Join the lines of each message on a branch."""
         last: dict[int, int] = {}
-        turns, flags = self._lineage.turns, self._lineage.flags
-        for number in way.order:
+        turns, flags = self._graph.turns, self._graph.flags
+        for number in branch.order:
             if number >= 0 and (turn := turns[number]) >= 0 and flags[number] & MESSAGE:
                 if turn in last:
                     self.following[last[turn]] = number
@@ -109,23 +109,25 @@ class Ways:
                 last[turn] = number
 
 
-class _Walk:
-    """One way while it is walked."""
+class _BranchWalk:
+    """One branch while it is walked."""
 
-    def __init__(self, ways: Ways, found: list[Way], number: int) -> None:
-        self._tree, self._ranks = ways._tree, ways._ranks
-        self._lineage = ways._lineage
-        self._found, self._number, self._way = found, number, found[number]
+    def __init__(
+        self, branches: GraphBranches, found: list[GraphBranch], number: int
+    ) -> None:
+        self._tree, self._ranks = branches._tree, branches._ranks
+        self._graph = branches._graph
+        self._found, self._number, self._branch = found, number, found[number]
         self._path = self._find_path()
-        self._turns = {self._lineage.turns[n] for n in self._path} - {NOBODY}
-        self._answered = {self._lineage.answers[n] for n in self._path} - {NOBODY}
+        self._turns = {self._graph.turns[n] for n in self._path} - {NOBODY}
+        self._answered = {self._graph.answers[n] for n in self._path} - {NOBODY}
         self._heard: set[int] = set()
 
     def run(self) -> None:
-        """Order the lines of the way, and begin those that are left off it."""
+        """Order the lines of the branch, and begin those that are left off it."""
         only_child, take = self._tree.only_child, self._take
-        if self._way.first >= self._tree.size:
-            self._beside(self._way.first, self._path[0] if self._path else NOBODY)
+        if self._branch.first >= self._tree.size:
+            self._beside(self._branch.first, self._path[0] if self._path else NOBODY)
         for number, following in zip_longest(
             self._path, self._path[1:], fillvalue=NOBODY
         ):
@@ -137,7 +139,7 @@ class _Walk:
         """From the first line (a root is none) to the last that was spoken."""
         path = array("i")
         only_child, size = self._tree.only_child, self._tree.size
-        number = self._way.first
+        number = self._branch.first
         while True:
             if number < size:
                 path.append(number)
@@ -159,38 +161,38 @@ class _Walk:
                 self._leave(child)
                 continue
             self._take(child)
-            runs_on = runs_on or bool(self._lineage.flags[child] & MESSAGE)
+            runs_on = runs_on or bool(self._graph.flags[child] & MESSAGE)
             below = list(self._tree.children(child))
             waiting.extend((n, runs_on) for n in reversed(below))
 
     def _joins(self, number: int, runs_on: bool) -> bool:
-        """Whether a line belongs to the way that its parent belongs to.
+        """Whether a line belongs to the branch that its parent belongs to.
 
-        `runs_on` where a message beside the way leads to it: the model went on from there.
+        `runs_on` where a message beside the branch leads to it: the model went on from there.
         """
-        flags = self._lineage.flags[number]
+        flags = self._graph.flags[number]
         if not flags & MESSAGE:
             return True
         if not flags & CARRIED:
-            turn = self._lineage.turns[number]
+            turn = self._graph.turns[number]
             return turn in self._turns or (runs_on and not flags & WORDS)
-        answer = self._lineage.answers[number]
+        answer = self._graph.answers[number]
         is_first = answer == NOBODY or answer not in self._answered
         self._answered.add(answer)
         return is_first
 
     def _take(self, number: int) -> None:
-        way, flags = self._way, self._lineage.flags[number]
-        way.order.append(number)
+        branch, flags = self._branch, self._graph.flags[number]
+        branch.order.append(number)
         if flags & WORDS:
-            way.words += 1
+            branch.words += 1
         if flags & ANSWER:
-            turn = self._lineage.turns[number]
-            way.answers += turn == NOBODY or turn not in self._heard
+            turn = self._graph.turns[number]
+            branch.answers += turn == NOBODY or turn not in self._heard
             self._heard.add(turn)
             self._turns.add(turn)
 
     def _leave(self, number: int) -> None:
-        """Begin another way."""
-        self._way.order.append(-1 - len(self._found))
-        self._found.append(Way(number, self._number))
+        """Begin another branch."""
+        self._branch.order.append(-1 - len(self._found))
+        self._found.append(GraphBranch(number, self._number))

@@ -6,7 +6,7 @@ from threads.domain.message import Message
 from threads.domain.part import Part, ToolCall, ToolResult
 
 
-class Links:
+class CallLinks:
     """The open calls of a conversation, to which results without an id are linked."""
 
     def __init__(self) -> None:

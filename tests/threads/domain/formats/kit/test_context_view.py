@@ -4,17 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from threads.domain.formats.kit.view import View
+from threads.domain.formats.kit.context_view import ContextView
 
 
-def changes(view: View, keys: str) -> list[tuple[tuple[int, ...], str]]:
+def changes(view: ContextView, keys: str) -> list[tuple[tuple[int, ...], str]]:
     return [
         (found.hidden, keys[found.start : found.end]) for found in view.become(keys)
     ]
 
 
-def view_of(keys: str) -> View:
-    view = View()
+def view_of(keys: str) -> ContextView:
+    view = ContextView()
     for key in keys:
         view.add(key)
     return view
@@ -56,7 +56,7 @@ def test_what_was_hidden_once_is_hidden_with_what_stood_for_it() -> None:
 
 
 def test_a_record_may_be_several_messages_or_none() -> None:
-    view = View()
+    view = ContextView()
     view.add("a", 2)
     view.add("event", 0)
     view.add("b", 1)

@@ -24,7 +24,7 @@ def are_foreign(content: JSON) -> bool:
     )
 
 
-def published(content: JSON) -> JSON:
+def normalized(content: JSON) -> JSON:
     """The content with each of its blocks as OpenAI or Anthropic publish it."""
     if not isinstance(content, list):
         return content
@@ -91,7 +91,7 @@ def _tool_result(held: Block) -> Block:
     return {
         "type": "tool_result",
         "tool_use_id": fields.text(held, "toolUseId"),
-        "content": published(content),
+        "content": normalized(content),
         "is_error": held.get("status") == "error",
     }
 

@@ -9,11 +9,11 @@ from threads.domain.message import Usage
 from threads.domain.part import Part
 
 CONTENT = ("message", "content")
-Said = tuple[tuple[Part, ...], bool, str | None, str | None, Usage | None]
+MessageLine = tuple[tuple[Part, ...], bool, str | None, str | None, Usage | None]
 """The parts, whether they are the model's, their id, the model's name and its tokens."""
 
 
-def read(record: dict[str, Any]) -> Said:
+def read(record: dict[str, Any]) -> MessageLine:
     """What a message's line says. Raises Invalid at what is malformed."""
     message = record["message"]
     parts = blocks.read_content(message.get("content"), CONTENT)
@@ -26,7 +26,7 @@ def read(record: dict[str, Any]) -> Said:
     return parts, True, id_ or None, fields.as_word(message.get("model")) or None, usage
 
 
-def joined(lines: list[Said]) -> Said:
+def joined(lines: list[MessageLine]) -> MessageLine:
     """What the lines of one message say: the first who it is, the last the tokens."""
     _, is_answer, id_, model, _ = lines[0]
     parts = tuple([part for line in lines for part in line[0]])

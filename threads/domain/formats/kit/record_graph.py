@@ -3,7 +3,7 @@
 Agents append lines to one file while several things go on at once: calls that run side by
 side, progress, hooks, sub-agents; people rewind and try again. The clock and the order in the
 file are both wrong then; the graph of parents is right, where it is whole. Held as arrays of
-numbers, so that a file of a gigabyte can be ordered. `ways` makes conversations of it.
+numbers, so that a file of a gigabyte can be ordered. `graph_branches` makes conversations of it.
 """
 
 from array import array
@@ -25,11 +25,11 @@ ANSWER = 32
 NOBODY = -1
 
 
-class Lineage:
+class RecordGraph:
     """Lines in the order of the file, each with its id, its parent's id and its flags.
 
     Lines of one group (0 is the thread, others are sub-agents) hang only on lines of their
-    own. The root of a group stands behind all lines: `len(lineage) + group`.
+    own. The root of a group stands behind all lines: `len(graph) + group`.
     """
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class Lineage:
             return self._index.get(self._late[number], NOBODY)
         return self._parents[number]
 
-    def tree(self) -> "Tree":
+    def tree(self) -> "RecordTree":
         """The lines as a tree: nothing is missing from it, and it has no cycle."""
         parents = array("i", self._parents)
         for number in self._late:
@@ -136,13 +136,13 @@ class Lineage:
                 before[group] = number
             place = place if group else number
         self._cut_cycles(parents, hung)
-        return Tree(parents, self.group_count)
+        return RecordTree(parents, self.group_count)
 
     def _cut_cycles(self, parents: "array[int]", hung: list[int]) -> None:
         """Hang on the root what can't be reached from it: first what was only hung up here."""
         if is_ordered(parents):
             return
-        tree = Tree(parents, self.group_count)
+        tree = RecordTree(parents, self.group_count)
         reached = bytearray(len(self) + self.group_count)
         for group in range(self.group_count):
             tree.reach(len(self) + group, reached)
@@ -158,7 +158,7 @@ def is_ordered(parents: "array[int]") -> bool:
     return all(parent < n or parent >= size for n, parent in enumerate(parents))
 
 
-class Tree:
+class RecordTree:
     """Children by parent, in the order of the file; roots stand behind the lines."""
 
     def __init__(self, parents: "array[int]", roots: int = 1) -> None:

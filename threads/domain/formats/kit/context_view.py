@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 
-class Change(NamedTuple):
+class Replacement(NamedTuple):
     """A stretch of the view that is another now: which messages it hides, and what stands there.
 
     `hidden` are ordinals of messages, none where something was added at the end; `start` and
@@ -29,7 +29,7 @@ class _Entry(NamedTuple):
     """Entries that stand together for what was hidden once; a message's own number is unique."""
 
 
-class View:
+class ContextView:
     """Keys of what the model sees, in order, each with the ordinals of the messages it shows."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class View:
             self._group += 1
             self._entries.append(_Entry(key, ordinals, self._group))
 
-    def become(self, keys: Sequence[Hashable]) -> Iterator[Change]:
+    def become(self, keys: Sequence[Hashable]) -> Iterator[Replacement]:
         """Make the view these keys; gives what changed, in order.
 
         What is only added at the end is given without anything hidden, and is not in the view
@@ -60,7 +60,7 @@ class View:
         for place, at in [*anchors, (len(old), len(keys))]:
             hidden = {n for entry in old[begin[0] : place] for n in entry.ordinals}
             if at > begin[1]:
-                yield Change(tuple(sorted(hidden)), begin[1], at)
+                yield Replacement(tuple(sorted(hidden)), begin[1], at)
             if hidden:
                 self._group += 1
                 self._entries += [
