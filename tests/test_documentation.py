@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -109,3 +110,22 @@ def test_the_examples_do_what_the_page_says(
     for example, output in zip(blocks, printed, strict=False):
         if example.printed is not None:
             assert is_said(output, example.printed), f"{example.source}\n{output}"
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+_FOLDERS = "archive|bench|contextstudio|operations|static|templates|tests|threads"
+_PATH = re.compile(rf"`((?:{_FOLDERS})/[\w./-]*)`")
+_MODULE = re.compile(r"\bpython -m ([\w.]+)")
+_LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_names_is_there(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for path in _PATH.findall(text):
+        assert (ROOT / path).exists(), path
+    for module in _MODULE.findall(text):
+        path = ROOT.joinpath(*module.split("."))
+        assert path.with_suffix(".py").exists() or path.is_dir(), module
+    for link in _LINK.findall(text):
+        assert (page.parent / link).exists(), link
