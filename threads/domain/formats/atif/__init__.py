@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import json_file
-from threads.domain.formats.kit.transcripts import refusal
+from threads.domain.formats.kit.transcripts import at_least_one
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript, Warning
 
@@ -27,9 +27,7 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
     found: list[Transcript] = []
     for span in json_file.documents(file, skipped):
         found += family(open_steps(file, span), name, skipped)
-    if not found:
-        raise refusal(skipped)
-    return found
+    return at_least_one(found, skipped)
 
 
 def _score(sample: Sample) -> float:

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit.items import Item
-from threads.domain.formats.kit.list_format import ListFormat, Values
+from threads.domain.formats.kit.list_format import ListFormat, Values, each
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -65,7 +65,7 @@ LIST_FORMAT = ListFormat(
     name="mini_swe_agent",
     label="a mini-swe-agent trajectory",
     score=_score,
-    lists={"messages": _message},
+    lists={"messages": each(_message)},
     known=_known,
     is_whole=True,
 )

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit.items import Item
-from threads.domain.formats.kit.list_format import ListFormat, Values
+from threads.domain.formats.kit.list_format import ListFormat, Values, each
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -72,7 +72,7 @@ LIST_FORMAT = ListFormat(
     name="swe_agent",
     label="a SWE-agent trajectory",
     score=_score,
-    lists={"history": _message, "trajectory": _step},
+    lists={"history": each(_message), "trajectory": each(_step)},
     known=_known,
     is_whole=True,
 )

@@ -17,7 +17,7 @@ from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import Span
 from threads.domain.formats.kit.items import Item, Items, items_in
-from threads.domain.formats.kit.list_format import ListFormat, Values
+from threads.domain.formats.kit.list_format import ListFormat, Values, each
 from threads.domain.formats.kit.transcripts import at_least_one
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import HEAD, Sample
@@ -166,7 +166,7 @@ SIMULATION = ListFormat(
     name=NAME,
     label=LABEL,
     score=_score,
-    lists={"messages": _message},
+    lists={"messages": each(_message)},
     known=_known,
     title=lambda said, words: f"Task {said['task_id']}, trial {said['trial']}: {words}",
 )

@@ -10,9 +10,9 @@ from contextlib import nullcontext
 from pathlib import PurePath
 from typing import BinaryIO
 
-from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
+from threads.domain.formats.kit.transcripts import refusal
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript
 
@@ -43,10 +43,8 @@ def read_stream(file: BinaryIO, name: str) -> list[Transcript]:
 def _read(file: BinaryIO, name: str, format_: str) -> list[Transcript]:
     index = SessionIndex(file)
     label = LABEL if format_ == NAME else STREAM_LABEL
-    if not index.notes[0].message_count and index.warnings:
-        raise Invalid(index.warnings[0].message, code=index.warnings[0].code)
     if not index.notes[0].message_count:
-        raise Invalid(f"This is {label}, but it holds no messages.", code="no_messages")
+        raise refusal(index.warnings, label)
     return list(
         transcripts(index, PurePath(name).stem, lambda: nullcontext(file), format_)
     )

@@ -11,9 +11,9 @@ from contextlib import nullcontext
 from pathlib import PurePath
 from typing import BinaryIO
 
-from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
+from threads.domain.formats.kit.transcripts import refusal
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript
 
@@ -38,9 +38,7 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
     external_id = index.external_id or (named[0] if named else "")
     found = transcripts(index, external_id, lambda: nullcontext(file))
     if not has_words(found[0].items):
-        for warning in found[0].warnings:
-            raise Invalid(warning.message, code=warning.code)
-        raise Invalid(f"This is {LABEL}, but it holds no messages.", code="no_messages")
+        raise refusal(found[0].warnings, LABEL)
     return found
 
 

@@ -23,6 +23,8 @@ from .transcripts import at_least_one, transcript
 
 ReadElement = Callable[[Element], Iterable[Item]]
 """The items of an element. Raises Invalid where it is none of the format's."""
+ReadList = Callable[[Iterable[Element], list[Warning]], Iterator[Item]]
+"""The items of a list; what can't be read is a warning. `each` makes one of a `ReadElement`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,16 @@ class Values:
 
     def __getitem__(self, name: str) -> JSON:
         return json_file.get(self.file, self.members, name)
+
+
+def each(read: ReadElement) -> ReadList:
+    """Reads a list element by element; one that can't be read is an event and a warning."""
+
+    def items(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
+        for row in rows:
+            yield from attempt(partial(read, row), row, warnings)
+
+    return items
 
 
 def has_members(*names: str, score: float) -> Score:
@@ -52,8 +64,8 @@ class ListFormat:
     name: str
     label: str
     score: Score
-    lists: Mapping[str, ReadElement]
-    """Members that hold messages, in their order, with what reads an element of each."""
+    lists: Mapping[str, ReadList]
+    """Members that hold messages, in their order, with what reads each."""
     text: Callable[[str, Element], Iterable[Item]] | None = None
     """Reads such a member where it is no list, by its name."""
     known: Callable[[Values, str], dict[str, Any]] | None = None
@@ -116,5 +128,5 @@ class ListFormat:
             if not isinstance(row.value, list):
                 yield from attempt(partial(self.text, name, row), row, warnings)
                 return
-        for row in json_file.elements(file, span.start, warnings):
-            yield from attempt(partial(self.lists[name], row), row, warnings)
+        rows = json_file.elements(file, span.start, warnings)
+        yield from self.lists[name](rows, warnings)

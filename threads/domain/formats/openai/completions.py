@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.list_format import ListFormat, has_members
+from threads.domain.formats.kit.list_format import ListFormat, each, has_members
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Text
 
@@ -28,7 +28,7 @@ LIST_FORMAT = ListFormat(
     name="completions",
     label="a data set of prompts and completions",
     score=has_members("prompt", "completion", score=0.7),
-    lists=dict.fromkeys(ROLES, read_element),
+    lists=dict.fromkeys(ROLES, each(read_element)),
     text=_text,
 )
 FORMAT = LIST_FORMAT.format

@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, Span
 from threads.domain.formats.kit.items import Item
-from threads.domain.formats.kit.transcripts import refusal
+from threads.domain.formats.kit.transcripts import at_least_one
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Event, Transcript, Warning
 
@@ -87,11 +86,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     else:
         skipped = []
         found = list(_exports(file, skipped))
-    if not found and skipped:
-        raise refusal(skipped)
-    if not found:
-        raise Invalid(f"This is {LABEL}, but it holds no messages.", code="no_messages")
-    return found
+    return at_least_one(found, skipped, LABEL)
 
 
 def _exports(file: BinaryIO, skipped: list[Warning]) -> Iterator[Transcript]:

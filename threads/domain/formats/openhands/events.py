@@ -21,6 +21,7 @@ from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import Span
 from threads.domain.formats.kit.items import Item, Items, attempt
+from threads.domain.formats.kit.list_format import ListFormat, Values
 from threads.domain.formats.kit.transcripts import at_least_one
 from threads.domain.formats.kit.transcripts import transcript as transcript_of
 from threads.domain.formats.sample import Sample
@@ -40,7 +41,7 @@ _EVENT_FILE = re.compile(r"(.*/)?events/(?:event-)?(\d{1,9})(?:-[\w-]+)?\.json")
 Maker = Callable[[], Actions | Kinds]
 
 
-def read(file: BinaryIO, _name: str) -> list[Transcript]:
+def read(file: BinaryIO, name: str) -> list[Transcript]:
     """The conversations of a file. Raises Invalid where it holds no message.
 
     What it holds is seen by its first object: an instance with a history, or an event.
@@ -48,7 +49,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     first = next((row for row in _given(file, []) if isinstance(row.value, dict)), None)
     value = fields.mapping(first.value if first else None)
     if "history" in value:
-        return _instances(file)
+        return INSTANCES.read(file, name)
     maker: Maker = Kinds if "kind" in value else Actions
     reading = Items(partial(_events, file, maker))
     return at_least_one([_transcript(reading)], reading.warnings, LABEL)
@@ -86,30 +87,12 @@ def _items(
 # Evaluations
 
 
-def _instances(file: BinaryIO) -> list[Transcript]:
-    """One conversation a line, named as its instance."""
-    warnings: list[Warning] = []
-    found: list[Transcript | None] = []
-    for span in json_file.objects(file, warnings):
-        inner = json_file.members(file, span.start, warnings)
-        title = json_file.get(file, inner, "instance_id")
-        reading = Items(partial(_history, file, inner), [] if found else warnings[:])
-        found.append(
-            _transcript(reading, title=title if isinstance(title, str) else "")
-        )
-    return at_least_one(found, warnings, LABEL)
+def _history(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
+    yield from _items(_flat(rows), Actions(), warnings)
 
 
-def _history(
-    file: BinaryIO, found: dict[str, Span], warnings: list[Warning]
-) -> Iterator[Item]:
-    """The events of an instance, then what became of it."""
-    if "history" in found:
-        given = _flat(json_file.elements(file, found["history"].start, warnings))
-        yield from _items(given, Actions(), warnings)
-    for name, span in found.items():
-        if name != "history":
-            yield Event(name, span.record)
+def _known(said: Values, _file_name: str) -> dict[str, str]:
+    return {"title": fields.text({"id": said["instance_id"]}, "id")}
 
 
 def _flat(given: Iterable[Element]) -> Iterator[Element]:
@@ -194,4 +177,12 @@ def _score(sample: Sample) -> float:
     return 0
 
 
+INSTANCES = ListFormat(
+    name=NAME,
+    label=LABEL,
+    score=_score,
+    lists={"history": _history},
+    known=_known,
+)
+"""Evaluations: one conversation a line, named as its instance, with what became of it."""
 FORMAT = Format(NAME, LABEL, _score, read, gather=gather)
