@@ -16,12 +16,12 @@ class MemoForm(forms.Form):
         rows=5,
         max_length=LONGEST,
         label="What later sessions need to know",
-        help_text="One fact, in words that can be understood without this conversation.",
+        help_text="One fact that makes sense without this conversation.",
     )
     tags = TagsField(
         required=False,
         label="Tags",
-        help_text="With blanks between them, such as gotcha or arch-decision.",
+        help_text="Separate tags with spaces, for example gotcha or arch-decision.",
     )
 
     def clean_tags(self) -> list[str]:

@@ -45,7 +45,7 @@ def memos(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     except Invalid as error:
         form.add_error("content", error.message)
         return _shown(request, caller, session, form, status=422)
-    messages.success(request, "The memo is saved.")
+    messages.success(request, "Memo saved.")
     return redirect("archive:memos", session.pk)
 
 

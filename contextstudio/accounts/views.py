@@ -51,8 +51,8 @@ def sign_in_with_link(request: HttpRequest, token: str) -> HttpResponse:
         form.errors.clear()
         form.add_error(
             None,
-            f"{refusal.message} Each start of the server prints a new one, and so does "
-            "“manage.py sign_in_link”.",
+            f"{refusal.message} The server prints a new one each time it starts; "
+            "“manage.py sign_in_link” prints one, too.",
         )
         return _sign_in_page(request, form, 410)
     return _let_in(request, user)

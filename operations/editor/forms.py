@@ -37,7 +37,7 @@ class ConditionForm(EditForm):
     tags = TagsField(
         required=False,
         label="Only while these tags are active",
-        help_text="Leave it empty for always.",
+        help_text="Leave empty to apply always.",
     )
 
     def condition(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class TagForm(EditForm):
     """Give messages tags."""
 
     targets = KeysField()
-    tags = TagsField(label="Tags", help_text="One or more, with blanks between them.")
+    tags = TagsField(label="Tags", help_text="Separate tags with spaces.")
 
     def arguments(self) -> dict[str, Any]:
         """See `TagArguments`."""
@@ -83,7 +83,7 @@ class ReviseForm(ConditionForm):
     """Show other words in the place of messages."""
 
     targets = KeysField()
-    role = forms.ChoiceField(choices=ROLES, required=False, label="Said by")
+    role = forms.ChoiceField(choices=ROLES, required=False, label="Role")
     text = LongTextField(label="What the model sees instead")
     field_order = ["type", "dialog", "targets", "needs", "role", "text", "tags"]
 
@@ -102,7 +102,7 @@ class InsertForm(ConditionForm):
     """Put a message of one's own behind another."""
 
     after = KeysField(required=False)
-    role = forms.ChoiceField(choices=ROLES, label="Said by")
+    role = forms.ChoiceField(choices=ROLES, label="Role")
     text = LongTextField(label="Message")
     field_order = ["type", "dialog", "after", "role", "text", "tags"]
 
@@ -124,8 +124,8 @@ class MoveForm(EditForm):
     behind = KeysField(required=False)
     number = forms.CharField(
         required=False,
-        label="Behind message number",
-        help_text="A number as the rows show it, or a key such as o7; empty is the top.",
+        label="Move after message #",
+        help_text="A message number, or o7 for an inserted message. Leave empty for the top.",
     )
 
     def clean_number(self) -> str:
@@ -133,7 +133,7 @@ class MoveForm(EditForm):
         given = str(self.cleaned_data["number"]).strip().lstrip("#")
         key = f"m{given}" if given.isdecimal() else given
         if key and original_index(key) is None and made_place(key) is None:
-            raise forms.ValidationError("Give the number of a message.")
+            raise forms.ValidationError("Enter a message number.")
         return key
 
     @property
@@ -157,7 +157,7 @@ class ActivateForm(forms.Form):
     tags = TagsField(
         required=False,
         label="Active tags",
-        help_text="Operations with a condition apply only while it holds of these.",
+        help_text="Operations with a condition apply only while their tags are active.",
     )
 
 
@@ -165,21 +165,22 @@ class TextForm(forms.Form):
     """Words inside messages to replace or redact: which, and what is read instead."""
 
     type = forms.ChoiceField(
-        label="What to do",
+        label="Action",
         choices=[
-            ("replace", "Replace: the model reads something else"),
-            ("redact", "Redact: masked for everybody, everywhere"),
+            ("replace", "Replace: the model sees other text"),
+            ("redact", "Redact: masked everywhere, for everyone"),
         ],
     )
-    start = LongTextField(rows=2, max_length=LONGEST_PATTERN, label="From these words")
+    start = LongTextField(rows=2, max_length=LONGEST_PATTERN, label="Start of the text")
     end = LongTextField(
         rows=2,
         max_length=LONGEST_PATTERN,
         required=False,
-        label="To these words",
-        help_text="The nearest behind them; both are in the match. Empty: only the words above.",
+        label="End of the text",
+        help_text="Each match runs to the nearest end and includes both."
+        " Leave empty to match only the start.",
     )
-    replacement = LongTextField(rows=2, required=False, label="What is read instead")
+    replacement = LongTextField(rows=2, required=False, label="Replacement")
     include_folded = forms.BooleanField(required=False)
 
     def arguments(self) -> dict[str, Any]:

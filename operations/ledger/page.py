@@ -22,7 +22,7 @@ _LEAST = Fraction(1, 10_000)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What one operation comes to. `never`: it doesn't pay, ever."""
+    """What one operation comes to. `never`: it never breaks even."""
 
     key: Key
     text: str
@@ -42,20 +42,20 @@ def lines_of(found: Reckoned, waiting: frozenset[Key]) -> list[Line]:
 
 
 def note_of(found: Reckoned) -> str:
-    """For whom the lines are reckoned, and with which prices."""
+    """For whom the lines are estimated, and with which prices."""
     label, prices = PROVIDERS[found.provider].label, found.prices
     if not prices.model:
         model = visible(found.model) or "its model"
-        shares = "turns follow from what the provider usually takes"
+        shares = "turns assume the provider’s usual prices"
         if prices.tariff.minimum is None:
-            shares = "nothing is taken to be cached"
-        return f"Reckoned for {label}; no price is known of {model}: {shares}."
+            shares = "no caching is assumed"
+        return f"Estimated for {label}; the price of {model} is unknown, {shares}."
     token, write, read = (dollars(one * MILLION) for one in prices.tariff.price(0))
     guessed = [one for one in prices.estimated if one != "minimum"]
-    text = f"Reckoned for {label}, {prices.model}: {token} a million tokens"
+    text = f"Estimated for {label}, {prices.model}: {token} per million tokens"
     if prices.tariff.minimum is None:
-        return f"{text}, nothing is cached."
-    text += f", {write} written into its cache, {read} read from it"
+        return f"{text}, without caching."
+    text += f", {write} to write them to its cache, {read} to read them from it"
     return f"{text} (estimated: {', '.join(guessed)})." if guessed else f"{text}."
 
 
@@ -65,9 +65,9 @@ def line_of(row: Row, prices: Prices, *, waits: bool = False, key: str = "") -> 
     if row.seals:
         count = len(row.seals)
         answers = "1 answer" if count == 1 else f"{count:,} answers"
-        parts.append(f"takes the sealed reasoning from {answers}")
+        parts.append(f"drops signed thinking from {answers}")
     text = ", ".join(parts)
-    lead = "Together: " if key else "If it applies: " if waits else ""
+    lead = "Together: " if key else "If applied: " if waits else ""
     return Line(
         key=row.operation or key,
         text=lead + text if lead else text[:1].upper() + text[1:],
@@ -80,20 +80,20 @@ def _parts(bill: Bill, prices: Prices) -> Iterator[str]:
         yield f"rewrites {bill.rewritten:,} tokens once{_cost(bill.once, prices)}"
     yield _each_turn(bill, prices)
     if bill.turns is None:
-        yield "never pays"
+        yield "never breaks even"
     elif bill.turns > 1:
-        yield f"pays after {bill.turns:,} turns"
+        yield f"breaks even after {bill.turns:,} turns"
     elif bill.saved:
-        yield "pays at once" if bill.turns == 0 else "pays after 1 turn"
+        yield "breaks even at once" if bill.turns == 0 else "breaks even after 1 turn"
 
 
 def _each_turn(bill: Bill, prices: Prices) -> str:
     cost = _cost(abs(bill.per_turn), prices)
     if bill.saved > 0 > bill.per_turn:
-        return f"saves {bill.saved:,} a turn, yet is too short to be cached then{cost}"
+        return f"saves {bill.saved:,} per turn, but is then too short to cache{cost}"
     if bill.saved:
         verb = "saves" if bill.saved > 0 else "adds"
-        return f"{verb} {abs(bill.saved):,} a turn{cost}"
+        return f"{verb} {abs(bill.saved):,} per turn{cost}"
     return "saves nothing"
 
 

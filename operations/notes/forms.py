@@ -14,7 +14,7 @@ class ObjectiveForm(forms.Form):
         required=False,
         max_length=500,
         label="Objective",
-        help_text="One line. Operations may apply only while it is this; empty: none.",
+        help_text="One line. Operations can be limited to an objective. Leave empty for none.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
 
@@ -26,7 +26,7 @@ class StateForm(forms.Form):
         rows=8,
         max_length=states.LONGEST,
         label="STATE",
-        help_text="In force until a later response brings its own.",
+        help_text="Active until a later response brings its own.",
     )
 
 

@@ -7,7 +7,9 @@ from datetime import datetime
 from django.utils.safestring import SafeString
 
 from operations.context.rebuild_state import Rebuilt
-from operations.domain.tree.key import Key
+from operations.domain.thread.thread import Thread
+from operations.log.selectors import load_thread
+from operations.messages.names import Named, name_of
 from threads.domain.message import Role
 from threads.domain.part import Text
 from threads.models import Session
@@ -26,7 +28,7 @@ class StateShown:
 
     number: int
     text: str
-    key: Key | None
+    source: Named | None
     """The response that it is from; None: somebody set it."""
     author: str
     time: datetime | None
@@ -59,14 +61,15 @@ class Notebook:
 
 def notebook_of(session: Session, version: int | None = None) -> Notebook:
     """What a session keeps, with a version of its scratchpad. Raises NotFound."""
-    states = list_states(session)
+    thread = load_thread(session)
+    states = list_states(session, thread)
     current = next((one for one in states if one.in_force), None)
     scratchpad = load_scratchpad(session)
     goal = current.state.goal if current and not session.objective else ""
     return Notebook(
         goal=" ".join(goal.split())[:500],
-        state=_shown(current) if current else None,
-        states=[_shown(one) for one in reversed(states[-MOST_VERSIONS:])],
+        state=_shown(thread, current) if current else None,
+        states=[_shown(thread, one) for one in reversed(states[-MOST_VERSIONS:])],
         states_count=len(states),
         scratchpad=scratchpad,
         page=_page(session, scratchpad, version),
@@ -79,11 +82,11 @@ def rebuilt_difference(rebuilt: Rebuilt) -> SafeString:
     return render_difference(rebuilt.in_force, rebuilt.text)
 
 
-def _shown(one: Versioned) -> StateShown:
+def _shown(thread: Thread, one: Versioned) -> StateShown:
     return StateShown(
         number=one.number,
         text=one.state.text,
-        key=one.key,
+        source=Named(one.key, name_of(thread, one.key)) if one.key else None,
         author=one.actor_name,
         time=one.created_at,
         in_force=one.in_force,

@@ -17,6 +17,8 @@ from contextstudio.accounts.domain.errors import Conflict, Invalid
 from contextstudio.accounts.domain.rights import Right
 from operations.context.rebuild_state import rebuild_state
 from operations.form_fields import sendable
+from operations.log.selectors import load_thread
+from operations.messages.names import name_of
 from operations.requests import number_of
 from threads.models import Session
 from threads.sessions.services import update_session
@@ -33,13 +35,13 @@ _FORMS: dict[str, type[forms.Form]] = {
     "scratchpad": ScratchpadForm,
 }
 _SAID = {
-    "objective": "The objective is saved.",
-    "state": "STATE is saved.",
-    "scratchpad": "The scratchpad is saved.",
-    "restore": "The version is put back, as a new one.",
+    "objective": "Objective saved.",
+    "state": "STATE saved.",
+    "scratchpad": "Scratchpad saved.",
+    "restore": "Restored as a new version.",
 }
 
-_YOURS = "Somebody was faster. Saving again puts your words in the place of theirs."
+_YOURS = "Save again to replace that version with yours."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -150,4 +152,10 @@ def _rebuilt(session: Session) -> dict[str, Any]:
     """STATE read anew from what is sent; nothing is changed."""
     found = rebuild_state(session)
     difference = rebuilt_difference(found)
-    return {"status": found.status, "key": found.key, "difference": difference}
+    name = name_of(load_thread(session), found.key) if found.key else ""
+    return {
+        "status": found.status,
+        "key": found.key,
+        "name": name,
+        "difference": difference,
+    }

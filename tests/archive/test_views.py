@@ -45,7 +45,7 @@ def test_a_memo_is_saved_found_and_looking_makes_it_no_layer(
     session: Session, editor: User, viewer: User, browse: Callable[[User], Client]
 ) -> None:
     client, address = browse(editor), f"/sessions/{session.pk}/memos"
-    assert "None yet." in text(client, session)
+    assert "No memos yet." in text(client, session)
     assert not MemoReader.objects.exists()
     assert client.post(address, {"content": " "}).status_code == 422
     crowd = {"content": "x", "tags": " ".join(f"t{n}" for n in range(21))}
@@ -74,7 +74,7 @@ def test_what_a_reference_names_is_shown_or_why_it_names_nothing(
     for reference in ("m0", name, f"[recall:{name}]"):
         shown = text(client, session, ref=reference, lines="2-3")
         assert ">two\nthree</pre>" in shown
-        assert f'href="/sessions/{session.pk}/?at=m0#n-m0">In its thread</a>' in shown
+        assert f'href="/sessions/{session.pk}/?at=m0#n-m0">Open in thread</a>' in shown
     assert "reference not found: m7" in text(client, session, ref="m7")
     assert "Lines are given as" in text(client, session, ref="m0", lines="x")
 

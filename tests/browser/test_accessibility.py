@@ -129,14 +129,14 @@ OVERLAYS: dict[str, tuple[str, Callable[[Page], None]]] = {
     "tag": ("#dialog", press_on("m1", "t", shows=DIALOG)),
     "amend": ("#dialog", press_on("o1", "e", shows=DIALOG)),
     "move": ("#dialog", move_by_palette),
-    "menu of a row": ("#row-menu", click("More for message 1", shows="#row-menu")),
+    "menu of a row": ("#row-menu", click("More for message #1", shows="#row-menu")),
     "menu of a marker": (
         "#marker-menu",
         click("More for digest o1", shows="#marker-menu"),
     ),
     "provider-checks": (
         "#provider-checks",
-        click("Rules of the providers", shows="#provider-checks .provider-result"),
+        click("Provider checks", shows="#provider-checks .provider-result"),
     ),
     "export": ("#export", click("Export", shows="#export")),
     "palette": ("#palette", press_on("m1", "Control+k", shows="#palette")),
@@ -174,11 +174,11 @@ def test_the_other_views(sized: Page, demonstration: str, view: str) -> None:
 
 def test_what_the_model_sees(sized: Page, small: str) -> None:
     sized.goto(f"/sessions/{small}/context?provider=anthropic&against=original")
-    expect(sized.get_by_role("heading", name="What differs")).to_be_visible()
+    expect(sized.get_by_role("heading", name="Differences")).to_be_visible()
     assert found_in(sized) == []
     sized.get_by_label("Provider").focus()
     press(sized, "Tab", "Tab", "Tab", "Enter")
-    expect(sized.get_by_role("heading", name="What differs")).to_be_visible()
+    expect(sized.get_by_role("heading", name="Differences")).to_be_visible()
 
 
 def test_the_policy(sized: Page, small: str) -> None:
@@ -235,7 +235,7 @@ def test_the_keys_and_a_key_just_made(sized: Page) -> None:
     sized.goto("/settings/keys/")
     assert found_in(sized) == []
     sized.get_by_label("Name").fill("Agent")
-    sized.get_by_role("button", name="Make the key").click()
+    sized.get_by_role("button", name="Create key").click()
     expect(sized.locator("#made-key")).to_be_visible()
     assert found_in(sized) == []
 

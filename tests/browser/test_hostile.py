@@ -143,7 +143,7 @@ def everywhere(page: Page, session: str) -> Iterator[str]:
         visit(page, session, query=f"?view={view}")
         yield view
     page.goto(f"/sessions/{session}/messages/m2/raw")
-    expect(page.get_by_role("heading", name="Message m2")).to_be_visible()
+    expect(page.get_by_role("heading", name="Message #2")).to_be_visible()
     yield "raw"
 
 
@@ -326,7 +326,7 @@ def test_a_hostile_name_of_a_key_is_shown_inertly(page: Page) -> None:
     for attack in ("scripts", "htmx", "shadows", "bidi"):
         page.goto("/settings/keys/")
         page.get_by_label("Name").fill(ATTACKS[attack][0][:80])
-        page.get_by_role("button", name="Make the key").click()
+        page.get_by_role("button", name="Create key").click()
         expect(page.locator("#made-key")).to_be_visible()
         assert page.evaluate(STRANGE) == []
         assert page.locator("[id]").count() == len(

@@ -74,14 +74,14 @@ def test_a_chosen_folder_leads_to_its_report(report: Page) -> None:
     files = report.locator("table.files tbody tr")
     expect(files).to_have_count(3)
     expect(files.filter(has_text="deep/quay.jsonl")).to_be_visible()
-    expect(files.filter(has_text="notes.txt")).to_contain_text("No transcript")
+    expect(files.filter(has_text="notes.txt")).to_contain_text("Not a transcript")
     expect(report.locator(".report-warnings")).to_contain_text("line 5")
     expect(report.locator("table.found")).to_contain_text("progress")
 
 
 def test_the_files_of_a_report_are_searched(report: Page) -> None:
-    report.get_by_label("Part of a name").fill("quay")
-    report.get_by_role("button", name="Find").click()
+    report.get_by_label("Name or title").fill("quay")
+    report.get_by_role("button", name="Search").click()
     expect(report.locator("table.files tbody tr")).to_have_count(1)
     report.get_by_role("link", name="Clear").click()
     expect(report.locator("table.files tbody tr")).to_have_count(3)
@@ -107,9 +107,9 @@ def test_the_row_menu_opens_the_raw_record_too(report: Page) -> None:
     row = report.locator("table.files tr", has_text="tide.jsonl")
     row.locator("a.session-title").click()
     expect(report.locator("#live")).to_have_attribute("data-state", "live")
-    report.get_by_label("More for message 1").first.click()
+    report.get_by_label("More for message #1").first.click()
     with report.context.expect_page() as opened:
-        report.locator("#row-menu").get_by_text("Open raw").click()
+        report.locator("#row-menu").get_by_text("View raw").click()
     expect(opened.value.locator("pre").last).to_contain_text('"parentUuid"')
 
 

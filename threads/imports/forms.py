@@ -24,7 +24,7 @@ class ImportForm(forms.Form):
             not self.files.getlist("file")
             and not self.cleaned_data.get("text", "").strip()
         ):
-            raise forms.ValidationError("Choose a file, or paste a transcript.")
+            raise forms.ValidationError("Choose a file or paste a transcript.")
         return self.cleaned_data
 
     def upload(self) -> Upload:

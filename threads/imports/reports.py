@@ -13,12 +13,12 @@ from threads.models import Import, Source
 OUTCOMES = {
     "created": "new session",
     "appended": "added to a session",
-    "branched": "another course of a session",
-    "known": "here already",
-    "joined": "joined to another file",
-    "sidecar": "holds no messages",
-    "other": "no transcript",
-    "failed": "not read",
+    "branched": "branch of a session",
+    "known": "already imported",
+    "joined": "merged with another file",
+    "sidecar": "no messages",
+    "other": "not a transcript",
+    "failed": "could not be read",
 }
 """What became of a file, in words."""
 ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -28,13 +28,13 @@ PARTS = {
     "thinking": ("thinking", "thinking"),
     "image": ("image", "images"),
     "file": ("file", "files"),
-    "opaque": ("block of another kind", "blocks of other kinds"),
+    "opaque": ("other block", "other blocks"),
 }
 COMPACTIONS = {
     "digest": "as a digest",
     "revise": "as a revise",
-    "proposed": "as a proposal, for it cuts through a fold",
-    "left": "left as a record",
+    "proposed": "as a proposal, because it cuts through a fold",
+    "left": "kept as a record",
 }
 MOST_EVENTS = 15
 """Types of events that are listed by name."""

@@ -63,7 +63,7 @@ def import_transcripts(request: HttpRequest) -> HttpResponse:
     caller = caller_of(request)
     form = ImportForm(request.POST, request.FILES)
     if not form.is_valid():
-        raise Invalid("Choose a file, or paste a transcript.", at=["file"])
+        raise Invalid("Choose a file or paste a transcript.", at=["file"])
     project = _project(caller, request.POST.get("project"))
     upload = form.upload()
     if not imports.is_quick(upload):
@@ -196,9 +196,7 @@ def _project(caller: Caller, slug: str | None) -> Project:
         if slug in (None, "", project.slug) and caller.may(Right.EDIT, project.pk)
     ]
     if not projects:
-        raise Invalid(
-            "There is no project here that you may import into.", at=["project"]
-        )
+        raise Invalid("You can’t import into any project here.", at=["project"])
     return projects[0]
 
 

@@ -9,6 +9,8 @@ from django.utils.http import urlencode
 from operations.context.provider_checks import Hit, ProviderCheck
 from operations.domain.providers import PROVIDERS
 from operations.domain.providers.request import Severity
+from operations.log.selectors import load_thread
+from operations.messages.names import Named, named
 from threads.models import Session
 
 ACCEPTED, REPAIRED, REFUSED, UNKNOWN = "accepted", "repaired", "refused", "unknown"
@@ -38,7 +40,8 @@ class ShownCheck:
     state: str
     count: int
     """How many rules had to be seen to, or can't be; 0 where the thread is accepted."""
-    hits: Sequence[Hit]
+    hits: Sequence[tuple[Hit, Sequence[Named]]]
+    """What was found, with the messages that it names."""
     check_href: str
     """Where a check that has not run yet is asked for."""
     context_href: str
@@ -70,6 +73,7 @@ def shown_check(
     session: Session, provider: str, check: ProviderCheck | None
 ) -> ShownCheck:
     """The check of one provider; None: it has not run."""
+    thread = load_thread(session)
     state = _STATES[check.state] if check else UNKNOWN
     address = reverse("operations:provider-checks", args=[session.pk])
     context = reverse("operations:context", args=[session.pk])
@@ -80,7 +84,7 @@ def shown_check(
         short=_SHORT.get(provider, PROVIDERS[provider].label),
         state=state,
         count=check.gravest if check and state != ACCEPTED else 0,
-        hits=check.hits if check else (),
+        hits=[(hit, named(thread, hit.keys)) for hit in check.hits] if check else (),
         check_href=f"{address}?{query}",
         context_href=f"{context}?{query}",
     )

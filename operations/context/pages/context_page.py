@@ -4,23 +4,24 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from operations.context.services import Context
+from operations.context.services import Context, Range
 from operations.domain.ledger.runs import Run, Side, runs
-from operations.domain.tree.key import Key
+from operations.domain.providers.request import Issue
+from operations.messages.names import Named, named, range_of
 
 from .request_page import Piece, pieces_of
 
 AT_ONCE = 100
 """Messages on one page."""
 NAMES = {
-    "replay": "Thread",
+    "replay": "Operations",
     "selection": "Slice",
     "window": "Window",
     "isolation": "Isolation",
     "truncation": "Truncation",
     "markers": "Markers",
     "layers": "Layers",
-    "compile": "Compile",
+    "compile": "Provider rules",
 }
 """What people call the steps."""
 
@@ -32,7 +33,7 @@ class Sent:
     place: int
     role: str = ""
     pieces: Sequence[Piece] = ()
-    keys: Sequence[Key] = ()
+    origins: Sequence[Named] = ()
     side: Side = Side.BOTH
     alike: int = 0
     """How many messages this stands for that both have; 0: it is one message, shown."""
@@ -67,6 +68,19 @@ def steps_of(context: Context) -> list[Stage]:
             after=step.after,
         )
         for step in context.steps
+    ]
+
+
+def issues_of(context: Context) -> list[tuple[Issue, list[Named]]]:
+    """What compiling found, with the messages that each names."""
+    thread, issues = context.thread, context.compiled.issues
+    return [(issue, named(thread, issue.keys)) for issue in issues]
+
+
+def heaviest_of(context: Context) -> list[tuple[Range, str]]:
+    """The heaviest ranges, with their names."""
+    return [
+        (one, range_of(context.thread, one.first, one.last)) for one in context.heaviest
     ]
 
 
@@ -125,6 +139,6 @@ def _sent(context: Context, place: int, side: Side = Side.BOTH) -> Sent:
         place=place,
         role=str(message.get("role") or message.get("type") or "message"),
         pieces=pieces_of(message),
-        keys=context.compiled.origins[place],
+        origins=named(context.thread, context.compiled.origins[place]),
         side=side,
     )

@@ -16,11 +16,20 @@ from operations.context.comparison import context_of_originals, context_without
 from operations.context.services import Context, Wish, assemble_session
 from operations.domain.providers import PROVIDERS
 from operations.log.selectors import load_history
+from operations.messages.names import word_of
 from operations.requests import number_of
 from threads.models import Session
 from threads.store.selectors import get_session
 
-from .context_page import AT_ONCE, difference_of, layers_of, messages_of, steps_of
+from .context_page import (
+    AT_ONCE,
+    difference_of,
+    heaviest_of,
+    issues_of,
+    layers_of,
+    messages_of,
+    steps_of,
+)
 
 ORIGINAL = "original"
 
@@ -52,7 +61,8 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
             "operations": _operations(session),
             "provider": PROVIDERS[context.provider],
             "providers": PROVIDERS.values(),
-            "issues": context.compiled.issues,
+            "issues": issues_of(context),
+            "heaviest": heaviest_of(context),
             "steps": steps_of(context),
             "layers": layers_of(context),
             "total": total,
@@ -92,10 +102,14 @@ def _compared(session: Session, wish: Wish, against: str) -> Context | None:
 
 
 def _operations(session: Session) -> list[tuple[str, str, str]]:
-    """Key, kind and title of the operations that can be left out, newest first."""
+    """Key, name and title of the operations that can be left out, newest first."""
     history = load_history(session)
     return [
-        (f"o{number}", recorded.edit.kind, history.rows[number].title)
+        (
+            f"o{number}",
+            f"{word_of(recorded.edit.kind)} o{number}",
+            history.rows[number].title,
+        )
         for number, recorded in reversed(history.log.edits.items())
         if not recorded.withdrawn and recorded.edit.kind != "redact"
     ]

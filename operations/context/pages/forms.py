@@ -11,13 +11,13 @@ from operations.domain.context.truncation import Keep, Tiers
 _MOST = 10**9
 _NESTED: Mapping[str, Tiers | Pruning] = {"truncation": Tiers(), "pruning": Pruning()}
 _MEMOS = [
-    (Memos.OWN.value, "Once the session saved or retrieved one"),
-    (Memos.RELEVANT.value, "Those that share words with the last question"),
+    (Memos.OWN.value, "Once the session has saved or retrieved one"),
+    (Memos.RELEVANT.value, "When they share words with the last question"),
     (Memos.NONE.value, "Never"),
 ]
 _KEEP = [
-    (Keep.HEAD_TAIL.value, "A fifth from the head, the rest from the tail"),
-    (Keep.HEAD.value, "The head alone"),
+    (Keep.HEAD_TAIL.value, "A fifth from the start, the rest from the end"),
+    (Keep.HEAD.value, "Only the start"),
 ]
 
 
@@ -36,48 +36,48 @@ class PolicyForm(forms.Form):
     """Settings of a policy. Those of truncation and pruning count where these are on."""
 
     window = _number(
-        "Groups that are sent",
-        "A group is a user's message with all that follows it. 0 sends all of them.",
+        "Groups to send",
+        "A group is a user message and everything up to the next one. 0 sends all groups.",
     )
     isolation = _switch(
         "Isolate providers",
-        "Leave out calls and results that were recorded in another provider's form.",
+        "Leave out calls and results recorded in another provider's format.",
     )
     markers = _switch(
         "Markers",
-        "A short line before and after what stands for a fold, so that the model can ask"
-        " for what is in it.",
+        "Add a short line before and after each fold, so that the model can ask for what"
+        " it holds.",
     )
     guidelines = _switch(
-        "Guidelines", "A layer that tells the model how to read the history."
+        "Guidelines", "Add a layer that tells the model how to read the history."
     )
     memos = forms.ChoiceField(
         label="Memos",
         choices=_MEMOS,
-        help_text="When a layer holds up to five memos of the project.",
+        help_text="When to add a layer with up to five memos of the project.",
     )
-    truncation = _switch("Cut long results of tools", "The older the shorter.")
-    recent_results = _number("Newest results in the last group")
-    recent = _number("Characters of each of these")
-    older = _number("Of the others in that group")
-    inactive = _number("Of those in all other groups")
-    keep = forms.ChoiceField(label="What is kept of them", choices=_KEEP)
+    truncation = _switch("Shorten long tool results", "Older results are cut shorter.")
+    recent_results = _number("Recent results in the last group")
+    recent = _number("Characters per recent result")
+    older = _number("Per older result in that group")
+    inactive = _number("Per result in earlier groups")
+    keep = forms.ChoiceField(label="Part to keep", choices=_KEEP)
     pruning = _switch(
-        "Figures for pruning",
-        "When a session is to be made shorter. They change nothing of what is sent.",
+        "Pruning thresholds",
+        "When a session should be shortened. They do not change what is sent.",
     )
-    large_window = _number("Tokens of a large window")
-    remaining_tokens = _number("It is full with so many left")
+    large_window = _number("A large window, in tokens")
+    remaining_tokens = _number("It is full with this many left")
     remaining_share = forms.FloatField(
-        label="A smaller one with this share left",
+        label="A smaller one is full with this share left",
         min_value=0,
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
-    keep_last_n = _number("Last messages that stay")
-    condense_after_n = _number("Condense behind so many")
-    remove_errors_after = _number("Drop errors behind so many")
-    condense_above = _number("Condense above so many tokens")
+    keep_last_n = _number("Recent messages to keep")
+    condense_after_n = _number("Condense after this many messages")
+    remove_errors_after = _number("Drop errors after this many messages")
+    condense_above = _number("Condense above this many tokens")
 
     def settings(self) -> dict[str, Any]:
         """The settings as `read_policy` takes them."""

@@ -10,10 +10,17 @@ from operations.domain.providers.request import Severity
 
 from .context_page import NAMES
 
+TITLES = {
+    "replay": "Everything",
+    "slop": "Lean",
+    "nexora": "With pruning",
+    "custom": "Custom",
+}
+"""What people read a preset called; its name is what is stored and what the API takes."""
 _WORDS = {
-    "replay": "What is sent is the thread, and nothing is left out.",
-    "slop": "Shorter results, isolation, guidelines, memos that fit the question.",
-    "nexora": "The thread is sent, with the figures for pruning beside it.",
+    "replay": "Sends the whole thread; nothing is left out.",
+    "slop": "Shorter tool results, isolation, guidelines, and memos that fit the question.",
+    "nexora": "Sends the whole thread, with thresholds for pruning it.",
 }
 
 
@@ -22,6 +29,7 @@ class Preset:
     """A policy to begin with."""
 
     name: str
+    title: str
     words: str
     is_in_force: bool
 
@@ -48,7 +56,6 @@ class Shown:
     shown: int
     before: int
     after: int
-    preset: str
     changes: Sequence[Change]
     repaired: int
     repaired_before: int
@@ -62,7 +69,9 @@ class Shown:
 
 def presets_of(current: str) -> list[Preset]:
     """What a policy can begin with."""
-    return [Preset(name, _WORDS[name], name == current) for name in PRESETS]
+    return [
+        Preset(name, TITLES[name], _WORDS[name], name == current) for name in PRESETS
+    ]
 
 
 def effect_shown(effect: Effect) -> Shown:
@@ -73,7 +82,6 @@ def effect_shown(effect: Effect) -> Shown:
         shown=after.assembly.shown,
         before=before.sent,
         after=after.sent,
-        preset=after.policy.preset,
         changes=list(_changes(before, after)),
         repaired=_repaired(after),
         repaired_before=_repaired(before),

@@ -17,7 +17,7 @@ from threads.models import Session
 from threads.store.selectors import get_session
 
 from .forms import PolicyForm, fields_of
-from .policy_page import effect_shown, presets_of
+from .policy_page import TITLES, effect_shown, presets_of
 
 PROJECT = "project"
 """Stands for the project's policy where a preset is named."""
@@ -58,14 +58,12 @@ def _save(request: HttpRequest, caller: Caller, session: Session) -> HttpRespons
     form, act = PolicyForm(request.POST), request.POST.get("act")
     if act == "reset":
         policies.set_policy(caller, session.pk, None)
-        messages.success(request, "The session follows the project again.")
+        messages.success(request, "This session now uses the project default.")
     elif not form.is_valid():
         return _shown(request, caller, session, form, status=422)
     elif act == PROJECT:
         policies.set_default_policy(caller, session.project.slug, form.settings())
-        messages.success(
-            request, "Saved for all sessions without a policy of their own."
-        )
+        messages.success(request, "Saved as the project default.")
     else:
         policies.set_policy(caller, session.pk, form.settings())
         messages.success(request, "Saved for this session.")
@@ -85,6 +83,7 @@ def _shown(
         "session": session,
         "form": form,
         "in_force": in_force,
+        "active_title": TITLES[in_force.policy.preset],
         "presets": presets_of(in_force.policy.preset),
         "chosen": request.GET.get("preset", ""),
         "may_edit": caller.may(Right.EDIT, session.project_id),

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from contextstudio.templatetags.look import messages
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
-from operations.editor.rows.operation import label_of, numbered, tokens_of
-
-from .drawer import range_of
+from operations.editor.rows.operation import tokens_of
+from operations.messages.names import name_of, ranges_of
 
 _MAIN = {
     "digest": "Digest",
@@ -45,7 +44,7 @@ def dialog_of(
     """The dialog of a kind of edit; `word` is the operation's where it is amended."""
     title = {
         "resequence": "Move",
-        "amend": f"Edit the {word}",
+        "amend": f"Edit {word}",
         "activate": "Active tags",
     }.get(kind, kind.capitalize())
     return Dialog(
@@ -70,10 +69,11 @@ def lead_of(thread: Thread, leaves: Sequence[Key]) -> str:
     """`36 messages, #61–#96, 31,902 tokens`."""
     if not leaves:
         return ""
-    tokens = tokens_of(thread, leaves)
-    return f"{messages(len(leaves))}, {range_of(leaves)}, {tokens:,} tokens"
+    named = ranges_of(thread, leaves)
+    tokens = f"{tokens_of(thread, leaves):,} tokens"
+    return ", ".join(filter(None, (messages(len(leaves)), named, tokens)))
 
 
-def anchor_lead(after: Key) -> str:
-    """`Behind #110` or `At the top`."""
-    return f"Behind {numbered(label_of(after))}" if after else "At the top"
+def anchor_lead(thread: Thread, after: Key) -> str:
+    """`After #110` or `At the top`."""
+    return f"After {name_of(thread, after)}" if after else "At the top"

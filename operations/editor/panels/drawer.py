@@ -5,17 +5,18 @@ The contracts stand in `templates/operations/{drawer,panel,decision,operation_ro
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from itertools import groupby
 
+from contextstudio.templatetags.look import messages
 from operations.domain.log.edit import named_keys
 from operations.domain.log.history import redoable, staged, undoable
 from operations.domain.thread.expand_targets import expanded
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, entry_key, original_index
+from operations.domain.tree.key import Key, entry_key
 from operations.domain.tree.status import Status
 from operations.editor.rows.derived import derived
 from operations.editor.rows.look import Look
-from operations.editor.rows.operation import Op, numbered
+from operations.editor.rows.operation import Op
+from operations.messages.names import ranges_of, word_of
 from threads.rendering.hidden import visible
 
 MOST_LISTED = 100
@@ -32,7 +33,7 @@ class Blocker:
     """An operation in the way of another."""
 
     key: Key
-    word: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +117,9 @@ def _decisions(look: Look, waiting: Sequence[Op]) -> list[Decision]:
 def _wider_ranges(thread: Thread, conflicts: Iterable[Key]) -> dict[Key, str]:
     found = {key: expanded(thread, key) for key in conflicts}
     return {
-        key: range_of(named_keys(edit))
+        key: ranges_of(thread, keys) or messages(len(keys))
         for key, edit in found.items()
-        if edit is not None
+        if edit is not None and (keys := named_keys(edit))
     }
 
 
@@ -128,10 +129,12 @@ def _decision(look: Look, op: Op, widen: str) -> Decision:
     saves = -op.delta if op.delta is not None and op.delta < 0 else None
     return Decision(
         **{field.name: getattr(op, field.name) for field in fields(Op)},
-        why=_why(look, op) if proposed else f"{op.reason} Set aside; nothing is lost.",
+        why=_why(look, op)
+        if proposed
+        else f"{op.reason} It is set aside; nothing is lost.",
         saves=saves if proposed else None,
         blockers=tuple(
-            Blocker(key, look.operations[key].word) for key in report.operations
+            Blocker(key, look.operations[key].name) for key in report.operations
         ),
         widen=widen,
         may_decide=look.may_decide if proposed else look.may_edit,
@@ -144,27 +147,7 @@ def _why(look: Look, op: Op) -> str:
     recorded = look.thread.log.edit(op.key)
     tags = recorded.edit.condition.tags if recorded else ()
     under = f" while {visible(', '.join(tags))} is active" if tags else ""
-    return f"would {op.word} {op.range or op.where}{under}."
-
-
-def range_of(keys: Iterable[Key]) -> str:
-    """Keys in words where they are one range of originals (`#97–#113`), else their number."""
-    keys = list(keys)
-    indexes = sorted(
-        index for key in keys if (index := original_index(key)) is not None
-    )
-    if not indexes:
-        return ", ".join(keys[:3])
-    runs = [
-        [index for _, index in run]
-        for _, run in groupby(enumerate(indexes), key=lambda item: item[1] - item[0])
-    ]
-    if len(runs) > 3:
-        return f"{len(keys):,} messages"
-    return ", ".join(
-        numbered(str(run[0])) + (f"–{numbered(str(run[-1]))}" if len(run) > 1 else "")
-        for run in runs
-    )
+    return f"proposes to {word_of(op.word)} {op.range or op.where}{under}."
 
 
 def targets_of(look: Look, key: Key) -> list[Key]:

@@ -18,6 +18,7 @@ from operations.domain.log.control import (
 from operations.domain.log.log import Entry
 from operations.domain.tree.key import Key
 from operations.editor.rows.operation import Author, Operations, author_of
+from operations.messages.names import word_of
 from threads.rendering.hidden import visible
 
 PAGE = 50
@@ -48,7 +49,7 @@ def _line(operations: Operations, entry: Entry) -> Line:
     row = operations.history.rows[entry.number]
     return Line(
         key=f"o{entry.number}",
-        word=entry.operation.kind.replace("_", " "),
+        word=word_of(entry.operation.kind),
         sentence=_sentence(operations, entry),
         author=author_of(row),
         time=row.created_at,
@@ -80,6 +81,6 @@ def _named(operations: Operations, keys: Sequence[Key]) -> str:
     named = []
     for key in keys[:5]:
         op = operations[key]
-        named.append(f"{op.word} {op.range or op.where} ({key})")
+        named.append(f"{op.name} ({op.range or op.where})")
     more = f" and {len(keys) - 5} more" if len(keys) > 5 else ""
     return ", ".join(named) + more

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from contextstudio.templatetags.look import messages
+from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key
-from operations.editor.rows.operation import label_of, numbered
 from operations.find_replace.services import DryRun, SpanMatch
+from operations.messages.names import name_of
 from threads.rendering.hidden import visible
 
 MOST_LISTED = 200
@@ -16,7 +17,7 @@ MOST_LISTED = 200
 class Match:
     """One match in its text. `value` names it as a span; empty: it can't be changed, see `why`."""
 
-    label: str
+    name: str
     before: str
     text: str
     behind: str
@@ -35,9 +36,9 @@ class Matches:
     free: int
 
 
-def matches_of(looked: DryRun, floor: int) -> Matches:
+def matches_of(thread: Thread, looked: DryRun, floor: int) -> Matches:
     """What a dry run found, to be chosen from."""
-    found = [_match(one, floor) for one in looked.found]
+    found = [_match(thread, one, floor) for one in looked.found]
     listed = found[:MOST_LISTED]
     return Matches(
         listed=listed,
@@ -47,20 +48,21 @@ def matches_of(looked: DryRun, floor: int) -> Matches:
     )
 
 
-def _match(found: SpanMatch, floor: int) -> Match:
+def _match(thread: Thread, found: SpanMatch, floor: int) -> Match:
     match, span = found.match, found.span
     before, text, behind = map(visible, match.excerpt)
     why = ""
     if match.holders:
-        why = f"changed already by {', '.join(map(entry_key, match.holders))}"
+        names = (name_of(thread, entry_key(number)) for number in match.holders)
+        why = f"already changed by {', '.join(names)}"
     elif match.length < floor:
-        why = f"too short: {match.length} of at least {floor} characters"
+        why = f"too short: {match.length} characters, at least {floor} needed"
     value = ""
     if span and not why:
         place = (span.key, span.part, span.start, span.end, span.sha256)
         value = " ".join(map(str, place))
     return Match(
-        label=numbered(label_of(match.key)),
+        name=name_of(thread, match.key),
         before=before,
         text=text,
         behind=behind,

@@ -14,6 +14,7 @@ from operations.editor.rows.look import Look
 from operations.editor.rows.minimap_bands import group_starts
 from operations.editor.rows.operation import FOLDS, Op
 from operations.log.selectors import load_words
+from operations.messages.names import name_of, word_of
 from threads.domain.message import Role
 from threads.rendering.fragments import Fragments
 from threads.rendering.message import summary
@@ -67,7 +68,9 @@ def outline_of(look: Look) -> Outline:
     for index in listed:
         key = f"m{index}"
         group = look.thread.leaves[index].group
-        groups.append(Group(key, str(index), titles[key], inside.get(group, [])))
+        groups.append(
+            Group(key, name_of(look.thread, key), titles[key], inside.get(group, []))
+        )
     return Outline(len(starts), groups, len(starts) - len(listed))
 
 
@@ -119,12 +122,10 @@ def _is_listed(op: Op) -> bool:
 
 def _entry(op: Op) -> OutlineOp:
     proposed = op.status == Status.PROPOSED
-    name = op.word.capitalize() + (
+    name = word_of(op.word).capitalize() + (
         f", {'staged' if op.staged else 'proposed'}" if proposed else ""
     )
-    return OutlineOp(
-        op.word, name, op.where or op.range.replace("#", ""), op.key, proposed
-    )
+    return OutlineOp(op.word, name, op.where or op.range, op.key, proposed)
 
 
 def _holder(look: Look, op: Op) -> Key:
@@ -145,4 +146,4 @@ def _group(look: Look, op: Op) -> int | None:
 
 
 def _first(op: Op) -> int:
-    return int(op.first) if op.first.isdecimal() else 0
+    return original_index(op.first) or 0

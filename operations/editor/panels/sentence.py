@@ -3,16 +3,17 @@
 from operations.domain.log.control import ActivateTags, Redo, Toggle, Undo
 from operations.domain.log.edit import named_keys
 from operations.domain.log.log import Entry, controlled
-from operations.domain.tree.key import Key
+from operations.domain.tree.key import Key, original_index
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
 from operations.log.transaction import LogTransaction
+from operations.messages.names import name_of, word_of
 
 
 def sentence_of(look: Look, transaction: LogTransaction) -> tuple[str, Key]:
     """One sentence (`Digest #88–#131 off, +40,750 tokens.`) and the key of what changed."""
     if not transaction.numbers:
-        return "Nothing had to be changed.", ""
+        return "Nothing to change.", ""
     number = transaction.numbers[-1]
     operation = transaction.thread.log.at(number).operation
     numbers = _concerned(look, number)
@@ -21,7 +22,7 @@ def sentence_of(look: Look, transaction: LogTransaction) -> tuple[str, Key]:
         case Toggle(active=active):
             text = f"{named} {'on' if active else 'off'}"
         case Undo() | Redo():
-            text = f"{operation.kind.capitalize()}: {named or 'a change of the log'}"
+            text = f"{operation.kind.capitalize()}: {named or 'a log entry'}"
         case ActivateTags(tags=tags):
             text = f"Active tags: {', '.join(tags) or 'none'}"
         case _ if number in numbers:
@@ -30,7 +31,7 @@ def sentence_of(look: Look, transaction: LogTransaction) -> tuple[str, Key]:
             text = f"{named} {_PAST.get(operation.kind, operation.kind)}"
     # Whoever turned a switch stays at it; only what is new is gone to.
     focus = _visible(look, f"o{number}") if number in numbers else ""
-    return f"{text}{_difference(transaction)}.{_aside(transaction)}", focus
+    return f"{text}{_difference(transaction)}.{_set_aside(look, transaction)}", focus
 
 
 def _waits(entry: Entry) -> str:
@@ -39,7 +40,7 @@ def _waits(entry: Entry) -> str:
 
 
 _PAST = {
-    "revert": "taken back",
+    "revert": "reverted",
     "accept": "accepted",
     "reject": "rejected",
     "amend": "amended",
@@ -60,7 +61,7 @@ def _concerned(look: Look, number: int) -> list[int]:
 
 def _named(look: Look, key: Key) -> str:
     op = look.operations[key]
-    return f"{op.word.capitalize()} {op.range or op.where}"
+    return f"{word_of(op.word).capitalize()} {op.range or op.where}"
 
 
 def _difference(transaction: LogTransaction) -> str:
@@ -69,12 +70,12 @@ def _difference(transaction: LogTransaction) -> str:
     return f", {'+' if more > 0 else '−'}{abs(more):,} tokens" if more else ""
 
 
-def _aside(transaction: LogTransaction) -> str:
+def _set_aside(look: Look, transaction: LogTransaction) -> str:
     """What fares otherwise on account of it."""
     aside = [one for one in transaction.changes if one.report.status == Status.CONFLICT]
     if not aside:
         return ""
-    named = ", ".join(f"{one.report.kind} {one.report.key}" for one in aside[:3])
+    named = ", ".join(name_of(look.thread, one.report.key) for one in aside[:3])
     return f" Set aside by it: {named}."
 
 
@@ -87,7 +88,7 @@ def _visible(look: Look, key: Key) -> Key:
 def _targets(look: Look, key: Key) -> list[Key]:
     moved = [one.keys[0] for one in look.thread.moved if one.operation == key]
     op = look.operations[key]
-    if op.first.isdecimal():
-        return [*moved, f"m{op.first}"]
+    if original_index(op.first) is not None:
+        return [*moved, op.first]
     recorded = look.thread.log.edit(key)
     return [*moved, *(named_keys(recorded.edit)[:1] if recorded else ())]

@@ -12,6 +12,7 @@ from contextstudio.templatetags.look import ago, node_id
 from operations.domain.thread.node import FoldNode, MessageNode, Node
 from operations.domain.tree.key import Key, made_key
 from operations.domain.tree.span import SpanChange
+from operations.messages.names import range_of
 from operations.requests import View
 
 from .look import Look
@@ -174,10 +175,8 @@ def gap_of(look: Look, fold: Key, start: int, count: int) -> Gap:
     """The nodes of a fold from a place on, as a gap."""
     nodes = look.thread.children(fold, start, count)
     indexes = [index for node in nodes for index in _ends(node) if index is not None]
-    first, last = min(indexes, default=None), max(indexes, default=None)
-    words = (
-        "" if first is None else f"#{first}" if first == last else f"#{first}–#{last}"
-    )
+    ends = (f"m{min(indexes)}", f"m{max(indexes)}") if indexes else ("", "")
+    words = range_of(look.thread, *ends)
     tokens = sum(
         node.tokens if isinstance(node, MessageNode) else node.tokens_before
         for node in nodes

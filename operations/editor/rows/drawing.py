@@ -11,6 +11,7 @@ from operations.domain.thread.node import FoldNode, MessageNode
 from operations.domain.tree.key import Key, made_key
 from operations.domain.tree.span import read_changed
 from operations.log.selectors import MessageText, load_words
+from operations.messages.names import name_of
 from operations.requests import View
 from threads.domain.message import Role, digest
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
@@ -21,7 +22,6 @@ from threads.store.selectors import load_messages_at
 
 from .articles import Article, Gap, changes_on
 from .look import Look
-from .operation import label_of
 from .row import Row, fold_of, said_by
 
 MOST_COMPARED = 20
@@ -108,7 +108,7 @@ class _Making:
         row = Row(
             kind="message",
             key=key,
-            label=label_of(key),
+            name=name_of(self.look.thread, key),
             role=said.voice,
             tokens=tokens,
             time=original.created_at if original else None,

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from operations.domain.thread.node import Mark, Moved, Node
 from operations.domain.tree.key import Key
 from operations.domain.tree.status import Status
+from operations.messages.names import name_of, range_of
 from operations.requests import View
 
 from .look import Look
-from .operation import FOLDS, Op, label_of, numbered
+from .operation import FOLDS, Op
 
 _KINDS = {
     Status.OFF: "off",
@@ -70,10 +71,10 @@ def bracket_of(look: Look, node: Node, before: Node | None) -> Bracket | None:
     behind = moved.behind if moved else None
     op = look.operations[node.moved_by]
     return Bracket(
-        op=_stretch(op, moved) if moved else op,
+        op=_stretch(look, op, moved) if moved else op,
         leads=before is None or before.moved_by != node.moved_by,
         from_key=behind or look.thread.window(0, 1)[0].key,
-        from_label=f"after {numbered(label_of(behind))}" if behind else "the top",
+        from_label=_after(look, behind),
     )
 
 
@@ -96,14 +97,18 @@ def _stub(look: Look, moved: Moved, *, below: bool) -> Note | None:
         return None
     return Note(
         kind="stub",
-        op=_stretch(look.operations[moved.operation], moved),
+        op=_stretch(look, look.operations[moved.operation], moved),
         below=below,
         to_key=moved.keys[0],
-        to_label=f"after {numbered(label_of(before))}" if before else "the top",
+        to_label=_after(look, before),
     )
 
 
-def _stretch(op: Op, moved: Moved) -> Op:
+def _after(look: Look, key: Key | None) -> str:
+    return f"after {name_of(look.thread, key)}" if key else "the top"
+
+
+def _stretch(look: Look, op: Op, moved: Moved) -> Op:
     """The operation with the range of one stretch that it moved."""
-    labels = [label_of(key) for key in moved.keys]
-    return replace(op, first=labels[0], last=labels[-1])
+    first, last = moved.keys[0], moved.keys[-1]
+    return replace(op, first=first, last=last, range=range_of(look.thread, first, last))

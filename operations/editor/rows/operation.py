@@ -13,9 +13,10 @@ from operations.domain.log.operation import Amend, Insert, Resequence, Tag
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.ascent import longest_ascent
-from operations.domain.tree.key import Key, made_place, original_index
+from operations.domain.tree.key import Key, original_index
 from operations.domain.tree.status import Report, Status
 from operations.log.selectors import History, LogRow
+from operations.messages.names import name_of, range_of
 from threads.rendering.hidden import visible
 
 
@@ -33,11 +34,13 @@ class Op:
     """One operation: see `operation.html`. `tags` are those it gives or depends on."""
 
     key: Key
+    name: str
     word: str
     status: str
     on: bool
-    first: str
-    last: str
+    first: Key
+    last: Key
+    range: str
     where: str
     count: int
     before: int | None
@@ -55,18 +58,12 @@ class Op:
     """Whether its author still collects it with others, to commit them together."""
 
     @property
-    def range(self) -> str:
-        """`#2–#57`, `#58` or nothing."""
-        if self.first == self.last:
-            return numbered(self.first)
-        return f"{numbered(self.first)}–{numbered(self.last)}"
-
-    @property
     def range_words(self) -> str:
-        """`messages 2 to 57` or `message 58`."""
-        if self.first == self.last:
-            return f"message {self.first}" if self.first else self.where
-        return f"messages {self.first} to {self.last}"
+        """`messages #2 to #57` or `message #58`."""
+        if not self.range:
+            return self.where
+        many = "" if self.first == self.last else "s"
+        return f"message{many} {self.range.replace('–', ' to ')}"
 
     @property
     def share(self) -> int | None:
@@ -125,11 +122,13 @@ class Operations:
         row = self.history.rows[number]
         return Op(
             key=key,
+            name=name_of(self.thread, key),
             word=edit.kind,
             status=report.status,
             on=recorded.state is EditState.ON,
             first=first,
             last=last,
+            range=range_of(self.thread, first, last),
             where=self._where(edit),
             count=count,
             before=before,
@@ -146,20 +145,19 @@ class Operations:
             staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,
         )
 
-    def _extent(self, report: Report, edit: Edit) -> tuple[str, str, int]:
-        """Labels of the first and last original, and the number of messages."""
+    def _extent(self, report: Report, edit: Edit) -> tuple[Key, Key, int]:
+        """The first and the last original, and the number of messages."""
         if isinstance(edit, Insert):
             return "", "", len(edit.messages)
         if self._is_fold(report):
             fold = self.thread.node(report.key)
             if isinstance(fold, FoldNode):
-                originals = _labels([fold.first, fold.last])
-                return (*(originals if any(originals) else _made(edit)), fold.leaves)
+                originals = _ends([fold.first, fold.last])
+                return (*(originals or _made(edit)), fold.leaves)
         keys = named_keys(edit)
         if isinstance(edit, Resequence):
             keys = tuple(moved_keys(keys))
-        labels = _labels(map(original_index, keys))
-        return (*(labels if any(labels) else _made(edit)), len(keys))
+        return (*(_ends(map(original_index, keys)) or _made(edit)), len(keys))
 
     def _tokens(self, report: Report, edit: Edit) -> tuple[int | None, int | None]:
         if isinstance(edit, Insert):
@@ -183,7 +181,7 @@ class Operations:
     def _where(self, edit: Edit) -> str:
         if isinstance(edit, Insert):
             return (
-                f"after {numbered(label_of(edit.after))}"
+                f"after {name_of(self.thread, edit.after)}"
                 if edit.after
                 else "at the top"
             )
@@ -226,9 +224,7 @@ def reason_of(report: Report, thread: Thread) -> str:
     """Why an operation is not plainly on, in one sentence; what is in its way is named."""
     if not report.operations:
         return report.reason
-    named = ", ".join(
-        f"{thread.report(int(key[1:])).kind} {key}" for key in report.operations
-    )
+    named = ", ".join(name_of(thread, key) for key in report.operations)
     if report.needs:
         return f"It would cut through {named}."
     return f"{report.reason.rstrip('.')}: {named}."
@@ -243,20 +239,6 @@ def moved_keys(order: Sequence[Key]) -> list[Key]:
     return moved or list(order)
 
 
-def label_of(key: Key) -> str:
-    """What the number column shows: `12` for m12, `o7` for the one message o7.0."""
-    index = original_index(key)
-    if index is not None:
-        return str(index)
-    place = made_place(key)
-    return f"o{place[0]}" if place and not place[1] else key
-
-
-def numbered(label: str) -> str:
-    """A label in a sentence: `#12`, but `o7` for what an operation made."""
-    return f"#{label}" if label.isdecimal() else label
-
-
 def tokens_of(thread: Thread, keys: Iterable[Key]) -> int:
     """The tokens of leaves as they were recorded; keys that name nothing count nothing."""
     total = 0
@@ -269,12 +251,12 @@ def tokens_of(thread: Thread, keys: Iterable[Key]) -> int:
     return total
 
 
-def _made(edit: Edit) -> tuple[str, str]:
-    """The labels of the first and last message that it names, where all of them were inserted."""
+def _made(edit: Edit) -> tuple[Key, Key]:
+    """The first and the last message that it names, where all of them were inserted."""
     keys = named_keys(edit)
-    return (label_of(keys[0]), label_of(keys[-1])) if keys else ("", "")
+    return (keys[0], keys[-1]) if keys else ("", "")
 
 
-def _labels(indexes: Iterable[int | None]) -> tuple[str, str]:
+def _ends(indexes: Iterable[int | None]) -> tuple[Key, Key] | None:
     known = [index for index in indexes if index is not None]
-    return (str(min(known)), str(max(known))) if known else ("", "")
+    return (f"m{min(known)}", f"m{max(known)}") if known else None

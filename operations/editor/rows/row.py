@@ -34,7 +34,7 @@ class Row:
 
     kind: str
     key: Key
-    label: str
+    name: str
     role: str
     tokens: int
     time: datetime | None = None

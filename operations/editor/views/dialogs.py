@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from contextstudio.accounts.domain.errors import DomainError, NotFound
+from contextstudio.templatetags.look import messages
 from operations.domain.log.edit import Edit, messages_of, named_keys
 from operations.domain.text.left_out import left_out
 from operations.domain.text.wording import words_of
@@ -20,12 +21,13 @@ from operations.editor.panels.dialog import (
     lead_of,
     leaves_of,
 )
-from operations.editor.panels.drawer import drawer_of, range_of
+from operations.editor.panels.drawer import drawer_of
 from operations.editor.panels.versions import versions_of
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Op
 from operations.form_fields import sendable
 from operations.log.selectors import load_thread, load_words
+from operations.messages.names import name_of, ranges_of
 from operations.requests import fields_of
 from threads.models import Session
 from threads.rendering.hidden import visible
@@ -62,7 +64,9 @@ def refused(
         form.add_error(None, _explained(session, error))
         needs = _needs_of(error)
     status = error.status if error is not None else 422
-    words = range_of(needs) if needs else ""
+    words = ""
+    if needs:
+        words = ranges_of(load_thread(session), needs) or messages(len(needs))
     if not form.data.get("dialog"):
         context = {"form": form, "needs": words, "targets": " ".join(needs)}
         answer = render(
@@ -80,9 +84,10 @@ def _explained(session: Session, error: DomainError) -> str:
     operations = error.facts.get("operations")
     if not isinstance(operations, list | tuple) or not operations:
         return error.message
-    log = load_thread(session).log
-    known = ((key, log.edit(key)) for key in operations)
-    named = ", ".join(f"{one.edit.kind} {key}" for key, one in known if one is not None)
+    thread = load_thread(session)
+    named = ", ".join(
+        name_of(thread, key) for key in operations if thread.log.edit(key)
+    )
     return f"{error.message} In the way: {named}." if named else error.message
 
 
@@ -107,7 +112,7 @@ def _edit(request: HttpRequest, look: Look, kind: str) -> HttpResponse:
     form = FORMS[kind](initial=initial)
     if kind == "revise" and len(leaves) == 1:
         form.fields["role"].widget = form.fields["role"].hidden_widget()
-    lead = lead_of(look.thread, leaves) if targets else anchor_lead(after)
+    lead = lead_of(look.thread, leaves) if targets else anchor_lead(look.thread, after)
     head = dialog_of(kind, action=_action(look.session, "operations"), lead=lead)
     return render(request, FORM, {"form": form, "dialog": head})
 
@@ -227,7 +232,7 @@ def _head(session: Session, form: EditForm, *, needs: str) -> Dialog:
         )
     name = "moved" if isinstance(form, MoveForm) else "targets"
     leaves = leaves_of(thread, form.data.get(name, "").split())
-    lead = lead_of(thread, leaves) or anchor_lead(form.data.get("after", ""))
+    lead = lead_of(thread, leaves) or anchor_lead(thread, form.data.get("after", ""))
     kind = str(form.data.get("type"))
     return dialog_of(
         kind, action=_action(session, "operations"), lead=lead, needs=needs

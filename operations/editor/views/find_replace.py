@@ -20,6 +20,7 @@ from operations.editor.forms import TextForm
 from operations.editor.panels.matches import matches_of
 from operations.edits.arguments import AnyEdit, TextArguments
 from operations.find_replace import services as patterns
+from operations.log.selectors import load_thread
 from operations.requests import fields_of
 from threads.models import Session
 from threads.store.selectors import get_session
@@ -58,7 +59,7 @@ def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         return _found(request, session, form)
     spans = request.POST.getlist("span")
     if not spans:
-        form.add_error(None, "Choose at least one match.")
+        form.add_error(None, "Select at least one match.")
         return _found(request, session, form, status=422)
     try:
         wanted = _chosen(form, spans).wanted()
@@ -125,7 +126,7 @@ def _found(
         for fault in looked.faults:
             form.add_error("start", fault.message)
         return _shown(request, session, form, status=422)
-    matches = matches_of(looked, wanted.floor)
+    matches = matches_of(load_thread(session), looked, wanted.floor)
     extra = {"matches": matches, "listed": _question(form)}
     return _render(request, session, form, extra, status)
 

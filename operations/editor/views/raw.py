@@ -13,6 +13,7 @@ from contextstudio.accounts.domain.errors import NotFound
 from operations.editor.rows.articles import changes_on
 from operations.editor.rows.look import Look
 from operations.log.selectors import MessageText, load_words
+from operations.messages.names import name_of
 from operations.requests import View
 from threads.domain.message import encode_part
 from threads.rendering.hidden import visible
@@ -39,6 +40,7 @@ def raw(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
     context = {
         "session": look.session,
         "key": key,
+        "name": name_of(look.thread, key),
         "role": words.role,
         "sections": list(_sections(look, words)),
     }
@@ -52,9 +54,7 @@ def _sections(look: Look, words: MessageText) -> Iterator[Section]:
         return
     look.view = View.ORIGINAL
     if changes_on(look, words.key):
-        yield Section(
-            "Record", "The record is not shown, for something in it is redacted."
-        )
+        yield Section("Record", "Not shown, because part of it is redacted.")
         return
     for record in load_records(look.session, words.original.row.index):
         yield Section(f"Record, {record.locator}", visible(record.text))

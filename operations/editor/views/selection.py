@@ -9,10 +9,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.tree.key import Key
 from operations.editor.panels.dialog import leaves_of
-from operations.editor.panels.drawer import range_of, targets_of
+from operations.editor.panels.drawer import targets_of
 from operations.editor.rows.look import Look
 from operations.editor.rows.minimap_bands import shapes
 from operations.editor.rows.operation import tokens_of
+from operations.messages.names import ranges_of
 from operations.messages.search import (
     find_effective,
     find_in_thread,
@@ -43,7 +44,7 @@ def selection(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
             "keys": keys,
             "count": len(leaves),
             "tokens": tokens_of(thread, leaves),
-            "label": range_of(leaves) if leaves else "",
+            "label": ranges_of(thread, leaves),
         }
     )
 

@@ -31,7 +31,7 @@ export async function send(url, { method = "GET", fields = {}, signal, quiet = f
     response = await fetch(url, options);
   } catch (error) {
     if (error.name === "AbortError" || quiet) throw error;
-    toast("The server can't be reached. Nothing was changed.", "error");
+    toast("Can’t reach the server. Nothing was changed.", "error");
     throw new Refused(0, "unreachable");
   }
   const elsewhere = response.headers.get("HX-Redirect");
@@ -44,7 +44,7 @@ async function refusal(response, quiet) {
   const answer = await response.text();
   const isPage = /^\s*<(!doctype|html)/i.test(answer);
   const shown = isPage || response.status >= 500 ? null : fragment(answer);
-  const sentence = shown?.textContent.trim() || `The server refused (${response.status}).`;
+  const sentence = shown?.textContent.trim() || `The server refused the request (${response.status}).`;
   if (!quiet) {
     if (shown?.firstElementChild) document.getElementById("toasts")?.append(shown);
     else toast(sentence, "error");

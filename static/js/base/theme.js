@@ -12,7 +12,7 @@ function turn() {
   document.cookie = `theme=${next}; path=/; max-age=${age}; samesite=lax`;
   if (next === "system") delete root.dataset.theme;
   else root.dataset.theme = next;
-  say(`Colours: ${next}`);
+  say(`Theme: ${next}`);
 }
 
 define({ theme: turn });

@@ -10,7 +10,7 @@ const box = document.getElementById("toasts");
 /** Show a notice of one sentence; `level` is "", "warning" or "error". */
 export function toast(sentence, level = "") {
   const dismiss = element("button", {
-    class: "icon-button", type: "button", "data-action": "dismiss", "aria-label": "Dismiss the notice",
+    class: "icon-button", type: "button", "data-action": "dismiss", "aria-label": "Dismiss",
   }, "×");
   box?.append(element("div", { class: level ? `toast toast--${level}` : "toast" },
     element("p", {}, sentence), dismiss));

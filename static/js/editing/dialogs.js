@@ -52,7 +52,7 @@ function close() {
 
 /** Ask before words are thrown away. */
 function leave() {
-  if (isChanged() && !confirm("Throw away what you wrote?")) return;
+  if (isChanged() && !confirm("Discard changes?")) return;
   localStorage.removeItem(draft);
   close();
 }

@@ -5,7 +5,7 @@
 import { say } from "../base/announce.js";
 import { pin } from "../thread/chunks.js";
 import { moveBehind } from "./move.js";
-import { nameOf, own, rowAt } from "../thread/rows.js";
+import { nameOf, rowAt } from "../thread/rows.js";
 import { allSections, besides, isLoaded, positionOf } from "../thread/sections.js";
 import { targetsFor } from "../thread/selection.js";
 import { feed, rowOf, session } from "../thread/session.js";
@@ -43,11 +43,10 @@ function begin() {
   drag.handle.focus({ preventScroll: true });
   drag.handle.setPointerCapture?.(drag.pointer);
   for (const key of keys) rowOf(key)?.classList.add("is-dragged");
-  const word = own(drag.row, ".role, .verb")?.textContent.trim() ?? "";
-  const what = keys.length === 1 ? `${word} ${nameOf(drag.row)}` : `${keys.length} messages`;
+  const what = keys.length === 1 ? nameOf(drag.row) : `${keys.length} messages`;
   document.getElementById("drag-preview-label").textContent = what;
   preview.hidden = false;
-  say(`Picked up ${what}. Escape puts it back.`);
+  say(`Picked up ${what}. Press Escape to cancel.`);
   drag.frame = requestAnimationFrame(roll);
   follow();
 }
@@ -72,7 +71,7 @@ function follow() {
   const base = line.offsetParent?.getBoundingClientRect().top ?? -scrollY;
   line.style.top = `${spot.y - base}px`;
   line.classList.toggle("is-refused", spot.same);
-  const label = spot.same ? "where it is" : spot.row ? `after ${nameOf(spot.row)}` : "at the top";
+  const label = spot.same ? "current position" : spot.row ? `after ${nameOf(spot.row)}` : "at the top";
   if (label !== drag.label) say(label);
   drag.label = label;
   document.getElementById("drop-label").textContent = label;
@@ -132,7 +131,7 @@ function onUp(event) {
   end();
   if (!active) return;
   if (!spot || spot.same) {
-    say("It stays where it was.");
+    say("Not moved.");
     return;
   }
   moveBehind(keys, spot.row?.dataset.key ?? "", spot.row && nameOf(spot.row))

@@ -29,7 +29,7 @@ const asked = new Map();
 
 /** Turn switches at once; the answer prints them as they are. The focus goes to the row's switch. */
 async function toggle(operation, row) {
-  if (!operation) return say("No operation is here.");
+  if (!operation) return say("There is no operation here.");
   if (row?.contains(document.activeElement)) {
     own(row, `.toggle[data-operation="${operation}"]`)?.focus({ preventScroll: true });
   }
@@ -71,14 +71,18 @@ async function before(row) {
 
 async function insert(row, above) {
   const after = above ? await before(row) : row?.dataset.key;
-  if (after === null) say("Nothing stands before it in its fold.");
+  if (after === null) say("It is already first in its fold.");
   else await openDialog("insert", { after: after ?? "" });
 }
 
-async function copyLink(row) {
-  await navigator.clipboard.writeText(`${location.origin}${location.pathname}${location.search}#${row.id}`);
-  say("Link copied");
+async function copyText(text, what) {
+  await navigator.clipboard.writeText(text);
+  say(`${what} copied`);
 }
+
+/** The key of what a menu was opened upon: an operation's note, or a row. */
+const keyOf = (source) => (source.matches(".flat") ? source.dataset.operation : rowFor(source).dataset.key);
+const linkTo = (row) => `${location.origin}${location.pathname}${location.search}#${row.id}`;
 
 const withTargets = (type) => async ({ source, pressed }) =>
   openDialog(type, { targets: await targets(rowFor(source), pressed) });
@@ -86,7 +90,7 @@ const withTargets = (type) => async ({ source, pressed }) =>
 function onOperation(action) {
   return ({ source }) => {
     const operation = operationFor(source);
-    return operation ? write(`operations/${operation}/${action}`) : say("No operation is here.");
+    return operation ? write(`operations/${operation}/${action}`) : say("There is no operation here.");
   };
 }
 
@@ -96,7 +100,7 @@ function decide(action) {
     const row = rowFor(source);
     const waiting = pressed.closest?.(`[data-action="${action}"]`) ?? (row && own(row, ".flat--proposed"));
     const operation = waiting?.closest("[data-operation]")?.dataset.operation;
-    return operation ? write(`operations/${operation}/${action}`) : say("No proposal waits here.");
+    return operation ? write(`operations/${operation}/${action}`) : say("There is no proposal here.");
   };
 }
 
@@ -136,5 +140,6 @@ define({
   },
   raw: ({ source }) => openRaw(rowFor(source)),
   "left-out": ({ source }) => openDialog("left-out", { operation: operationFor(source) }),
-  "copy-link": ({ source }) => copyLink(rowFor(source)),
+  "copy-link": ({ source }) => copyText(linkTo(rowFor(source)), "Link"),
+  "copy-key": ({ source }) => copyText(keyOf(source), "Key"),
 });

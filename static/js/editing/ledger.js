@@ -1,7 +1,7 @@
 /**
  * What each operation costs once and saves each turn stands in the drawer. It takes a context to
- * reckon, so that it is asked for only while the drawer is seen, and a moment after the last change;
- * of a long thread the server answers a button, and reckons when that is pressed.
+ * estimate, so that it is asked for only while the drawer is seen, and a moment after the last change;
+ * of a long thread the server answers a button, and estimates when that is pressed.
  */
 import { fragment } from "../base/fragment.js";
 import { text } from "../base/requests.js";
@@ -11,13 +11,13 @@ import { define } from "../base/actions.js";
 const DELAY = 1200;
 const panel = document.getElementById("panel-operations");
 let isSeen = false;
-let reckoned = -1;
+let estimatedAt = -1;
 let timer = 0;
 
 async function load() {
   const { head } = session;
-  if (!isSeen || head === reckoned || !panel.querySelector("[data-late]")) return;
-  reckoned = head;
+  if (!isSeen || head === estimatedAt || !panel.querySelector("[data-late]")) return;
+  estimatedAt = head;
   await show({});
 }
 
@@ -28,7 +28,7 @@ async function show(fields) {
       line.replaceChildren(...found.querySelector(`[data-late="${line.dataset.late}"]`)?.childNodes ?? []);
     }
   } catch {
-    reckoned = -1;
+    estimatedAt = -1;
   }
 }
 
@@ -39,7 +39,7 @@ function soon() {
 
 export function watchLedger() {
   if (!panel || !feed) return;
-  define({ reckon: () => show({ asked: 1 }) });
+  define({ estimate: () => show({ asked: 1 }) });
   new IntersectionObserver((seen) => {
     isSeen = seen.at(-1).isIntersecting;
     if (isSeen) soon();

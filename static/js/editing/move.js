@@ -53,9 +53,9 @@ async function moveStep(row, step) {
   let next = await sibling(step < 0 ? first : last, step);
   // Inserts that hang on what moves go with it.
   while (step > 0 && next?.matches(".inserted") && !last.matches(".inserted")) next = await sibling(next, 1);
-  if (!next) return say(step < 0 ? "It is the first already." : "It is the last already.");
+  if (!next) return say(step < 0 ? "Already at the top." : "Already at the end.");
   const behind = step < 0 ? await sibling(first, -2) : next;
-  if (!behind && !isTop(first)) return say("To the top of a fold: use Move to.");
+  if (!behind && !isTop(first)) return say("Use Move to… to reach the top of a fold.");
   return moveBehind(keys, behind?.dataset.key ?? "", behind && nameOf(behind));
 }
 
@@ -72,11 +72,11 @@ function cut(row) {
   letGo();
   cutKeys = targetsFor(row, { preferRow: !isSelected(row?.dataset.key) });
   for (const key of cutKeys) rowOf(key)?.classList.add("is-dragged");
-  say(`Cut ${wordsFor(cutKeys)}. Go to where they belong and paste with Control V.`);
+  say(`Cut ${wordsFor(cutKeys)}. Go to the new position and paste with Control V.`);
 }
 
 async function paste(row) {
-  if (!cutKeys.length) return say("Nothing was cut.");
+  if (!cutKeys.length) return say("There is nothing to paste.");
   const keys = cutKeys;
   letGo();
   return moveBehind(keys, row.dataset.key, nameOf(row));

@@ -19,7 +19,7 @@ function turn() {
   session.stages = !session.stages;
   sessionStorage.setItem(kept, session.stages ? "1" : "");
   print();
-  say(session.stages ? "Edits are staged from now on." : "Edits apply at once again.");
+  say(session.stages ? "Staging is on: edits wait until you commit them." : "Staging is off: edits apply immediately.");
 }
 
 export function watchStaging() {

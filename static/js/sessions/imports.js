@@ -21,7 +21,7 @@ async function post(fields, refusedBox) {
     if (!response.headers.get("HX-Redirect")) await show(await response.text(), { started: true });
     return true;
   } catch (error) {
-    const unreachable = "The server can't be reached; nothing was imported.";
+    const unreachable = "Can’t reach the server. Nothing was imported.";
     refusedBox.textContent = error.status ? error.message : unreachable;
     refusedBox.hidden = false;
     alarm(refusedBox.textContent);
@@ -96,7 +96,7 @@ async function refresh() {
   }
   const html = await (await send("/sessions/", { quiet: true })).text();
   rows.replaceChildren(...fragment(`<table><tbody>${html}</tbody></table>`).querySelectorAll("tr"));
-  say("An import has ended.");
+  say("Import finished.");
 }
 
 const running = () => [...document.querySelectorAll("#jobs > :is(.job--queued, .job--running)")];
@@ -132,7 +132,7 @@ function schedule() {
 async function onJob(job, act) {
   const response = await send(`/jobs/${job}/${act}`, { method: "POST" });
   show(await response.text());
-  if (act === "cancel") toast("The import will stop after what it is at.");
+  if (act === "cancel") toast("The import will stop after the current step.");
 }
 
 function watchDrop() {
@@ -148,7 +148,7 @@ function watchDrop() {
     event.preventDefault();
     zone.classList.remove("is-over");
     dropped(event.dataTransfer).then(upload, () => {
-      alarm("The folder can't be read; nothing was imported.");
+      alarm("Can’t read the folder. Nothing was imported.");
     });
   });
 }

@@ -74,14 +74,14 @@ async function go(step) {
   try {
     await ask();
   } catch (error) {
-    if (error.name !== "AbortError") show("Not found out");
+    if (error.name !== "AbortError") show("Search failed");
     return;
   }
   const { keys, words } = found;
   CSS.highlights?.delete("found");
   if (!keys.length) {
-    show(words ? "None" : "");
-    if (words) say("No message has it.");
+    show(words ? "No matches" : "");
+    if (words) say("No matches.");
     return;
   }
   place = (place + (place < 0 ? Math.max(step, 1) : step) + keys.length) % keys.length;

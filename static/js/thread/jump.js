@@ -72,7 +72,7 @@ async function step(kind, direction) {
   const at = await locate({ key, [direction > 0 ? "next" : "previous"]: kind }).catch(() => null);
   if (at) return jumpTo(at.key, { block: "center" });
   if (near) return focusRow(near);
-  return say(`No ${direction > 0 ? "further" : "earlier"} ${kind === "user" ? "user message" : "marker"}.`);
+  return say(`No ${direction > 0 ? "next" : "previous"} ${kind === "user" ? "user message" : "marker"}.`);
 }
 
 /** Whether no unloaded section lies between two rows. */

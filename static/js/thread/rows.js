@@ -13,11 +13,8 @@ export const rowAt = (element) => element?.closest?.("article[data-key]") ?? nul
 export const isTop = (row) => row?.parentElement?.matches(".chunk") ?? false;
 export const isMarker = (row) => row.matches(".marker");
 
-/** "#210", "#61–#96" or "o7": how the page calls a row. */
-export function nameOf(row) {
-  const label = own(row, ".num, .range-pick")?.textContent.trim() ?? row.dataset.key;
-  return /^\d+$/.test(label) ? `#${label}` : label;
-}
+/** "#210", "insert o7" or "digest o3": how the server names a row. */
+export const nameOf = (row) => row.dataset.name ?? row.dataset.key;
 
 /** The first match inside a row that doesn't belong to a row within it. */
 export function own(row, selector) {

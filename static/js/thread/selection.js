@@ -122,10 +122,10 @@ define({
   },
   mark: () => {
     mark = currentRow()?.dataset.key ?? "";
-    say("Mark set. Go to the other end and press the apostrophe.");
+    say("Mark set. Go to the other end and press the apostrophe key.");
   },
   "select-from-mark": () => {
-    if (!mark) return say("No mark is set; m sets one.");
+    if (!mark) return say("No mark is set. Press m to set one.");
     anchor = mark;
     return extendTo(currentRow().dataset.key);
   },

@@ -115,9 +115,9 @@ def test_rows_do_not_move_while_something_is_dragged(
     drag_over(page, "m5")
     assert page.evaluate(tops) == before
     drag_over(page, "m3")
-    expect(page.locator("#drop-label")).to_have_text("where it is")
+    expect(page.locator("#drop-label")).to_have_text("current position")
     page.mouse.up()
-    expect(page.locator("#said")).to_have_text("It stays where it was.")
+    expect(page.locator("#said")).to_have_text("Not moved.")
 
 
 def test_alt_and_arrows_move_step_by_step_and_to_user_messages(
@@ -146,7 +146,7 @@ def test_move_to_a_number_from_the_menu(page: Page, open_thread: OpenThread) -> 
     open_thread(30)
     row(page, "m3").locator(".menu-button").click()
     page.get_by_role("menuitem", name="Move to…").click()
-    page.get_by_label("Behind message number").fill("20")
+    page.get_by_label("Move after message #").fill("20")
     press(page, "Control+Enter")
     expect(page.locator("#n-m3.is-moved")).to_be_visible()
     keys = keys_on_sheet(page)
@@ -172,10 +172,10 @@ def test_what_is_cut_can_be_pasted_elsewhere(
 def test_cut_and_paste_by_single_clicks(page: Page, open_thread: OpenThread) -> None:
     open_thread(30)
     row(page, "m3").locator(".menu-button").click()
-    expect(page.get_by_role("menuitem", name="Paste behind this")).to_be_hidden()
+    expect(page.get_by_role("menuitem", name="Paste after this")).to_be_hidden()
     page.get_by_role("menuitem", name="Cut").click()
     row(page, "m9").locator(".menu-button").click()
-    page.get_by_role("menuitem", name="Paste behind this").click()
+    page.get_by_role("menuitem", name="Paste after this").click()
     expect(page.locator("#n-m3.is-moved")).to_be_visible()
     keys = keys_on_sheet(page)
     assert keys[keys.index("m9") + 1] == "m3"

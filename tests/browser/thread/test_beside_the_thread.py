@@ -27,7 +27,7 @@ SAID = [
 
 @pytest.fixture
 def session(api: httpx.Client) -> str:
-    body = {"title": "Beside the thread", "messages": SAID}
+    body = {"title": "Session pages", "messages": SAID}
     return str(api.post("/api/sessions", json=body).json()["id"])
 
 
@@ -35,7 +35,7 @@ def test_a_check_turns_with_an_edit_and_leads_to_what_it_found(
     page: Page, session: str
 ) -> None:
     visit(page, session)
-    check = page.get_by_role("button", name="Rules of the providers")
+    check = page.get_by_role("button", name="Provider checks")
     expect(check).to_contain_text("3 of 8 providers repaired", timeout=FIRST_COUNT_MS)
     strip = page.locator("#checks-strip")
     expect(strip.get_by_role("button", name="Anthropic")).to_contain_text("accepted")
@@ -47,7 +47,7 @@ def test_a_check_turns_with_an_edit_and_leads_to_what_it_found(
     press(page, "Enter")
     hit = page.locator("#provider-anthropic .hit").first
     expect(hit).to_contain_text("R1")
-    hit.get_by_role("link", name="m1").click()
+    hit.get_by_role("link", name="#1").click()
     expect(page.locator("#provider-checks")).to_be_hidden()
     expect(row(page, "m1")).to_be_focused()
     page.set_viewport_size({"width": 390, "height": 844})
@@ -63,18 +63,18 @@ def test_a_policy_shows_its_effect_before_it_is_saved(
     visit(page, session)
     row(page, "m0").focus()
     press(page, "g", "p")
-    effect = page.get_by_role("region", name="What it would change")
-    expect(effect).to_contain_text("Not a token more or less", timeout=FIRST_COUNT_MS)
-    page.get_by_label("Groups that are sent").fill("1")
-    expect(effect.get_by_role("row", name="Window")).to_contain_text("no step")
+    effect = page.get_by_role("region", name="Effect")
+    expect(effect).to_contain_text("No change in tokens", timeout=FIRST_COUNT_MS)
+    page.get_by_label("Groups to send").fill("1")
+    expect(effect.get_by_role("row", name="Window")).to_contain_text("not run")
     expect(effect).to_contain_text("left out in 4 places")
-    page.get_by_label("Groups that are sent").fill("-1")
+    page.get_by_label("Groups to send").fill("-1")
     expect(effect).to_contain_text("greater than or equal to 0")
-    page.get_by_role("link", name="slop").click()
+    page.get_by_role("link", name="Lean").click()
     expect(effect.get_by_role("row", name="Truncation")).to_be_visible()
     page.get_by_role("button", name="Save for this session").click()
     expect(page.get_by_text("Saved for this session.")).to_be_visible()
-    expect(page.get_by_text("this session’s own")).to_be_visible()
+    expect(page.get_by_text("set for this session")).to_be_visible()
     page.wait_for_load_state()
     press(page, "g", "c")
     expect(page.get_by_role("row", name="Truncation")).to_be_visible()
@@ -87,27 +87,27 @@ def test_what_a_session_keeps_is_written_and_read_again(
     page: Page, session: str, faults: Faults
 ) -> None:
     visit(page, session)
-    page.get_by_role("button", name="Beside the thread").click()
+    page.get_by_role("button", name="Session pages").click()
     page.locator("#beside").get_by_role("link", name="Notes").click()
     scratchpad = page.locator("#scratchpad")
     for words in ("# Plan", "# Plan of two"):
-        scratchpad.get_by_text("Edit the scratchpad").click()
+        scratchpad.get_by_text("Edit scratchpad").click()
         scratchpad.get_by_label("Markdown").fill(words)
         scratchpad.get_by_role("button", name="Save").click()
         expect(scratchpad.get_by_role("heading", name=words[2:])).to_be_visible()
     scratchpad.get_by_text("2 versions").click()
     scratchpad.get_by_role("link", name="Version 1").click()
     expect(scratchpad.locator("ins")).to_have_text(" of two")
-    scratchpad.get_by_role("button", name="Put version 1 back").click()
+    scratchpad.get_by_role("button", name="Restore version 1").click()
     expect(scratchpad).to_contain_text("Version 3, by Owner")
-    page.locator("#state").get_by_text("Set other words").click()
+    page.locator("#state").get_by_text("Edit STATE").click()
     page.get_by_role("textbox", name="STATE").fill("Goal: look around")
     page.locator("#state").get_by_role("button", name="Save").click()
     page.get_by_role("link", name="Compare with what is sent").click()
     expect(
-        page.get_by_text("No response that is sent ends with STATE.")
+        page.get_by_text("No response in the request ends with a STATE block.")
     ).to_be_visible()
-    page.get_by_role("button", name="Take it").click()
+    page.get_by_role("button", name="Use it").click()
     expect(page.locator("#objective")).to_contain_text("look around")
     page.wait_for_load_state()
     press(page, "g", "m")
@@ -119,7 +119,7 @@ def test_what_a_session_keeps_is_written_and_read_again(
     expect(page.get_by_role("article")).to_have_count(1)
     page.get_by_label("Reference").fill("m3")
     press(page, "Enter")
-    expect(page.get_by_label("What was recalled")).to_have_text("There is a.py.")
+    expect(page.get_by_label("Recalled text")).to_have_text("There is a.py.")
     page.wait_for_load_state()
     press(page, "g", "t")
     expect(row(page, "m0")).to_be_visible()

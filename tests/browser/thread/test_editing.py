@@ -186,7 +186,7 @@ def test_two_quick_toggles_do_not_overtake_each_other(
     assert len(log) == 4
 
 
-@pytest.mark.parametrize("verb", ["Take back", "Switch on or off"])
+@pytest.mark.parametrize("verb", ["Revert", "Turn on or off"])
 def test_the_menu_of_a_marker_does_what_it_says(
     page: Page, open_thread: OpenThread, verb: str
 ) -> None:
@@ -195,7 +195,7 @@ def test_the_menu_of_a_marker_does_what_it_says(
     press(page, "s")
     expect(row(page, "o1")).to_be_focused()
     page.get_by_role("button", name="More for snip o1").click()
-    expect(page.get_by_role("menuitem", name="Unfold or fold")).to_be_focused()
+    expect(page.get_by_role("menuitem", name="Expand or collapse")).to_be_focused()
     page.get_by_role("menuitem", name=verb).click()
     expect(row(page, "m4")).to_be_visible()
     expect(page.locator(":popover-open")).to_have_count(0)

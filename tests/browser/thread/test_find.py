@@ -34,7 +34,7 @@ def session(api: httpx.Client) -> str:
 def test_words_are_found_wherever_they_are(page: Page, session: str) -> None:
     visit(page, session)
     press(page, "/")
-    words = page.get_by_label("Find in the thread", exact=True).get_by_role("searchbox")
+    words = page.get_by_label("Find in thread", exact=True).get_by_role("searchbox")
     expect(words).to_be_focused()
     words.fill("needle")
     count = page.locator("#find-count")
@@ -53,7 +53,7 @@ def test_words_are_found_wherever_they_are(page: Page, session: str) -> None:
         one["id"] for one in violations if one["impact"] in ("serious", "critical")
     ] == []
     words.fill("of nothing at all")
-    expect(count).to_have_text("None")
+    expect(count).to_have_text("No matches")
     press(page, "Escape")
     expect(page.locator("#find")).to_be_hidden()
     page.evaluate("() => scrollTo(0, 0)")
@@ -87,7 +87,7 @@ def test_what_hides_the_words_is_opened(page: Page, api: httpx.Client) -> None:
 def test_a_match_in_the_list_leads_to_its_message(page: Page, session: str) -> None:
     page.goto("/sessions/")
     press(page, "/")
-    box = page.get_by_label("Words in titles and messages")
+    box = page.get_by_label("Search titles and messages")
     expect(box).to_be_focused()
     box.fill("needle of 480")
     press(page, "Enter")

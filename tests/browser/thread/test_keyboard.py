@@ -83,7 +83,7 @@ def test_the_menu_of_a_row_by_keys(keyed: Page, open_thread: OpenThread) -> None
     press(keyed, "j", "j")
     row(keyed, "m1").locator(".menu-button").focus()
     press(keyed, "Enter")
-    expect(keyed.get_by_role("menuitem", name="Open or close")).to_be_focused()
+    expect(keyed.get_by_role("menuitem", name="Expand or collapse")).to_be_focused()
     press(keyed, "m")
     expect(keyed.get_by_role("menuitem", name="Move up")).to_be_focused()
     press(keyed, "Enter")
@@ -99,7 +99,9 @@ def test_single_keys_switched_off_leave_those_with_control(
     press(keyed, "j", "j", "?")
     expect(keyed.locator("#keys")).to_be_visible()
     press(keyed, "Tab", "Tab")
-    expect(keyed.get_by_label("Keys without Control or Alt are on")).to_be_focused()
+    expect(
+        keyed.get_by_label("Enable single-key shortcuts (without Control or Alt)")
+    ).to_be_focused()
     press(keyed, "Space", "Escape")
     expect(keyed.locator("#keys")).to_be_hidden()
     for key in ("s", "d", "x", "j", "g", "G", "v", "h"):
@@ -146,7 +148,7 @@ def move_by_steps_and_by_number(page: Page) -> None:
     press(page, "Control+k")
     page.keyboard.type("move to")
     press(page, "Enter")
-    expect(page.get_by_label("Behind message number")).to_be_focused()
+    expect(page.get_by_label("Move after message #")).to_be_focused()
     page.keyboard.type("30")
     press(page, "Enter")
     expect(page.locator("#entries-count")).to_have_text("4")

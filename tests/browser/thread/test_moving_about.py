@@ -133,7 +133,7 @@ def test_n_finds_a_marker_that_is_not_loaded(
     press(page, "n")
     expect(row(page, "o1")).to_be_focused()
     press(page, "n")
-    expect(page.locator("#said")).to_have_text("No further marker.")
+    expect(page.locator("#said")).to_have_text("No next marker.")
 
 
 def test_keys_are_left_alone_in_fields_dialogs_and_menus(
@@ -146,7 +146,7 @@ def test_keys_are_left_alone_in_fields_dialogs_and_menus(
     expect(page.locator("#palette-input")).to_have_value("jjj")
     press(page, "Escape")
     expect(row(page, "m2")).to_be_focused()
-    page.get_by_role("button", name="More for message 2", exact=True).click()
+    page.get_by_role("button", name="More for message #2", exact=True).click()
     press(page, "x", "Escape")
     expect(page.locator("#selection")).to_be_hidden()
 
@@ -155,7 +155,7 @@ def test_single_keys_can_be_switched_off(page: Page, open_thread: OpenThread) ->
     open_thread(12)
     row(page, "m2").focus()
     press(page, "?")
-    page.get_by_label("Keys without Control or Alt are on").uncheck()
+    page.get_by_label("Enable single-key shortcuts (without Control or Alt)").uncheck()
     press(page, "Escape", "j")
     expect(row(page, "m2")).to_be_focused()
     press(page, "x")
@@ -165,7 +165,7 @@ def test_single_keys_can_be_switched_off(page: Page, open_thread: OpenThread) ->
     press(page, "j")
     expect(row(page, "m2")).to_be_focused()
     press(page, "?")
-    page.get_by_label("Keys without Control or Alt are on").check()
+    page.get_by_label("Enable single-key shortcuts (without Control or Alt)").check()
     press(page, "Escape", "j")
     expect(row(page, "m3")).to_be_focused()
 
@@ -209,10 +209,10 @@ def test_the_palette_runs_a_command_by_its_words(
 
 def test_colours_are_kept_over_a_reload(page: Page, open_thread: OpenThread) -> None:
     open_thread(3)
-    page.get_by_role("button", name="Light or dark").click()
+    page.get_by_role("button", name="Theme").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "light")
-    page.get_by_role("button", name="Light or dark").click()
+    page.get_by_role("button", name="Theme").click()
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    page.get_by_role("button", name="Light or dark").click()
+    page.get_by_role("button", name="Theme").click()
     assert page.locator("html").get_attribute("data-theme") is None

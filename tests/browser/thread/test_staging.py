@@ -25,7 +25,7 @@ def test_two_edits_are_staged_and_committed_together(
     toggle = page.locator(".panel-bar [data-action=staging]")
     expect(toggle).to_have_attribute("aria-pressed", "true")
     assert {"m3", "m4", "m8"} <= set(keys_on_sheet(page))
-    expect(staged.locator("[data-late=staged]")).to_contain_text("a turn")
+    expect(staged.locator("[data-late=staged]")).to_contain_text("per turn")
     assert found_in(page, within=".drawer") == []
     page.get_by_role("button", name="Commit 2").press("Enter")
     expect(staged).to_have_count(0)

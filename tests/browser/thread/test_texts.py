@@ -46,9 +46,9 @@ def test_matches_are_chosen_recorded_as_a_bundle_and_taken_back(
 ) -> None:
     row(page, "m1").focus()
     press(page, "r")
-    page.get_by_role("textbox", name="From these words").fill("START_LOG")
-    page.get_by_role("textbox", name="To these words").fill("END_LOG")
-    page.get_by_role("textbox", name="What is read instead").fill("[log]")
+    page.get_by_role("textbox", name="Start of the text").fill("START_LOG")
+    page.get_by_role("textbox", name="End of the text").fill("END_LOG")
+    page.get_by_role("textbox", name="Replacement").fill("[log]")
     press(page, "Control+Enter")
     title = page.locator("#matches-title")
     expect(title).to_contain_text("3 matches in 2 messages")
@@ -73,8 +73,8 @@ def test_picked_words_are_redacted_and_a_suggestion_is_taken(
 ) -> None:
     row(page, "m4").get_by_text("key=hunter2").dblclick(position={"x": 12, "y": 8})
     press(page, "r")
-    expect(page.get_by_role("combobox", name="What to do")).to_have_value("redact")
-    expect(page.get_by_role("textbox", name="From these words")).not_to_have_value("")
+    expect(page.get_by_role("combobox", name="Action")).to_have_value("redact")
+    expect(page.get_by_role("textbox", name="Start of the text")).not_to_have_value("")
     assert serious(page) == []
     press(page, "Control+Enter")
     expect(page.locator("#matches-title")).to_contain_text("1 match in 1 message")

@@ -17,7 +17,7 @@ def test_the_description_of_the_api_opens_under_the_policy(page: Page) -> None:
 def test_a_key_is_made_shown_once_and_revoked(page: Page) -> None:
     page.goto("/settings/keys/")
     page.get_by_label("Name").fill("My agent")
-    page.get_by_role("button", name="Make").click()
+    page.get_by_role("button", name="Create key").click()
     expect(page.get_by_text("cs_").first).to_be_visible()
     page.goto("/settings/keys/")
     expect(page.get_by_text("My agent").first).to_be_visible()

@@ -235,7 +235,7 @@ def test_the_report_of_an_import_names_the_sessions_that_hold_secrets(
     assert "Secrets" not in client.get(page).content.decode()
     run_job()
     shown = client.get(page).content.decode()
-    assert "To redact them is proposed." in shown and TOKEN not in shown
+    assert "Redactions are proposed." in shown and TOKEN not in shown
     assert f"/sessions/{imported.sessions[0].pk}/" in shown
 
 

@@ -34,24 +34,24 @@ def said(
 
 def test_a_line_says_what_is_rewritten_saved_and_when_it_pays() -> None:
     assert said(100_000, 60_000, 20_000) == (
-        "Rewrites 40,000 tokens once ($0.14), saves 40,000 a turn ($0.012),"
-        " pays after 12 turns"
+        "Rewrites 40,000 tokens once ($0.14), saves 40,000 per turn ($0.012),"
+        " breaks even after 12 turns"
     )
     assert said(100_000, 60_000, 20_000, UNKNOWN, "m9") == (
-        "Rewrites 40,000 tokens once, saves 40,000 a turn, pays after 12 turns,"
-        " takes the sealed reasoning from 1 answer"
+        "Rewrites 40,000 tokens once, saves 40,000 per turn, breaks even after 12 turns,"
+        " drops signed thinking from 1 answer"
     )
     assert said(50_000, 40_000, 40_000) == (
-        "Saves 10,000 a turn ($0.0030), pays at once"
+        "Saves 10,000 per turn ($0.0030), breaks even at once"
     )
     assert said(50_000, 50_200, 50_000) == (
-        "Rewrites 200 tokens once ($0.00069), adds 200 a turn (under $0.0001), never pays"
+        "Rewrites 200 tokens once ($0.00069), adds 200 per turn (under $0.0001), never breaks even"
     )
-    assert said(50_000, 50_000, 40_000).endswith("saves nothing, never pays")
+    assert said(50_000, 50_000, 40_000).endswith("saves nothing, never breaks even")
     assert said(1100, 1000, 500) == (
-        "Saves 100 a turn, yet is too short to be cached then ($0.0027), never pays"
+        "Saves 100 per turn, but is then too short to cache ($0.0027), never breaks even"
     )
-    assert said(800, 700, 500) == "Saves 100 a turn ($0.00030), pays at once"
+    assert said(800, 700, 500) == "Saves 100 per turn ($0.00030), breaks even at once"
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,16 @@ def test_a_line_says_what_is_rewritten_saved_and_when_it_pays() -> None:
         (
             "anthropic",
             "claude-sonnet-4-5",
-            "Reckoned for Anthropic, claude-sonnet-4-5: $3.00 a million tokens, $3.75"
-            " written into its cache, $0.30 read from it.",
+            "Estimated for Anthropic, claude-sonnet-4-5: $3.00 per million tokens, $3.75"
+            " to write them to its cache, $0.30 to read them from it.",
         ),
-        ("openai", "gpt-4", "$30.00 written into its cache, $3.00 read from it (es"),
-        ("openai", "", "no price is known of its model: turns follow from what"),
-        ("mistral", "own", "no price is known of own: nothing is taken to be cached."),
+        (
+            "openai",
+            "gpt-4",
+            "$30.00 to write them to its cache, $3.00 to read them from it (es",
+        ),
+        ("openai", "", "the price of its model is unknown, turns assume"),
+        ("mistral", "own", "the price of own is unknown, no caching is assumed."),
     ],
 )
 def test_the_drawer_says_with_which_prices_it_reckons(
@@ -108,10 +112,10 @@ def test_a_long_thread_is_reckoned_when_somebody_asks(page: Page) -> None:
     with patch("operations.ledger.views.MOST_UNASKED", 10):
         first = page.get("ledger").content.decode()
         second = page.get("ledger", asked="1").content.decode()
-    assert 'data-verb="reckon"' in first
+    assert 'data-action="estimate"' in first
     assert "Saves" not in first
     assert "Saves" in second
-    assert 'data-verb="reckon"' not in second
+    assert 'data-action="estimate"' not in second
 
 
 def test_the_drawer_asks_for_a_line_of_each_operation(page: Page) -> None:
@@ -121,9 +125,9 @@ def test_the_drawer_asks_for_a_line_of_each_operation(page: Page) -> None:
     answer = page.client.get(f"/sessions/{page.session.pk}/ledger").content.decode()
     assert 'data-late="o1"' in answer
     assert "icons.svg#warn" in answer
-    assert "never pays" in answer
+    assert "never breaks even" in answer
     assert 'data-late="o2"' not in answer  # it changes nothing that is sent
     assert 'data-late="o3"' in answer
-    assert "If it applies: saves" in answer
+    assert "If applied: saves" in answer
     panel = page.client.get(f"/sessions/{page.session.pk}/panel").content.decode()
     assert panel.count('class="op-cost"') == 3

@@ -55,9 +55,7 @@ def test_state_has_its_versions_and_goes_with_its_message(
     page.session = stated
     shown = text(page)
     assert "Version 2, from" in shown
-    assert "The last STATE of what is sent is the one in force" in text(
-        page, compare="1"
-    )
+    assert "The last STATE in the request is the active one" in text(page, compare="1")
     page.post("notes", act="state", content="Goal: set by hand")
     shown = text(page)
     assert "Version 3, set by editor" in shown
@@ -78,11 +76,11 @@ def test_the_scratchpad_is_written_in_versions_and_none_is_lost(
     scratchpads.update_scratchpad(caller(editor), page.session.pk, "Theirs.")
     late = page.post("notes", act="scratchpad", content="Mine.", version=1)
     assert late.status_code == 409
-    assert "Somebody was faster." in late.content.decode()
+    assert "Save again to replace that version with yours." in late.content.decode()
     assert 'name="version" value="2"' in late.content.decode()
     old = text(page, version="1")
     assert "Plan</h" in old
-    assert "What the version in force changed" in old
+    assert "Changes since this version" in old
     page.post("notes", act="restore", version=1)
     assert scratchpads.load_scratchpad(page.session).content == "# Plan\n- one"
     assert [one.number for one in scratchpads.list_scratchpads(page.session)] == [

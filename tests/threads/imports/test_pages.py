@@ -63,7 +63,7 @@ def test_a_file_that_is_no_transcript_stops_no_other_and_is_named(
     page = browser.get(answer["HX-Redirect"]).content.decode()
     assert Session.objects.count() == 1
     assert "notes.txt" in page
-    assert "No transcript" in page
+    assert "Not a transcript" in page
 
 
 def test_the_report_names_the_format_of_each_file(browser: Client) -> None:
@@ -99,7 +99,7 @@ def test_the_files_of_an_import_are_searched_and_filtered(browser: Client) -> No
     found = browser.get(address, {"outcome": "other"}).content.decode()
     assert "notes.txt" in found
     assert "1.json" not in found
-    assert "No file is like this" in browser.get(address, {"q": "zzz"}).content.decode()
+    assert "No matching files" in browser.get(address, {"q": "zzz"}).content.decode()
 
 
 def test_the_list_of_imports_leads_to_each_report(

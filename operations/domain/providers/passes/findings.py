@@ -31,154 +31,149 @@ def _note(rule: str, detail: str, repair: str = "") -> Finding:
 
 LONE_RESULT = _repaired(
     "R1",
-    "Results whose call is not in the context stand in {count} messages.",
+    "Tool results without a call in the context, in {count} messages.",
     "They are not sent.",
 )
 UNANSWERED = _repaired(
     "R1",
-    "Calls whose result is not in the context stand in {count} messages.",
-    "A short result in its place says that, and how to recall it.",
+    "Tool calls without a result in the context, in {count} messages.",
+    "A short stand-in says so, and how to recall the result.",
 )
 APART = _repaired(
     "R1",
-    "Results that don't stand directly behind their calls are in {count} messages.",
-    "They are sent directly behind the calls.",
+    "Tool results not directly after their calls, in {count} messages.",
+    "They are sent directly after the calls.",
 )
 ID = _repaired(
     "R2",
-    "Calls with an id that this provider doesn't take, or that is taken, are in"
-    " {count} messages.",
-    "The call and its result are given the same new id.",
+    "Call ids that repeat or that this provider rejects, in {count} messages.",
+    "Each call and its result get the same new id.",
 )
 NAME = _repaired(
     "R2",
-    "Tools with a name that this provider doesn't take are called in {count} messages.",
-    "What may not stand in a name is replaced by an underscore.",
+    "Tool names that this provider rejects, in {count} messages.",
+    "Invalid characters are replaced by underscores.",
 )
 IN_A_ROW = _repaired(
     "R3",
-    "Messages of one speaker follow one another: {count}.",
-    "They are sent as one message.",
+    "{count} pairs of messages of the same role, sent as one.",
+    "The provider expects the roles to take turns.",
 )
 MERGED = _note(
     "R3",
-    "Messages of one speaker follow one another: {count}.",
-    "They are sent as one message, as which the provider reads them anyway.",
+    "{count} pairs of messages of the same role, sent as one.",
+    "The provider reads them as one anyway.",
 )
 BRIDGE = _repaired(
     "R3",
-    "A user's message stands directly behind results: {count}.",
-    "A short answer of the assistant stands between them.",
+    "User messages directly after tool results: {count}.",
+    "A short assistant message is added between them.",
 )
 LAST = _repaired(
     "R3",
-    "The last message is the assistant's.",
-    "A user's message behind it says that the conversation stands there.",
+    "The last message is from the assistant.",
+    "A user message is added, saying that the conversation stands there.",
 )
 FIRST = _repaired(
     "R4",
-    "The first message is not a user's.",
-    "A user's message before it says that the conversation follows.",
+    "The first message is not from the user.",
+    "A user message is added, saying that the conversation follows.",
 )
 NOTHING = _repaired(
     "R4",
-    "There is no message to send.",
-    "A user's message says that the conversation follows.",
+    "There are no messages to send.",
+    "A user message is added, saying that the conversation follows.",
 )
-EMPTY = _repaired(
-    "R4", "Messages in which nothing stands: {count}.", "They are not sent."
-)
+EMPTY = _repaired("R4", "Empty messages: {count}.", "They are not sent.")
 SYSTEM_INSIDE = _repaired(
     "R5",
-    "Messages of the system stand among the others: {count}.",
-    "They are sent as a user's, in a frame that says what they are.",
+    "System messages among the others: {count}.",
+    "They are sent as user messages, framed to say what they are.",
 )
 FOREIGN_REASONING = _note(
     "R6",
-    "Reasoning that this provider can't read, or whose seal is missing, is in {count}"
-    " messages.",
+    "Thinking that is unsigned or that this provider can't read, in {count} messages.",
     "It is not sent.",
 )
 LAST_REASONING = _repaired(
     "R6",
-    "Reasoning after which nothing is said stands in {count} messages.",
-    "It is not sent, for the provider refuses it.",
+    "Thinking with nothing after it, in {count} messages.",
+    "It is not sent, because the provider rejects it.",
 )
 ACTIVE_REASONING = _note(
     "R6",
-    "The answer in progress goes on without its reasoning.",
-    "The request doesn't switch reasoning on; one that does is refused for this answer.",
+    "The answer in progress continues without its thinking.",
+    "The request leaves thinking off; with it on, the provider would reject it.",
 )
 BROKEN_SEAL = _repaired(
     "R7",
-    "Sealed reasoning behind the first change, where its seal no longer holds, is in"
-    " {count} messages.",
-    "From the first change on, no sealed reasoning is sent.",
+    "Signed thinking after the first change, no longer valid, in {count} messages.",
+    "Signed thinking is dropped from the first change on.",
 )
 MADE_REASONING = _repaired(
     "R9",
-    "Raw reasoning stands in messages that aren't a model's own answers: {count}.",
-    "The reasoning is not sent.",
+    "Raw thinking in messages that are not a model's own answers: {count}.",
+    "The thinking is not sent.",
 )
 LONE_REASONING = _repaired(
     "R10",
-    "Reasoning that its item doesn't follow stands in {count} messages.",
-    "It is not sent, and neither are the ids of items.",
+    "Reasoning without the item that follows it, in {count} messages.",
+    "It is not sent, and neither are item ids.",
 )
 COMPACTION = _note(
     "R11",
-    "A compaction that only the provider can read stands in {count} messages.",
-    "It is sent whole: operations on what stands before it don't change what it holds.",
+    "Compactions that only the provider can read, in {count} messages.",
+    "They are sent whole; operations on earlier messages don't change what they hold.",
 )
 UNSIGNED_CALL = _repaired(
     "R12",
-    "Calls of the turn in progress have no seal of this provider: {count} messages.",
-    "They are sent with the value by which the provider leaves its check out.",
+    "Calls in the current turn without this provider's signature, in {count} messages.",
+    "They are sent with the value that makes the provider skip its check.",
 )
 NO_REASONING = _repaired(
     "R13",
-    "Answers without the reasoning that thinking mode asks for: {count}.",
-    "A placeholder stands in its place.",
+    "Answers without the thinking that thinking mode requires: {count}.",
+    "A placeholder is sent instead.",
 )
 NO_TOOLS = _repaired(
     "R14",
-    "Tools are called of which no definition is known, in {count} messages.",
-    "A definition with the name alone is sent.",
+    "Calls to tools without a known definition, in {count} messages.",
+    "A definition with only the name is sent.",
 )
 CALL_FIRST = _repaired(
     "R14",
-    "Text behind a call stands in {count} messages.",
+    "Text after a tool call, in {count} messages.",
     "The text is sent before the calls.",
 )
 DESCRIBED = _repaired(
     "R15",
-    "Images, files or blocks that this provider doesn't take there are in {count}"
+    "Images, files or blocks that this provider doesn't accept there, in {count}"
     " messages.",
-    "A line of text says what stood there.",
+    "A line of text describes each.",
 )
 SPLIT_BLOCK = _repaired(
     "R15",
-    "Of a tool that the provider ran itself only one half is there: {count} messages.",
-    "A line of text says what stood there.",
+    "Only half of a tool run by the provider itself, in {count} messages.",
+    "A line of text describes it.",
 )
 MOVED_MEDIA = _repaired(
     "R15",
-    "Images or files in results, where only text may stand, are in {count} messages.",
-    "They are sent in a user's message behind the results.",
+    "Images or files in results that may hold only text, in {count} messages.",
+    "They are sent in a user message after the results.",
 )
 ARGUMENTS = _repaired(
     "R16",
-    "Calls whose arguments are no JSON object are in {count} messages.",
-    "The arguments are sent as one member of an object.",
+    "Calls whose arguments are not a JSON object, in {count} messages.",
+    "The arguments are wrapped in an object.",
 )
 SPEAKER = _note(
     "R16",
-    "Names of speakers that this provider doesn't take are in {count} messages.",
+    "Speaker names that this provider rejects, in {count} messages.",
     "The names are not sent.",
 )
 SURROGATE = _repaired(
     "R16",
-    "Characters that no JSON in UTF-8 can hold are in {count} messages.",
+    "Characters that JSON in UTF-8 can't hold, in {count} messages.",
     "Each is replaced by U+FFFD.",
 )
 SUMMARY = _note(
@@ -219,5 +214,5 @@ def _issue(finding: Finding, keys: dict[int, Key]) -> Issue:
     named = tuple(dict.fromkeys(keys[place] for place in sorted(keys)))
     detail = finding.detail.format(count=f"{len(named):,}")
     if len(named) == 1:
-        detail = detail.replace("1 messages", "1 message")
+        detail = detail.replace("1 messages", "1 message").replace("1 pairs", "1 pair")
     return Issue(finding.rule, finding.severity, named, detail, finding.repair)

@@ -79,7 +79,7 @@ def test_the_page_shows_the_checks_and_each_hit_leads_to_its_message(
     assert shown.count('class="provider-result"') == len(PROVIDERS)
     assert '<b>R1</b> <span class="dim">repaired</span>' in shown
     assert f'href="{page.url}?at=m3#n-m3" data-action="jump" data-to="m3"' in shown
-    assert "accepts it after" in shown
+    assert "accepts it with" in shown
     assert page.get("provider-checks", provider="nobody").status_code == 422
 
 
@@ -89,7 +89,7 @@ def test_of_a_long_thread_no_provider_is_looked_at_unasked(
     with patch("operations.context.pages.check_views.MOST_UNASKED", 10):
         first = page.get("provider-checks").content.decode()
         assert made == []
-        assert first.count("not looked at yet") == len(PROVIDERS) + 1
+        assert first.count("not checked yet") == len(PROVIDERS) + 1
         second = page.get("provider-checks", provider="gemini").content.decode()
     assert made == ["gemini"]
-    assert second.count("not looked at yet") == len(PROVIDERS) - 1
+    assert second.count("not checked yet") == len(PROVIDERS) - 1

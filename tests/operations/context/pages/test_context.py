@@ -41,7 +41,7 @@ def test_a_difference_shows_what_an_operation_changes(page: Page) -> None:
     original = content(page, against="original")
     assert "Four in one." in original
     assert "Words 1" in original
-    assert "messages alike" in original
+    assert "identical messages" in original
     without = content(page, against="o1")
     assert "Four in one." in without
     assert "Four in one." not in content(page, against="o2")

@@ -42,12 +42,11 @@ def test_the_effect_has_the_figures_of_the_dry_run_and_saves_nothing(
         assert f'<td class="t-end">{step.after:,}</td>' in shown
     assert not policies.has_own_policy(page.session)
     assert (
-        "Not a token more or less"
-        in page.get("policy/effect", **filled()).content.decode()
+        "No change in tokens" in page.get("policy/effect", **filled()).content.decode()
     )
     wrong = page.get("policy/effect", **filled(window=-1))
     assert wrong.status_code == 422
-    assert "Groups that are sent: " in wrong.content.decode()
+    assert "Groups to send: " in wrong.content.decode()
 
 
 def test_a_policy_is_saved_named_and_taken_back(page: Page) -> None:
@@ -57,7 +56,7 @@ def test_a_policy_is_saved_named_and_taken_back(page: Page) -> None:
     assert saved.status_code == 302
     assert policies.policy_of(page.session) == read_policy({"window": 3})
     shown = page.get("policy").content.decode()
-    assert "this session’s own, chosen by editor" in shown
+    assert "set for this session, saved by editor" in shown
     assert 'name="window" value="3"' in shown
     assert page.post("policy", **filled(window=""), act="save").status_code == 422
     page.post("policy", act="reset")
@@ -69,11 +68,11 @@ def test_the_projects_policy_is_the_owners_to_choose(
 ) -> None:
     chosen = filled(**fields_of(SLOP))
     assert page.post("policy", **chosen, act="project").status_code == 403
-    assert "Save for the project" not in page.get("policy").content.decode()
+    assert "Save as project default" not in page.get("policy").content.decode()
     assert open_page(owner).post("policy", **chosen, act="project").status_code == 302
     assert policies.policy_of(page.session) == SLOP
     shown = page.get("policy").content.decode()
-    assert "<b>slop</b>, the project’s, chosen by owner" in shown
+    assert "<b>Lean</b>, the project default, saved by owner" in shown
     read = open_page(viewer).get("policy").content.decode()
     assert "Save for this session" not in read
-    assert "You can try every setting here" in read
+    assert "You can try any setting here" in read

@@ -32,7 +32,7 @@ def test_an_amendment_begins_with_the_words_in_force(page: Page) -> None:
 
 
 def test_an_insert_says_where_it_goes(page: Page) -> None:
-    assert "Behind #3" in page.get("dialogs/insert", after="m3").content.decode()
+    assert "After #3" in page.get("dialogs/insert", after="m3").content.decode()
     assert "At the top" in page.get("dialogs/insert", after="").content.decode()
 
 
@@ -61,7 +61,7 @@ def test_a_decision_is_offered_until_somebody_has_decided(page: Page) -> None:
     )
     page.post("operations/o1/reject")
     decided = page.get("dialogs/decide", operation="o1").content.decode()
-    assert "Nothing waits" in decided
+    assert "already been decided" in decided
 
 
 def test_there_is_no_dialog_for_what_is_not_there(page: Page) -> None:
@@ -76,9 +76,9 @@ def test_the_log_tells_everything_newest_first(page: Page) -> None:
     page.post("tags", tags="short")
     content = page.get("log").content.decode()
     assert (
-        content.index("Activate tags") < content.index("Undo") < content.index("Toggle")
+        content.index("Active tags") < content.index("Undo") < content.index("Toggle")
     )
-    assert "digest #2–#3 (o1) off" in content
+    assert "digest o1 (#2–#3) off" in content
 
 
 def test_a_long_log_has_older_pages(page: Page) -> None:
@@ -105,7 +105,7 @@ def test_the_drawer_offers_undo_to_whose_it_is(
     page: Page, open_page: Callable[..., Page], owner: User
 ) -> None:
     page.edit("snip", targets="m2 m3")
-    undo = 'aria-label="Undo my last operation"'
+    undo = 'aria-label="Undo your last change"'
     mine = page.get("panel").content.decode().split(undo)[1].split(">")[0]
     theirs = open_page(owner).get("panel").content.decode().split(undo)[1].split(">")[0]
     assert "disabled" not in mine

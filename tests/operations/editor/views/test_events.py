@@ -125,4 +125,6 @@ def test_a_record_whose_file_is_gone_is_said_to_be(
 ) -> None:
     session = take(caller, project, *says("one"), {"event": "x"}, id="a")
     blobs.discard(Event.objects.get().source.sha256)
-    assert "Its file is gone" in content(browser, f"/sessions/{session.pk}/events")
+    assert "Its file has been deleted" in content(
+        browser, f"/sessions/{session.pk}/events"
+    )

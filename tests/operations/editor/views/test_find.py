@@ -59,7 +59,7 @@ def test_words_have_1_to_1000_characters(page: Page, words: str) -> None:
 
 def test_the_list_shows_messages_that_hold_the_words(page: Page) -> None:
     content = page.client.get("/sessions/", {"q": "answer 1"}).content.decode()
-    assert "No title has “answer 1”" in content
+    assert "No title matches “answer 1”" in content
     assert f'href="/sessions/{page.session.pk}/#n-m14"' in content
     assert "<mark>Answer 1</mark>4" in content
 
@@ -82,7 +82,7 @@ def test_further_matches_are_fetched_by_the_button(
 
 def test_words_that_no_message_has_are_said_to_be_in_none(page: Page) -> None:
     content = page.client.get("/sessions/", {"q": "<b>&\0"}).content.decode()
-    assert "No message has it." in content
+    assert "No matching messages." in content
     assert "<b>&" not in content
 
 

@@ -102,7 +102,7 @@ def test_what_is_chosen_is_recorded_as_one_bundle_with_a_switch_each(
 def test_a_redaction_has_no_floor(page: Page) -> None:
     short = {"start": "hunter2", "end": "", "replacement": ""}
     content = words(look(page, **short))
-    assert "too short: 7 of at least 30 characters" in content
+    assert "too short: 7 characters, at least 30 needed" in content
     assert "disabled" in content
     found = spans(look(page, type="redact", **short))
     record(page, found, type="redact", **short)
@@ -116,7 +116,7 @@ def test_what_others_change_already_is_shown_and_not_offered(page: Page) -> None
     answer = look(page, start="First", end="")
     assert spans(answer) == []
     answer = look(page, start="First", end=".", type="redact")
-    assert "changed already by o1" in words(answer)
+    assert "already changed by replace o1" in words(answer)
 
 
 def test_what_is_not_there_is_said_at_its_field(page: Page) -> None:
@@ -144,7 +144,7 @@ def test_other_words_than_those_listed_are_listed_first(page: Page) -> None:
 def test_nothing_chosen_and_nothing_known_are_refused(page: Page) -> None:
     answer = record(page, [])
     assert (answer.status_code, page.head) == (422, 0)
-    assert "Choose at least one match." in words(answer)
+    assert "Select at least one match." in words(answer)
     assert record(page, "x").status_code == 422
     stale = f"m1 0 6 51 {'0' * 64}"
     answer = record(page, stale)
@@ -158,7 +158,7 @@ def test_only_so_many_are_listed_at_once(
     monkeypatch.setattr(matches, "MOST_LISTED", 2)
     answer = look(page)
     assert len(spans(answer)) == 2
-    assert "1 more are not listed" in words(answer)
+    assert "1 more not listed" in words(answer)
 
 
 def test_a_viewer_looks_and_records_nothing(

@@ -134,7 +134,7 @@ def test_all_folds_open_and_close_at_once_also_those_that_are_not_loaded(
 def test_a_brief_row_opens_and_closes_again(page: Page) -> None:
     opened = page.post("folds/m2", open="1").content.decode()
     assert 'class="body"' in opened
-    assert ">Less</button>" in opened
+    assert ">Show less</button>" in opened
     assert 'class="brief"' in page.post("folds/m2", open="0").content.decode()
 
 
