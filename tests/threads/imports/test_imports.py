@@ -152,7 +152,9 @@ def test_records_that_are_no_messages_are_kept_as_events(take: Any) -> None:
 def test_each_message_points_at_the_very_bytes_it_was_read_from(take: Any) -> None:
     data = claude(line(1, None, "Hello"), line(2, 1, "Hi"))
     (session,) = take(data).sessions
-    for row in Message.objects.filter(session=session).order_by("index"):
+    rows = list(Message.objects.filter(session=session).order_by("index"))
+    assert len(rows) == 2
+    for row in rows:
         (record,) = row.records
         start, end = map(int, record.removeprefix("bytes:").split("-"))
         assert json.loads(data[start:end])["uuid"] == f"u{row.index + 1}"
