@@ -7,6 +7,7 @@ from operations.form_fields import LongTextField, TagsField
 from .memos import LONGEST
 
 MOST_TAGS = 20
+LONGEST_TAG = 100
 
 
 class MemoForm(forms.Form):
@@ -25,8 +26,10 @@ class MemoForm(forms.Form):
     )
 
     def clean_tags(self) -> list[str]:
-        """Raises ValidationError for too many."""
+        """Raises ValidationError for too many, or one that is too long."""
         tags: list[str] = self.cleaned_data["tags"]
+        if any(len(tag) > LONGEST_TAG for tag in tags):
+            raise forms.ValidationError(f"A tag has at most {LONGEST_TAG} characters.")
         if len(tags) > MOST_TAGS:
             raise forms.ValidationError(f"A memo has at most {MOST_TAGS} tags.")
         return tags

@@ -4,8 +4,6 @@ from typing import Any
 
 from django import forms
 
-from .domain.tree.key import made_place, original_index
-
 
 def sendable(text: str) -> str:
     """Words as a form may hold them: a half of a surrogate pair can't be sent."""
@@ -31,31 +29,12 @@ class LongTextField(forms.CharField):
         return str(super().clean(value)).replace("\r\n", "\n")
 
 
-class KeysField(forms.CharField):
-    """Keys of messages or folds, with blanks between them, in a hidden field."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(widget=forms.HiddenInput, **options)
-
-    def clean(self, value: Any) -> list[str]:
-        """The keys. Raises ValidationError for what can't be one."""
-        keys = str(super().clean(value)).split()
-        for key in keys:
-            if original_index(key) is None and made_place(key) is None:
-                raise forms.ValidationError(
-                    f"“{key[:40]}” is not the key of a message."
-                )
-        return keys
-
-
 class TagsField(forms.CharField):
     """Tags, with blanks or commas between them."""
 
     def clean(self, value: Any) -> list[str]:
-        """Each tag once. Raises ValidationError for one that is too long."""
+        """Each tag once."""
         names = str(super().clean(value)).replace(",", " ").split()
-        if any(len(name) > 100 for name in names):
-            raise forms.ValidationError("A tag has at most 100 characters.")
         return list(
             dict.fromkeys(name.lstrip("#") for name in names if name.strip("#"))
         )

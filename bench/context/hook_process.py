@@ -85,9 +85,9 @@ def _session(owner: User, project: Project, given: list[dict[str, object]]) -> S
     found = read_messages(given)
     new = NewSession(title="Long", messages=found, model="gpt-4o")
     session = create_session(caller_of_user(owner), project, new)
-    requests = [services.Request(services.given(edit)) for edit in _edits(found)]
-    for start in range(0, len(requests), _AT_ONCE):
-        at_once = requests[start : start + _AT_ONCE]
+    edits = list(_edits(found))
+    for start in range(0, len(edits), _AT_ONCE):
+        at_once = edits[start : start + _AT_ONCE]
         services.record_bundle(
             caller_of_user(owner), session.pk, at_once, title="", expected_head=None
         )

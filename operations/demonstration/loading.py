@@ -19,6 +19,7 @@ from contextstudio.accounts.services import (
 )
 from operations.edits import services
 from operations.edits.arguments import AmendArguments, AnyEdit, EditArguments
+from operations.edits.lenses import save_lens
 from threads.imports import Imported, import_upload, keep_upload
 from threads.models import Session
 
@@ -77,7 +78,7 @@ class _Cast:
         key = create_key(self.maker, self.project, name=AGENT, scopes=scopes).row
         agent = caller_of_actor(f"key:{key.pk}")
         services.record_bundle(
-            self.owner, self.session_id, [_request(edit) for edit in edits.TAGS]
+            self.owner, self.session_id, [_arguments(edit) for edit in edits.TAGS]
         )
         self._do(agent, edits.LONG_LOG)
         search = self._do(self.owner, edits.SEARCH_DIGEST)
@@ -86,12 +87,12 @@ class _Cast:
         self._do(agent, edits.ATTEMPTS)
         self._do(editor, edits.MISSING_LINTER)
         self._do(editor, edits.WINTER_TIME)
-        services.toggle(self.owner, mistyped, False)
+        services.switch(self.owner, mistyped, services.Act.OFF)
         self._do(self.owner, edits.COUNTER_BEFORE_NOTE)
         words = AmendArguments.model_validate({"summary": edits.SEARCH_IN_FULL})
         services.amend(self.owner, search, words.amended)
         self._do(editor, edits.BRIEFING)
-        services.save_lens(editor, self.session_id, edits.LENS, edits.LENS_TAGS)
+        save_lens(editor, self.session_id, edits.LENS, edits.LENS_TAGS)
         self._do(agent, edits.SECOND_LOOK)
         revoke_key(self.owner, key.pk)
 
@@ -103,9 +104,9 @@ class _Cast:
 
     def _do(self, caller: Caller, edit: edits.Edit) -> UUID:
         """Record an edit; the answer is its id."""
-        transaction = services.record_edit(caller, self.session_id, _request(edit))
+        transaction = services.record_edit(caller, self.session_id, _arguments(edit))
         return transaction.history.rows[transaction.numbers[0]].id
 
 
-def _request(edit: edits.Edit) -> services.Request:
-    return services.request_of(_EDIT.validate_python(edit))
+def _arguments(edit: edits.Edit) -> EditArguments:
+    return _EDIT.validate_python(edit)

@@ -1,34 +1,94 @@
-"""The dialogs' forms: what a person fills in to record, amend or move something."""
+"""The dialogs' forms: they draw fields, and hand what was typed to the arguments of an edit.
 
-from collections.abc import Mapping
-from typing import Any
+What is wrong with it, `operations.edits.arguments` say, as for every door; it stands at the field
+that the argument was typed in.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 from django import forms
+from django.http import QueryDict
+from pydantic import BaseModel, ValidationError
 
-from operations.domain.tree.key import made_place, original_index
+from contextstudio.accounts.domain.errors import DomainError, Invalid
+from contextstudio.accounts.shape import wrong_shape
+from operations.edits.arguments import (
+    ActiveTags,
+    DigestArguments,
+    InsertArguments,
+    MoveArguments,
+    RedactArguments,
+    ReplaceArguments,
+    RewordAmendment,
+    RewordArguments,
+    SnipArguments,
+    TagArguments,
+    TextArguments,
+)
 from operations.edits.arguments.pattern import LONGEST_PATTERN
-from operations.form_fields import KeysField, LongTextField, TagsField
+from operations.form_fields import LongTextField, TagsField
 
+_PLACE = ("key", "part", "start", "end", "sha256")
+"""What names a match that is listed, with blanks between."""
 ROLES = [("user", "User"), ("assistant", "Assistant"), ("system", "System")]
 
 
-class EditForm(forms.Form):
-    """What every edit's form has: its kind, and whether it is to wait for review."""
+class KeysField(forms.CharField):
+    """Keys of messages or folds, with blanks between them, in a hidden field."""
 
-    template = "operations/editor/dialogs/form.html"
+    widget = forms.HiddenInput
+
+    def clean(self, value: Any) -> list[str]:
+        """The keys."""
+        return str(super().clean(value)).split()
+
+
+class ArgumentsForm(forms.Form):
+    """A form that is read as `model`: where it is valid, `arguments` are what was typed."""
+
+    model: type[BaseModel]
+    fields_of: ClassVar[Mapping[str, str]] = {}
+    """In which field an argument is typed that has not the field's name."""
+    arguments: Any
+
+    def clean(self) -> None:
+        """Read the arguments, unless a field that must be filled in is empty."""
+        if not self.errors:
+            try:
+                self.arguments = self.model.model_validate(self.typed())
+            except ValidationError as error:
+                self.refuse(wrong_shape(error.errors()))
+
+    def typed(self) -> dict[str, Any]:
+        """What was typed, by the names of the arguments."""
+        names = self.cleaned_data.keys() & self.model.model_fields.keys()
+        return {name: self.cleaned_data[name] for name in names}
+
+    def refuse(self, error: DomainError, sentence: str = "") -> None:
+        """Say what is wrong at the fields in which it was typed, else above all of them."""
+        visible = {field.name for field in self.visible_fields()}
+        for fault in error.errors or (error,):
+            typed_in = (
+                self.fields_of.get(str(at), str(at)) for at in reversed(fault.at)
+            )
+            field = next((name for name in typed_in if name in visible), None)
+            self.add_error(field, sentence or fault.message)
+
+
+class EditForm(ArgumentsForm):
+    """What every edit's form has: its kind, and the targets that would do where it was refused."""
+
     type = forms.CharField(widget=forms.HiddenInput)
     dialog = forms.CharField(widget=forms.HiddenInput, required=False, initial="1")
     needs = KeysField(required=False)
 
-    def arguments(self) -> dict[str, Any]:
-        """The fields as `operations.edits.arguments` takes them: here what it acts on alone."""
-        return {"targets": self.chosen()}
-
-    def chosen(self) -> list[str]:
-        """What the edit acts on: the wider set, where the person chose it."""
-        wider: list[str] = self.cleaned_data.get("needs") or []
-        given: list[str] = self.cleaned_data["targets"]
-        return wider if "widen" in self.data and wider else given
+    def typed(self) -> dict[str, Any]:
+        """The arguments; of the targets the wider set, where the person chose it."""
+        typed = super().typed() | {"propose": bool(self.data.get("propose"))}
+        if "widen" in self.data and self.cleaned_data["needs"]:
+            typed["targets"] = self.cleaned_data["needs"]
+        return typed
 
 
 class ConditionForm(EditForm):
@@ -40,86 +100,74 @@ class ConditionForm(EditForm):
         help_text="Leave empty to apply always.",
     )
 
-    def condition(self) -> dict[str, Any]:
-        """The tags, where some are given."""
-        return {"tags": self.cleaned_data["tags"]} if self.cleaned_data["tags"] else {}
-
 
 class DigestForm(ConditionForm):
     """Fold messages into one that sums them up."""
 
+    model = DigestArguments
     targets = KeysField()
     summary = LongTextField(label="What the model sees instead")
     field_order = ["type", "dialog", "targets", "needs", "summary", "tags"]
-
-    def arguments(self) -> dict[str, Any]:
-        """See `DigestArguments`."""
-        summary = self.cleaned_data["summary"]
-        return {"targets": self.chosen(), "summary": summary, **self.condition()}
 
 
 class SnipForm(ConditionForm):
     """Leave messages out."""
 
+    model = SnipArguments
     targets = KeysField()
-
-    def arguments(self) -> dict[str, Any]:
-        """See `SnipArguments`."""
-        return {**super().arguments(), **self.condition()}
 
 
 class TagForm(EditForm):
     """Give messages tags."""
 
+    model = TagArguments
     targets = KeysField()
     tags = TagsField(label="Tags", help_text="Separate tags with spaces.")
-
-    def arguments(self) -> dict[str, Any]:
-        """See `TagArguments`."""
-        return {"targets": self.chosen(), "tags": self.cleaned_data["tags"]}
 
 
 class ReviseForm(ConditionForm):
     """Show other words in the place of messages."""
 
+    model = RewordArguments
     targets = KeysField()
-    role = forms.ChoiceField(choices=ROLES, required=False, label="Role")
+    role = forms.TypedChoiceField(
+        choices=ROLES, required=False, empty_value=None, label="Role"
+    )
     text = LongTextField(label="What the model sees instead")
     field_order = ["type", "dialog", "targets", "needs", "role", "text", "tags"]
 
-    def arguments(self) -> dict[str, Any]:
-        """See `ReviseArguments`; of one message everything but its words is kept."""
-        role, text = self.cleaned_data["role"] or "user", self.cleaned_data["text"]
-        replacements = [{"role": role, "content": text}]
-        return {
-            "targets": self.chosen(),
-            "replacements": replacements,
-            **self.condition(),
-        }
+    def __init__(self, *data: Any, **options: Any) -> None:
+        super().__init__(*data, **options)
+        if len(str(self["targets"].value() or "").split()) == 1:
+            self.fields.pop("role")  # one message keeps its own
 
 
 class InsertForm(ConditionForm):
     """Put a message of one's own behind another."""
 
+    model = InsertArguments
+    fields_of = {"messages": "text"}
     after = KeysField(required=False)
     role = forms.ChoiceField(choices=ROLES, label="Role")
     text = LongTextField(label="Message")
     field_order = ["type", "dialog", "after", "role", "text", "tags"]
 
-    def arguments(self) -> dict[str, Any]:
-        """See `InsertArguments`."""
-        message = {
-            "role": self.cleaned_data["role"],
-            "content": self.cleaned_data["text"],
-        }
+    def typed(self) -> dict[str, Any]:
+        """One message, and behind which; without a key it goes to the top."""
+        role, text = self.cleaned_data["role"], self.cleaned_data["text"]
         after = self.cleaned_data["after"]
-        anchor = {"after": after[0]} if after else {"after_idx": -1}
-        return {**anchor, "messages": [message], **self.condition()}
+        return {
+            **super().typed(),
+            "after": after[0] if after else -1,
+            "messages": [{"role": role, "content": text}],
+        }
 
 
 class MoveForm(EditForm):
     """Move messages behind another: its key, or from the dialog its number."""
 
+    model = MoveArguments
+    fields_of = {"after": "number"}
     moved = KeysField()
     behind = KeysField(required=False)
     number = forms.CharField(
@@ -128,32 +176,27 @@ class MoveForm(EditForm):
         help_text="A message number, or o7 for an inserted message. Leave empty for the top.",
     )
 
-    def clean_number(self) -> str:
-        """The key that a number means. Raises ValidationError."""
-        given = str(self.cleaned_data["number"]).strip().lstrip("#")
+    def typed(self) -> dict[str, Any]:
+        """The messages, and the key of the one behind which they go."""
+        given = self.cleaned_data["number"].strip().lstrip("#")
         key = f"m{given}" if given.isdecimal() else given
-        if key and original_index(key) is None and made_place(key) is None:
-            raise forms.ValidationError("Enter a message number.")
-        return key
-
-    @property
-    def anchor(self) -> str | None:
-        """The key behind which they go; None is the top."""
         behind = self.cleaned_data["behind"]
-        return (behind[0] if behind else self.cleaned_data["number"]) or None
+        return {**super().typed(), "after": (behind[0] if behind else key) or None}
 
 
 class AmendForm(ConditionForm):
     """Other words, or another condition, for an operation."""
 
+    model = RewordAmendment
     operation = KeysField()
     text = LongTextField(label="What the model sees", required=False)
     field_order = ["type", "dialog", "operation", "text", "tags"]
 
 
-class ActivateForm(forms.Form):
+class ActivateForm(ArgumentsForm):
     """The tags under which conditions hold."""
 
+    model = ActiveTags
     tags = TagsField(
         required=False,
         label="Active tags",
@@ -161,7 +204,7 @@ class ActivateForm(forms.Form):
     )
 
 
-class TextForm(forms.Form):
+class TextForm(ArgumentsForm):
     """Words inside messages to replace or redact: which, and what is read instead."""
 
     type = forms.ChoiceField(
@@ -182,16 +225,31 @@ class TextForm(forms.Form):
     )
     replacement = LongTextField(rows=2, required=False, label="Replacement")
     include_folded = forms.BooleanField(required=False)
+    fields_of = {"patterns": "start"}
 
-    def arguments(self) -> dict[str, Any]:
-        """The pattern as `TextArguments` take it: all of its matches."""
-        words = {name: self.cleaned_data[name] for name in ("start", "replacement")}
-        pattern = {**words, "end": self.cleaned_data["end"] or None, "all": True}
-        return {
-            "type": self.cleaned_data["type"],
-            "patterns": [pattern],
-            "include_folded": self.cleaned_data["include_folded"],
-        }
+    def clean(self) -> None:
+        """Read the pattern as the kind of edit takes it."""
+        is_redaction = self.cleaned_data.get("type") == "redact"
+        self.model = RedactArguments if is_redaction else ReplaceArguments
+        super().clean()
+
+    def typed(self) -> dict[str, Any]:
+        """One pattern, of which all matches are meant."""
+        pattern = {name: self.cleaned_data[name] for name in ("start", "replacement")}
+        pattern |= {"end": self.cleaned_data["end"] or None, "all": True}
+        folded = self.cleaned_data["include_folded"]
+        return {"patterns": [pattern], "include_folded": folded}
+
+    def chosen(self, spans: Iterable[str]) -> TextArguments:
+        """The arguments with the matches that were chosen of those listed. Raises Invalid."""
+        words = self.cleaned_data["replacement"]
+        places = (dict(zip(_PLACE, span.split(), strict=False)) for span in spans)
+        given = [{**place, "replacement": words} for place in places]
+        try:
+            chosen: Any = self.model.model_validate({"spans": given})
+        except ValidationError as error:
+            raise wrong_shape(error.errors()) from error
+        return chosen  # type: ignore[no-any-return]
 
 
 FORMS: Mapping[str, type[EditForm]] = {
@@ -201,5 +259,12 @@ FORMS: Mapping[str, type[EditForm]] = {
     "revise": ReviseForm,
     "insert": InsertForm,
     "resequence": MoveForm,
-    "amend": AmendForm,
 }
+
+
+def form_of(data: QueryDict) -> EditForm:
+    """The form of the kind of edit that was posted. Raises Invalid for another."""
+    kind = data.get("type", "")
+    if kind not in FORMS:
+        raise Invalid(f"There is no edit {kind[:40]!r}.", at=["type"])
+    return FORMS[kind](data)

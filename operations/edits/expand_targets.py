@@ -6,7 +6,7 @@ from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.thread.expand_targets import expanded
+from operations.domain.thread.check import expanded
 from operations.log.selectors import get_operation
 from operations.log.transaction import LogTransaction
 
@@ -20,10 +20,8 @@ def expand_targets(caller: Caller, operation_id: uuid.UUID) -> LogTransaction:
     Raises Invalid where no range would do.
     """
     _, key = get_operation(caller, operation_id)
-    taken_back = services.revert(caller, operation_id)
+    taken_back = services.switch(caller, operation_id, services.Act.REVERT)
     edit = expanded(taken_back.before, key)
     if edit is None:
         raise Invalid("There is no wider range for this operation.", at=["operation"])
-    return services.record_edit(
-        caller, taken_back.session.pk, services.Request(lambda thread: edit)
-    )
+    return services.record_edit(caller, taken_back.session.pk, edit)

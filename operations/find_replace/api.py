@@ -9,7 +9,7 @@ from ninja import Router
 from contextstudio.accounts.authentication import caller_of
 from threads.store.selectors import get_session
 
-from . import services as patterns
+from . import services
 from .presentation import present_revealed, present_suggestion
 from .reveal import reveal
 from .schemas import RevealedOut, SuggestionList
@@ -27,7 +27,7 @@ def suggestions(
 ) -> dict[str, Any]:
     """Patterns that are worth replacing: stack traces, output of package managers."""
     session = get_session(caller_of(request), session_id)
-    found = patterns.suggestions(session, include_folded=include_folded)
+    found = services.suggestions(session, include_folded=include_folded)
     return {"suggestions": [present_suggestion(one) for one in found]}
 
 

@@ -14,14 +14,14 @@ from .reveal import Revealed
 from .services import DryRun, SpanMatch
 
 
-def present_looked(session: Session, looked: DryRun) -> dict[str, Any]:
+def present_dry_run(session: Session, found: DryRun) -> dict[str, Any]:
     """What a dry run answers."""
-    ids = message_ids(session, (one.match.key for one in looked.found))
+    ids = message_ids(session, (one.match.key for one in found.matches))
     return {
         "dry_run": True,
-        "matches": [_present_found(one, ids) for one in looked.found],
-        "tokens_saved": looked.saved,
-        "errors": problem(refusal(looked.faults))["errors"] if looked.faults else [],
+        "matches": [_present_found(one, ids) for one in found.matches],
+        "tokens_saved": found.saved,
+        "errors": problem(refusal(found.faults))["errors"] if found.faults else [],
     }
 
 

@@ -1,24 +1,22 @@
 """Looking for words before they are changed, changing many at once, and what is suggested."""
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
-from operations.domain.log.edit import Redact, Replace
 from operations.domain.text.pattern import PatternMatch
 from operations.domain.text.resolution import PatternFault, refusal
 from operations.domain.text.suggestions import Suggestion, suggest
-from operations.domain.text.text_edit import TextEditRequest
 from operations.domain.tree.span import Span
-from operations.edits.services import Request, given, record_bundle
+from operations.edits.arguments import TextArguments
+from operations.edits.services import record_bundle
 from operations.log.cache import Cache
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction, refuse_stale
-from operations.messages.matching import edit_of, find, readings_of, spans_of_matches
+from operations.messages.matching import find, readings_of, spans_of_matches
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -39,36 +37,35 @@ class SpanMatch:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What a dry run finds: each match that would be changed, and all that is wrong."""
+    """Each match that would be changed, and all that is wrong."""
 
-    found: tuple[SpanMatch, ...]
+    matches: tuple[SpanMatch, ...]
     faults: tuple[PatternFault, ...]
 
     @property
     def saved(self) -> int:
         """The tokens that would be taken away."""
-        return sum(one.span.saved for one in self.found if one.span)
+        return sum(one.span.saved for one in self.matches if one.span)
 
 
-def dry_run(session: Session, wanted: TextEditRequest) -> DryRun:
+def dry_run(session: Session, arguments: TextArguments) -> DryRun:
     """What would be changed, with nothing recorded; for one who has passed the gate."""
-    resolved = find(session, load_thread(session), wanted)
+    request = arguments.request()
+    resolved = find(session, load_thread(session), request)
     free = [match for match in resolved.matches if not match.holders]
     spans = dict(
-        zip(map(id, free), spans_of_matches(session, wanted, free), strict=True)
+        zip(map(id, free), spans_of_matches(session, request, free), strict=True)
     )
-    found = (SpanMatch(match, spans.get(id(match))) for match in resolved.matches)
-    return DryRun(tuple(found), resolved.faults)
+    matches = (SpanMatch(match, spans.get(id(match))) for match in resolved.matches)
+    return DryRun(tuple(matches), resolved.faults)
 
 
 @atomic
-def change_all(
+def change_by_pattern(
     caller: Caller,
     session_id: uuid.UUID,
-    wanted: TextEditRequest,
+    arguments: TextArguments,
     *,
-    propose: bool = False,
-    title: str = "",
     expected_head: int | None = None,
 ) -> tuple[LogTransaction, list[list[SpanMatch]]]:
     """Record one edit a pattern, all as one bundle; what each of them changes.
@@ -77,34 +74,45 @@ def change_all(
     """
     session = get_session(caller, session_id, Right.PROPOSE, lock=True)
     refuse_stale(session, expected_head)
-    looked = dry_run(session, wanted)
-    if looked.faults:
-        raise refusal(looked.faults)
-    changes: list[list[SpanMatch]] = [[] for _ in wanted.patterns]
-    for found in looked.found:
-        changes[found.match.pattern].append(found)
-    spans = [[one.span for one in found if one.span] for found in changes]
-    edits = [wanted.edit(each) for each in spans]
-    return _record(caller, session_id, edits, propose=propose, title=title), changes
+    found = dry_run(session, arguments)
+    if found.faults:
+        raise refusal(found.faults)
+    request = arguments.request()
+    changes: list[list[SpanMatch]] = [[] for _ in request.patterns]
+    for one in found.matches:
+        changes[one.match.pattern].append(one)
+    edits = [request.edit(one.span for one in each if one.span) for each in changes]
+    transaction = record_bundle(
+        caller,
+        session_id,
+        edits,
+        propose=arguments.propose,
+        title=arguments.title,
+    )
+    return transaction, changes
 
 
 @atomic
-def change_each(
+def change_by_span(
     caller: Caller,
     session_id: uuid.UUID,
-    wanted: TextEditRequest,
+    arguments: TextArguments,
     *,
-    propose: bool = False,
     stage: bool = False,
-    title: str = "",
     expected_head: int | None = None,
 ) -> LogTransaction:
     """Record one edit a span, so that each has a switch of its own; all as one bundle."""
     session = get_session(caller, session_id, Right.PROPOSE, lock=True)
     refuse_stale(session, expected_head)
-    edit = edit_of(session, load_thread(session), wanted)
-    edits = [wanted.edit([span]) for span in edit.spans]
-    return _record(caller, session_id, edits, propose=propose, stage=stage, title=title)
+    whole = arguments.edit(session, load_thread(session))
+    return record_bundle(
+        caller,
+        session_id,
+        [replace(whole, spans=(span,)) for span in whole.spans],
+        propose=arguments.propose,
+        stage=stage,
+        title=arguments.title,
+    )
 
 
 def suggestions(session: Session, *, include_folded: bool = False) -> list[Suggestion]:
@@ -118,16 +126,3 @@ def suggestions(session: Session, *, include_folded: bool = False) -> list[Sugge
         found = suggest(readings)
         _suggested.keep(key, found)
     return found
-
-
-def _record(
-    caller: Caller,
-    session_id: uuid.UUID,
-    edits: Sequence[Replace | Redact],
-    *,
-    propose: bool,
-    title: str,
-    stage: bool = False,
-) -> LogTransaction:
-    requests = [Request(given(edit), propose, stage=stage) for edit in edits]
-    return record_bundle(caller, session_id, requests, title=title)

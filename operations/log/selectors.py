@@ -19,7 +19,7 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import original_index, original_key
 from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.span import read_changed
-from operations.models import Lens, LogEntry
+from operations.models import LogEntry
 from threads.domain.part import Part
 from threads.models import Session
 from threads.store.masking import Readings
@@ -242,11 +242,6 @@ def load_payloads(sessions: QuerySet[Session]) -> Iterator[bytes]:
     entries = LogEntry.objects.filter(session__in=sessions).order_by()
     found = entries.values_list("payload", flat=True)
     return map(bytes, found.iterator(chunk_size=1000))
-
-
-def list_lenses(session: Session) -> list[Lens]:
-    """The named sets of tags of a session, by name."""
-    return list(Lens.objects.filter(session=session).order_by("name"))
 
 
 def _entry(row: LogEntry) -> Entry:

@@ -1,11 +1,12 @@
 """Strict at the door: what an edit must be to be recorded, and whether it fits the thread."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Conflict
 from operations.domain.log.control import Amend
-from operations.domain.log.edit import Edit
+from operations.domain.log.edit import Edit, Fold
 from operations.domain.log.log import EditState, Entry
 from operations.domain.log.overlap import refuse_overlap
 from operations.domain.tree.key import Key, entry_number, original_index
@@ -105,6 +106,23 @@ def check_amend(thread: Thread, amend: Amend) -> Checked:
     if is_on and report.status is Status.CONFLICT:
         raise _conflict(tried, report)
     return Checked((edit,), tuple(_warnings(tried, report)), tried)
+
+
+def expanded(thread: Thread, key: Key) -> Edit | None:
+    """The edit with the smallest set of targets that would work at the head of the thread.
+
+    None where it makes no fold, or no set would do. It costs a replay.
+    """
+    recorded = thread.log.edit(key)
+    if recorded is None or not isinstance(recorded.edit, Fold):
+        return None
+    try:
+        check(thread, [recorded.edit])
+    except Conflict as conflict:
+        needs = conflict.facts.get("needs")
+        keys = needs.get("keys") if isinstance(needs, dict) else None
+        return replace(recorded.edit, targets=tuple(keys)) if keys else None
+    return recorded.edit
 
 
 def _conflict(thread: Thread, report: Report, at: Sequence[str | int] = ()) -> Conflict:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from contextstudio.templatetags.look import messages
 from operations.domain.log.edit import named_keys
 from operations.domain.log.history import redoable, staged, undoable
-from operations.domain.thread.expand_targets import expanded
+from operations.domain.thread.check import expanded
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key
 from operations.domain.tree.status import Status

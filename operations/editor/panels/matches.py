@@ -38,7 +38,7 @@ class Matches:
 
 def matches_of(thread: Thread, looked: DryRun, floor: int) -> Matches:
     """What a dry run found, to be chosen from."""
-    found = [_match(thread, one, floor) for one in looked.found]
+    found = [_match(thread, one, floor) for one in looked.matches]
     listed = found[:MOST_LISTED]
     return Matches(
         listed=listed,
@@ -74,7 +74,7 @@ def _match(thread: Thread, found: SpanMatch, floor: int) -> Match:
 
 def _sentence(looked: DryRun) -> str:
     """`3 matches in 2 messages, saving 120 tokens`."""
-    count = len(looked.found)
-    holders = len({one.match.key for one in looked.found})
+    count = len(looked.matches)
+    holders = len({one.match.key for one in looked.matches})
     matches = f"{count:,} match{'es' if count > 1 else ''}"
     return f"{matches} in {messages(holders)}, saving {looked.saved:,} tokens"

@@ -61,7 +61,7 @@ def refused(
     """A form that was not accepted: the dialog again, or where there was none a notice."""
     needs: Sequence[str] = ()
     if error is not None:
-        form.add_error(None, _explained(session, error))
+        form.refuse(error, _explained(session, error))
         needs = _needs_of(error)
     status = error.status if error is not None else 422
     words = ""
@@ -80,15 +80,15 @@ def refused(
 
 
 def _explained(session: Session, error: DomainError) -> str:
-    """The sentence of a refusal, and which operations are in the way."""
+    """The sentence of a conflict, with the operations that are in the way; else empty."""
     operations = error.facts.get("operations")
-    if not isinstance(operations, list | tuple) or not operations:
-        return error.message
+    if not isinstance(operations, list | tuple):
+        return ""
     thread = load_thread(session)
     named = ", ".join(
         name_of(thread, key) for key in operations if thread.log.edit(key)
     )
-    return f"{error.message} In the way: {named}." if named else error.message
+    return f"{error.message} In the way: {named}." if named else ""
 
 
 def _needs_of(error: DomainError) -> Sequence[str]:
@@ -110,8 +110,6 @@ def _edit(request: HttpRequest, look: Look, kind: str) -> HttpResponse:
     else:
         initial["targets"] = " ".join(leaves)
     form = FORMS[kind](initial=initial)
-    if kind == "revise" and len(leaves) == 1:
-        form.fields["role"].widget = form.fields["role"].hidden_widget()
     lead = lead_of(look.thread, leaves) if targets else anchor_lead(look.thread, after)
     head = dialog_of(kind, action=_action(look.session, "operations"), lead=lead)
     return render(request, FORM, {"form": form, "dialog": head})

@@ -1,37 +1,28 @@
 """Writes: each calls the service that every door calls, and answers what changed."""
 
 import uuid
-from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
 from contextstudio.accounts.authentication import caller_of
-from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
-from operations.editor.forms import ActivateForm, AmendForm
+from operations.editor.forms import ActivateForm, AmendForm, form_of
 from operations.editor.panels.sentence import sentence_of
 from operations.edits import services, staging
 from operations.edits.expand_targets import expand_targets
+from operations.edits.services import Act
 from operations.log.transaction import LogTransaction
 from operations.requests import fields_of, view_of
 from threads.store.selectors import get_session
 
 from .dialogs import FORM, activation, refused
-from .edit_requests import amended, build_of, form_of
 from .patches import Notice, patch
 from .requests import look_of, operation_id_of
 
-_ACTS: dict[str, Callable[[Caller, uuid.UUID], LogTransaction]] = {
-    "on": lambda caller, operation_id: services.toggle(caller, operation_id, True),
-    "off": lambda caller, operation_id: services.toggle(caller, operation_id, False),
-    "revert": services.revert,
-    "accept": services.accept,
-    "reject": services.reject,
-    "widen": expand_targets,
-}
-ACTS = tuple(_ACTS)
+ACTS = (*Act, "widen")
+"""What a page does to an operation."""
 
 
 @require_POST
@@ -39,14 +30,15 @@ def record(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Record an edit. What is refused answers the form again, or a notice."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
-    form = form_of(request)
+    form = form_of(request.POST)
     if not form.is_valid():
         return refused(request, session, form)
     try:
-        propose, stage = (bool(request.POST.get(how)) for how in ("propose", "stage"))
-        build = build_of(session, form)
-        edit = services.Request(build, propose=propose, stage=stage)
-        return answer(request, services.record_edit(caller, session_id, edit))
+        stage = bool(request.POST.get("stage"))
+        return answer(
+            request,
+            services.record_edit(caller, session_id, form.arguments, stage=stage),
+        )
     except DomainError as error:
         return refused(request, session, form, error)
 
@@ -55,10 +47,12 @@ def record(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def act(
     request: HttpRequest, session_id: uuid.UUID, key: str, verb: str
 ) -> HttpResponse:
-    """Switch an operation, take it back, decide on it, widen it."""
+    """Switch an operation, take it back, decide on it, expand its targets."""
     caller = caller_of(request)
     operation_id = operation_id_of(get_session(caller, session_id), key)
-    return answer(request, _ACTS[verb](caller, operation_id))
+    if verb == "widen":
+        return answer(request, expand_targets(caller, operation_id))
+    return answer(request, services.switch(caller, operation_id, Act(verb)))
 
 
 @require_POST
@@ -71,10 +65,9 @@ def amend(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse
         return refused(request, session, form)
     try:
         operation_id = operation_id_of(session, key)
-        transaction = services.amend(
-            caller, operation_id, lambda edit: amended(form, edit)
+        return answer(
+            request, services.amend(caller, operation_id, form.arguments.amended)
         )
-        return answer(request, transaction)
     except DomainError as error:
         return refused(request, session, form, error)
 
@@ -110,8 +103,8 @@ def tags(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     if not form.is_valid():
         context = activation(get_session(caller, session_id), form)
         return render(request, FORM, context, status=422)
-    names = form.cleaned_data["tags"]
-    return answer(request, services.activate_tags(caller, session_id, names))
+    tags = form.arguments.tags
+    return answer(request, services.activate_tags(caller, session_id, tags))
 
 
 def answer(request: HttpRequest, transaction: LogTransaction) -> HttpResponse:

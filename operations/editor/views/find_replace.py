@@ -8,18 +8,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
-from pydantic import TypeAdapter, ValidationError
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
-from contextstudio.accounts.shape import wrong_shape
-from operations.domain.text.resolution import FLOOR
+from operations.domain.text.resolution import FLOOR, refusal
 from operations.domain.text.suggestions import Suggestion
 from operations.domain.tree.span import fingerprint
 from operations.editor.forms import TextForm
 from operations.editor.panels.matches import matches_of
-from operations.edits.arguments import AnyEdit, TextArguments
-from operations.find_replace import services as patterns
+from operations.find_replace import services
 from operations.log.selectors import load_thread
 from operations.requests import fields_of
 from threads.models import Session
@@ -28,8 +25,6 @@ from threads.store.selectors import get_session
 from .edits import answer
 
 TEMPLATE = "operations/editor/dialogs/find_replace.html"
-_PLACE = ("key", "part", "start", "end", "sha256")
-_arguments: TypeAdapter[Any] = TypeAdapter(AnyEdit)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -62,11 +57,14 @@ def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         form.add_error(None, "Select at least one match.")
         return _found(request, session, form, status=422)
     try:
-        wanted = _chosen(form, spans).wanted()
-        caller = caller_of(request)
+        chosen = form.chosen(spans)
         stage = bool(request.POST.get("stage"))
-        transaction = patterns.change_each(caller, session_id, wanted, stage=stage)
-        return answer(request, transaction)
+        return answer(
+            request,
+            services.change_by_span(
+                caller_of(request), session_id, chosen, stage=stage
+            ),
+        )
     except DomainError as error:
         form.add_error(None, error.message)
         return _found(request, session, form, status=error.status)
@@ -78,25 +76,9 @@ def _question(form: TextForm) -> str:
     return fingerprint(json.dumps([form.cleaned_data[name] for name in asked]))
 
 
-def _chosen(form: TextForm, spans: list[str]) -> TextArguments:
-    """The spans that were chosen. Raises Invalid for what names none."""
-    words = form.cleaned_data["replacement"]
-    named = [dict(zip(_PLACE, span.split(), strict=False)) for span in spans]
-    given = [{**place, "replacement": words} for place in named]
-    return _read({"type": form.cleaned_data["type"], "spans": given})
-
-
-def _read(arguments: dict[str, Any]) -> TextArguments:
-    try:
-        read: TextArguments = _arguments.validate_python(arguments)
-    except ValidationError as error:
-        raise wrong_shape(error.errors()) from error
-    return read
-
-
 def _suggested(request: HttpRequest, session: Session) -> HttpResponse:
     """The dialog filled in with a suggestion, and what that matches."""
-    found = patterns.suggestions(session)
+    found = services.suggestions(session)
     number = request.POST["suggestion"]
     if not number.isdecimal() or int(number) >= len(found):
         return _shown(request, session, TextForm(), suggestions=found)
@@ -120,13 +102,12 @@ def _found(
     request: HttpRequest, session: Session, form: TextForm, *, status: int = 200
 ) -> HttpResponse:
     """The dialog with all that its words match now."""
-    wanted = _read(form.arguments()).wanted()
-    looked = patterns.dry_run(session, wanted)
-    if not looked.found:
-        for fault in looked.faults:
-            form.add_error("start", fault.message)
+    found = services.dry_run(session, form.arguments)
+    if not found.matches:
+        form.refuse(refusal(found.faults))
         return _shown(request, session, form, status=422)
-    matches = matches_of(load_thread(session), looked, wanted.floor)
+    floor = form.arguments.request().floor
+    matches = matches_of(load_thread(session), found, floor)
     extra = {"matches": matches, "listed": _question(form)}
     return _render(request, session, form, extra, status)
 
@@ -140,7 +121,7 @@ def _shown(
     status: int = 200,
 ) -> HttpResponse:
     """The dialog without matches, with what is suggested."""
-    found = patterns.suggestions(session) if suggestions is None else suggestions
+    found = services.suggestions(session) if suggestions is None else suggestions
     return _render(request, session, form, {"suggestions": found}, status)
 
 

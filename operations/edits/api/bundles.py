@@ -7,10 +7,10 @@ from django.http import HttpRequest
 from ninja import Router, Status
 
 from contextstudio.accounts.authentication import caller_of
-from contextstudio.accounts.domain.rights import Right
 from operations.edits import services
 from operations.edits.presentation import present_bundle, present_transaction
 from operations.edits.schemas import BundleIn, BundleOut, SwitchOut, ToggleIn
+from operations.edits.services import Act
 from operations.requests import expected_head
 
 router = Router(tags=["operations"])
@@ -28,7 +28,7 @@ def record_bundle(
     transaction = services.record_bundle(
         caller_of(request),
         session_id,
-        [services.request_of(edit) for edit in body.operations],
+        body.operations,
         title=body.title,
         expected_head=expected_head(request, body.expected_head),
     )
@@ -44,8 +44,8 @@ def toggle_bundle(
     request: HttpRequest, bundle_id: uuid.UUID, body: ToggleIn
 ) -> dict[str, Any]:
     """Switch the operations of a bundle on or off."""
-    switch = services.switch_to(body.active)
-    return _switch_bundle(request, bundle_id, switch, head=body.expected_head)
+    act = Act.ON if body.active else Act.OFF
+    return _switched(request, bundle_id, act, head=body.expected_head)
 
 
 @router.post(
@@ -55,7 +55,7 @@ def toggle_bundle(
 )
 def revert_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
     """Take a bundle back."""
-    return _switch_bundle(request, bundle_id, services.take_back)
+    return _switched(request, bundle_id, Act.REVERT)
 
 
 @router.post(
@@ -65,7 +65,7 @@ def revert_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
 )
 def accept_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
     """Let the proposed operations of a bundle apply."""
-    return _switch_bundle(request, bundle_id, services.let_apply, Right.REVIEW)
+    return _switched(request, bundle_id, Act.ACCEPT)
 
 
 @router.post(
@@ -75,19 +75,13 @@ def accept_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
 )
 def reject_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
     """Decline the proposed operations of a bundle."""
-    return _switch_bundle(request, bundle_id, services.decline, Right.REVIEW)
+    return _switched(request, bundle_id, Act.REJECT)
 
 
-def _switch_bundle(
-    request: HttpRequest,
-    bundle_id: uuid.UUID,
-    control: services.MakeSwitch,
-    right: Right = Right.EDIT,
-    *,
-    head: int | None = None,
+def _switched(
+    request: HttpRequest, bundle_id: uuid.UUID, act: Act, *, head: int | None = None
 ) -> dict[str, Any]:
     head = expected_head(request, head)
-    transaction = services.switch_bundle(
-        caller_of(request), bundle_id, control, right, expected_head=head
+    return present_transaction(
+        services.switch_bundle(caller_of(request), bundle_id, act, expected_head=head)
     )
-    return present_transaction(transaction)

@@ -8,9 +8,8 @@ from ninja import Router, Status
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import NotFound
-from operations.edits import services
+from operations.edits import lenses as services
 from operations.edits.schemas import LensIn, LensOut
-from operations.log.selectors import list_lenses
 from threads.store.selectors import get_session
 
 router = Router(tags=["operations"])
@@ -24,7 +23,9 @@ router = Router(tags=["operations"])
 def lenses(request: HttpRequest, session_id: uuid.UUID) -> list[dict[str, Any]]:
     """The named sets of active tags."""
     session = get_session(caller_of(request), session_id)
-    return [{"name": lens.name, "tags": lens.tags} for lens in list_lenses(session)]
+    return [
+        {"name": lens.name, "tags": lens.tags} for lens in services.list_lenses(session)
+    ]
 
 
 @router.get(
@@ -35,7 +36,7 @@ def lenses(request: HttpRequest, session_id: uuid.UUID) -> list[dict[str, Any]]:
 def lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> dict[str, Any]:
     """One named set of active tags."""
     session = get_session(caller_of(request), session_id)
-    for found in list_lenses(session):
+    for found in services.list_lenses(session):
         if found.name == name:
             return {"name": found.name, "tags": found.tags}
     raise NotFound("There is no such lens.", at=["name"])

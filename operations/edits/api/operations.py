@@ -1,7 +1,6 @@
 """REST for a thread, its operations and its log. Doors translate: the rules are in services."""
 
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -13,13 +12,13 @@ from operations.edits import services
 from operations.edits.arguments import AmendArguments, AnyEdit, TextArguments
 from operations.edits.presentation import present_edit, present_transaction
 from operations.edits.schemas import RecordedOut, SwitchOut, ToggleIn
-from operations.find_replace import services as patterns
-from operations.find_replace.presentation import present_looked
+from operations.edits.services import Act
+from operations.find_replace.presentation import present_dry_run
 from operations.find_replace.schemas import DryRunOut
+from operations.find_replace.services import dry_run
 from operations.log.presentation import present_operations
 from operations.log.schemas import OperationList
 from operations.log.selectors import load_history, load_thread
-from operations.log.transaction import LogTransaction
 from operations.requests import expected_head
 from threads.store.selectors import get_session
 
@@ -37,12 +36,11 @@ def record_operation(
     """Record an edit at the end of the log; a dry run of one answers what it would change."""
     if isinstance(body, TextArguments) and body.dry_run:
         session = get_session(caller_of(request), session_id)
-        looked = patterns.dry_run(session, body.wanted())
-        return Status(200, present_looked(session, looked))
+        return Status(200, present_dry_run(session, dry_run(session, body)))
     transaction = services.record_edit(
         caller_of(request),
         session_id,
-        services.request_of(body),
+        body,
         expected_head=expected_head(request, body.expected_head),
     )
     return Status(201, present_edit(transaction))
@@ -55,7 +53,10 @@ def record_operation(
 )
 def undo(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """Take back the caller's newest entry, a bundle whole."""
-    return _acted(request, services.undo, session_id)
+    head = expected_head(request, None)
+    return present_transaction(
+        services.undo(caller_of(request), session_id, expected_head=head)
+    )
 
 
 @router.post(
@@ -65,7 +66,10 @@ def undo(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
 )
 def redo(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """Bring back what the caller undid last."""
-    return _acted(request, services.redo, session_id)
+    head = expected_head(request, None)
+    return present_transaction(
+        services.redo(caller_of(request), session_id, expected_head=head)
+    )
 
 
 @router.post(
@@ -77,12 +81,8 @@ def toggle(
     request: HttpRequest, operation_id: uuid.UUID, body: ToggleIn
 ) -> dict[str, Any]:
     """Switch an operation on or off."""
-    head = expected_head(request, body.expected_head)
-    return present_transaction(
-        services.toggle(
-            caller_of(request), operation_id, body.active, expected_head=head
-        )
-    )
+    act = Act.ON if body.active else Act.OFF
+    return _switched(request, operation_id, act, head=body.expected_head)
 
 
 @router.post(
@@ -92,7 +92,7 @@ def toggle(
 )
 def revert(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
     """Take an operation back."""
-    return _acted(request, services.revert, operation_id)
+    return _switched(request, operation_id, Act.REVERT)
 
 
 @router.post(
@@ -102,7 +102,7 @@ def revert(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
 )
 def accept(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
     """Let a proposed operation apply."""
-    return _acted(request, services.accept, operation_id)
+    return _switched(request, operation_id, Act.ACCEPT)
 
 
 @router.post(
@@ -112,7 +112,7 @@ def accept(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
 )
 def reject(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
     """Decline a proposed operation."""
-    return _acted(request, services.reject, operation_id)
+    return _switched(request, operation_id, Act.REJECT)
 
 
 @router.post(
@@ -133,13 +133,12 @@ def amend(
     return present_transaction(transaction)
 
 
-def _acted(
-    request: HttpRequest, service: Callable[..., LogTransaction], object_id: uuid.UUID
+def _switched(
+    request: HttpRequest, operation_id: uuid.UUID, act: Act, *, head: int | None = None
 ) -> dict[str, Any]:
-    """What a service answers that needs to know no more than upon what."""
-    head = expected_head(request, None)
+    head = expected_head(request, head)
     return present_transaction(
-        service(caller_of(request), object_id, expected_head=head)
+        services.switch(caller_of(request), operation_id, act, expected_head=head)
     )
 
 

@@ -32,7 +32,8 @@ def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status
     transaction = services.record_bundle(
         caller_of(request),
         session_id,
-        [services.Request(edit.edit, stage=True) for edit in body.operations],
+        body.operations,
+        stage=True,
         title=body.title or alone,
         expected_head=expected_head(request, body.expected_head),
     )

@@ -1,27 +1,28 @@
 """What a caller says to record an edit: one model a kind, the same for every door.
 
-`edit(thread)` resolves what was said (an index range, an index, keys) at the head on which
-the entry is recorded; only keys are kept.
+`edit(session, thread)` resolves what was said (an index range, an index, keys, patterns) at the
+head on which the entry is recorded; only keys are kept.
 """
 
 from typing import Annotated
 
 from pydantic import Field
 
-from .amend import AmendArguments
-from .edit import EditArguments
+from .amend import AmendArguments, RewordAmendment
+from .edit import ActiveTags, EditArguments, Index, Tag
 from .folds import (
     CondenseArguments,
     DigestArguments,
     ReviseArguments,
+    RewordArguments,
     SnipArguments,
     TagArguments,
 )
-from .places import InsertArguments, ResequenceArguments
+from .places import InsertArguments, MoveArguments, ResequenceArguments
 from .text import RedactArguments, ReplaceArguments, TextArguments
-from .values import Index, Tag
 
 __all__ = [
+    "ActiveTags",
     "AmendArguments",
     "AnyEdit",
     "CondenseArguments",
@@ -29,10 +30,13 @@ __all__ = [
     "EditArguments",
     "Index",
     "InsertArguments",
+    "MoveArguments",
     "RedactArguments",
     "ReplaceArguments",
     "ResequenceArguments",
     "ReviseArguments",
+    "RewordAmendment",
+    "RewordArguments",
     "SnipArguments",
     "Tag",
     "TagArguments",

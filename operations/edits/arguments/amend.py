@@ -9,10 +9,11 @@ from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log import operation as edits
 from operations.domain.log.condition import Condition
 from operations.domain.log.edit import messages_of
+from operations.domain.text.wording import reworded
 from threads.domain.part import Text
+from threads.sessions.schemas import MessageData
 
-from .edit import ConditionArguments
-from .values import MessageData, Tag, Words, made_messages
+from .edit import ConditionArguments, Tag, Words, made_messages
 
 
 class AmendArguments(BaseModel):
@@ -54,6 +55,22 @@ class AmendArguments(BaseModel):
                 edits.New(made.role, (Text(value),)) for made in messages_of(edit)
             )
         return made_messages(value, field)
+
+
+class RewordAmendment(BaseModel):
+    """What a dialog amends: the words of an operation's one message, the tags of its condition."""
+
+    text: str = ""
+    tags: list[Tag] = []
+
+    def amended(self, edit: edits.Edit) -> edits.Edit:
+        """The edit with these tags and words; what else its message holds is kept."""
+        condition = replace(edit.condition, tags=tuple(self.tags))
+        made = messages_of(edit)
+        if len(made) != 1 or not self.text:
+            return replace(edit, condition=condition)
+        new = edits.New(made[0].role, reworded(made[0].parts, self.text))
+        return replace(edit, messages=(new,), condition=condition)  # type: ignore[arg-type]
 
 
 WORDS_OF = {

@@ -2,17 +2,67 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log import operation as edits
 from operations.domain.log.condition import ALWAYS, Condition
-from operations.domain.text.text_edit import TextEditRequest
 from operations.domain.thread.thread import Thread
+from threads.domain.formats.openai.messages import read_messages
+from threads.models import Session
 
-from .values import Index, Key, Tag
+LONGEST_TAG = 100
+
+
+def _not_blank(words: str) -> str:
+    """Words that say something; of any kind, for a pattern would refuse lone surrogates."""
+    if not words.strip():
+        raise ValueError("it must not be empty")
+    return words
+
+
+def _tag(tag: str) -> str:
+    """A tag that can be shown; one that can't is refused in words, with pydantic's own codes."""
+    if len(tag) > LONGEST_TAG:
+        raise PydanticCustomError(
+            "string_too_long", f"A tag has at most {LONGEST_TAG} characters"
+        )
+    if any(character < " " for character in tag):
+        raise PydanticCustomError(
+            "string_pattern_mismatch",
+            "A tag is one line of text, without control characters",
+        )
+    return tag
+
+
+Key = Annotated[str, Field(max_length=40, description="`m12`, `o7` or `o7.0`.")]
+Index = Annotated[int, Field(ge=0, description="0-based index over the originals.")]
+Tag = Annotated[
+    str,
+    Field(
+        min_length=1,
+        json_schema_extra={"maxLength": LONGEST_TAG, "pattern": r"^[^\x00-\x1f]+$"},
+    ),
+    AfterValidator(_tag),
+]
+Words = Annotated[str, AfterValidator(_not_blank), Field(description="Not empty.")]
+
+
+def made_messages(
+    messages: Sequence[dict[str, Any]], field: str
+) -> tuple[edits.New, ...]:
+    """Messages that an operation makes, from what a client sent. Raises Invalid with the place."""
+    given = read_messages(messages, at=(field,))
+    return tuple(edits.New(message.role, message.parts) for message in given)
+
+
+class ActiveTags(BaseModel):
+    """The tags under which conditions are to hold."""
+
+    tags: list[Tag]
 
 
 class ConditionArguments(BaseModel):
@@ -46,11 +96,8 @@ class EditArguments(BaseModel, ABC):
     )
 
     @abstractmethod
-    def edit(self, thread: Thread) -> edits.Edit | TextEditRequest:
-        """The edit with its targets resolved to keys, or one whose text is yet to be found.
-
-        Raises Invalid with the place.
-        """
+    def edit(self, session: Session, thread: Thread) -> edits.Edit:
+        """The edit, its targets resolved in the thread to keys. Raises Invalid with the place."""
 
     def _condition(self, tags: Sequence[str] | None = None) -> Condition:
         if self.condition is not None and tags:

@@ -6,12 +6,22 @@ from pydantic import Field
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log import operation as edits
+from operations.domain.text.wording import reworded
 from operations.domain.thread.thread import Thread
+from operations.log.selectors import load_words
 from threads.domain.message import Role
-from threads.domain.part import Text
+from threads.domain.part import Part, Text
+from threads.models import Session
+from threads.sessions.schemas import MessageData
 
-from .edit import EditArguments, RangeArguments
-from .values import Key, MessageData, Tag, Words, made_messages
+from .edit import (
+    EditArguments,
+    Key,
+    RangeArguments,
+    Tag,
+    Words,
+    made_messages,
+)
 
 
 class TagArguments(RangeArguments):
@@ -20,7 +30,7 @@ class TagArguments(RangeArguments):
     type: Literal["tag"] = "tag"
     tags: list[Tag] = Field(min_length=1)
 
-    def edit(self, thread: Thread) -> edits.Tag:
+    def edit(self, session: Session, thread: Thread) -> edits.Tag:
         """The tag operation."""
         return edits.Tag(
             targets=self.targets_in(thread),
@@ -38,7 +48,7 @@ class DigestArguments(RangeArguments):
         None, description="Short for a condition on all of them."
     )
 
-    def edit(self, thread: Thread) -> edits.Digest:
+    def edit(self, session: Session, thread: Thread) -> edits.Digest:
         """The digest; its summary is a message of role system."""
         return edits.Digest(
             targets=self.targets_in(thread),
@@ -54,11 +64,37 @@ class ReviseArguments(RangeArguments):
     replacements: list[MessageData] = Field(min_length=1)
     tags: list[Tag] | None = None
 
-    def edit(self, thread: Thread) -> edits.Revise:
+    def edit(self, session: Session, thread: Thread) -> edits.Revise:
         """The revise."""
         return edits.Revise(
             targets=self.targets_in(thread),
             messages=made_messages(self.replacements, "replacements"),
+            condition=self._condition(self.tags),
+        )
+
+
+class RewordArguments(RangeArguments):
+    """Show other words in the place of messages: what a dialog takes, for a person types no JSON.
+
+    Of one message all but its words is kept: its calls, images, ids.
+    """
+
+    type: Literal["revise"] = "revise"
+    text: Words
+    role: Literal["user", "assistant", "system"] | None = None
+    tags: list[Tag] | None = None
+
+    def edit(self, session: Session, thread: Thread) -> edits.Revise:
+        """The revise, of one message."""
+        targets = self.targets_in(thread)
+        role: str = self.role or "user"
+        parts: tuple[Part, ...] = (Text(self.text),)
+        if len(targets) == 1 and thread.holds(targets[0]):
+            for now in load_words(session, thread, targets).values():
+                role, parts = self.role or now.role, reworded(now.parts, self.text)
+        return edits.Revise(
+            targets=targets,
+            messages=(edits.New(role, parts),),
             condition=self._condition(self.tags),
         )
 
@@ -69,7 +105,7 @@ class SnipArguments(RangeArguments):
     type: Literal["snip"] = "snip"
     tags: list[Tag] | None = None
 
-    def edit(self, thread: Thread) -> edits.Snip:
+    def edit(self, session: Session, thread: Thread) -> edits.Snip:
         """The snip."""
         return edits.Snip(
             targets=self.targets_in(thread), condition=self._condition(self.tags)
@@ -84,7 +120,7 @@ class CondenseArguments(EditArguments):
     text: Words
     tags: list[Tag] | None = None
 
-    def edit(self, thread: Thread) -> edits.Condense:
+    def edit(self, session: Session, thread: Thread) -> edits.Condense:
         """The condense."""
         try:
             role = thread.role(self.target)

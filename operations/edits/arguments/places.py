@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log import operation as edits
+from operations.domain.thread.moving import order_behind
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import original_key
+from operations.domain.tree.key import made_place, original_index, original_key
+from threads.models import Session
+from threads.sessions.schemas import MessageData
 
-from .edit import EditArguments
-from .values import Index, Key, MessageData, Tag, made_messages
+from .edit import EditArguments, Index, Key, Tag, made_messages
 
 
 class InsertArguments(EditArguments):
@@ -31,7 +33,7 @@ class InsertArguments(EditArguments):
             self.after_idx, self.after = self.after, None
         return self
 
-    def edit(self, thread: Thread) -> edits.Insert:
+    def edit(self, session: Session, thread: Thread) -> edits.Insert:
         """The insert, anchored to a key or the top."""
         return edits.Insert(
             after=self._anchor(thread),
@@ -65,7 +67,7 @@ class ResequenceArguments(EditArguments):
             raise ValueError("give new_order or order")
         return self
 
-    def edit(self, thread: Thread) -> edits.Resequence:
+    def edit(self, session: Session, thread: Thread) -> edits.Resequence:
         """The resequence."""
         if self.order is not None:
             order = tuple(self.order)
@@ -90,3 +92,23 @@ class ResequenceArguments(EditArguments):
                 raise Invalid(f"{index} is listed twice.", at=at, code="duplicate")
             seen.add(index)
             yield original_key(index)
+
+
+class MoveArguments(EditArguments):
+    """Move messages behind another: a resequence as a person says it; no `after`: to the top."""
+
+    type: Literal["resequence"] = "resequence"
+    moved: list[Key] = Field(min_length=1)
+    after: Key | None = None
+
+    @field_validator("after")
+    @classmethod
+    def _is_a_key(cls, key: str | None) -> str | None:
+        if key and original_index(key) is None and made_place(key) is None:
+            raise ValueError("enter a message number")
+        return key
+
+    def edit(self, session: Session, thread: Thread) -> edits.Resequence:
+        """The resequence. Raises NotFound, or Invalid where nothing would move."""
+        order = order_behind(thread, self.moved, self.after)
+        return edits.Resequence(order=order, condition=self._condition())

@@ -8,10 +8,11 @@ from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log import operation as edits
 from operations.domain.text.text_edit import TextEditRequest
 from operations.domain.thread.thread import Thread
+from operations.messages.matching import edit_of
+from threads.models import Session
 
-from .edit import EditArguments
+from .edit import EditArguments, Tag
 from .pattern import MOST_PATTERNS, MOST_SPANS, PatternArguments, SpanArguments
-from .values import Tag
 
 
 class TextArguments(EditArguments):
@@ -38,14 +39,14 @@ class TextArguments(EditArguments):
             raise ValueError("a dry run searches patterns")
         return self
 
-    def edit(self, thread: Thread) -> TextEditRequest:
-        """What is wanted; who records it finds the text. Raises Invalid for a dry run."""
+    def edit(self, session: Session, thread: Thread) -> edits.Replace | edits.Redact:
+        """The edit of the text that is found. Raises Invalid or Conflict, and for a dry run."""
         if self.dry_run:
             raise Invalid("A dry run stands alone.", at=["dry_run"])
-        return self.wanted()
+        return edit_of(session, thread, self.request())
 
-    def wanted(self) -> TextEditRequest:
-        """The text that is to be changed, as it was named."""
+    def request(self) -> TextEditRequest:
+        """The text that is to be changed, as it was named: where it stands is yet to be found."""
         return TextEditRequest(
             kind=self.changes,
             patterns=tuple(one.pattern() for one in self.patterns or ()),

@@ -26,7 +26,7 @@ class EditTool(SessionTool, EditArguments):
         transaction = services.record_edit(
             caller,
             self.session_id,
-            services.request_of(self),
+            self,
             expected_head=self.expected_head,
         )
         return self.answer(transaction)

@@ -160,11 +160,13 @@ def _snip(
 ) -> LogTransaction:
     """Leave out what still stands of a group."""
     keys = tuple(map(original_key, range(group.first, group.last + 1)))
-    request = services.Request(
-        lambda _: Snip(targets=keys), propose=propose, title=f"Drop group {group.id}"
-    )
     return services.record_edit(
-        caller, call.session_id, request, expected_head=call.expected_head
+        caller,
+        call.session_id,
+        Snip(targets=keys),
+        propose=propose,
+        title=f"Drop group {group.id}",
+        expected_head=call.expected_head,
     )
 
 

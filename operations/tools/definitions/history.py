@@ -7,17 +7,13 @@ from pydantic import Field
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from operations.context.slices import keep_matches
-from operations.domain.log.operation import Digest, New
 from operations.domain.text.outline import OutlinedMessage, outline
-from operations.domain.thread.thread import Thread
 from operations.edits import services
-from operations.edits.arguments import Index
+from operations.edits.arguments import DigestArguments, Index
 from operations.edits.presentation import present_edit
 from operations.log.selectors import load_thread
 from operations.messages.groups import MOST_MESSAGES, present_range
 from operations.tools.tool import SessionTool
-from threads.domain.message import Role
-from threads.domain.part import Text
 from threads.models import Session
 from threads.search.services import find_in_session
 from threads.sessions.presentation import present_original
@@ -118,23 +114,22 @@ class SummarizeMessageRange(SessionTool):
         summary = outline(
             [OutlinedMessage(one.row.index, one.role, one.parts) for one in originals]
         )
-        request = services.Request(
-            lambda thread: self._digest(thread, summary), propose=True, title="Outline"
+        digest = DigestArguments.model_validate(
+            {
+                "range": [self.start_idx, self.end_idx - 1],
+                "summary": summary,
+                "propose": True,
+                "title": "Outline",
+            }
         )
         transaction = services.record_edit(
-            caller, self.session_id, request, expected_head=self.expected_head
+            caller, self.session_id, digest, expected_head=self.expected_head
         )
         return {
             "summary": summary,
             "made_by": self.made_by,
             **present_edit(transaction),
         }
-
-    def _digest(self, thread: Thread, summary: str) -> Digest:
-        return Digest(
-            targets=tuple(thread.resolve_range(self.start_idx, self.end_idx - 1)),
-            messages=(New(Role.SYSTEM, (Text(summary),)),),
-        )
 
     def _refuse_what_is_not_there(self, session: Session) -> None:
         if self.start_idx >= self.end_idx:

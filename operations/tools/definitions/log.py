@@ -9,8 +9,9 @@ from pydantic import Field
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from operations.edits import services
-from operations.edits.arguments import AmendArguments, Tag
+from operations.edits.arguments import ActiveTags, AmendArguments
 from operations.edits.presentation import present_transaction
+from operations.edits.services import Act
 from operations.log.presentation import present_operations
 from operations.log.selectors import get_operation, load_history, load_thread
 from operations.log.transaction import LogTransaction
@@ -38,6 +39,12 @@ class OperationTool(Tool):
     @abstractmethod
     def act(self, caller: Caller) -> LogTransaction:
         """Record what is asked for. Raises DomainError."""
+
+    def switch(self, caller: Caller, act: Act) -> LogTransaction:
+        """Switch the operation, take it back or review it."""
+        return services.switch(
+            caller, self.operation_id, act, expected_head=self.expected_head
+        )
 
 
 class ListOperations(SessionTool):
@@ -77,9 +84,7 @@ class RevertOperation(OperationTool):
 
     def act(self, caller: Caller) -> LogTransaction:
         """Take it back."""
-        return services.revert(
-            caller, self.operation_id, expected_head=self.expected_head
-        )
+        return self.switch(caller, Act.REVERT)
 
 
 class ToggleOperation(OperationTool):
@@ -97,9 +102,7 @@ class ToggleOperation(OperationTool):
 
     def act(self, caller: Caller) -> LogTransaction:
         """Switch it."""
-        return services.toggle(
-            caller, self.operation_id, self.active, expected_head=self.expected_head
-        )
+        return self.switch(caller, Act.ON if self.active else Act.OFF)
 
 
 class AcceptOperation(OperationTool):
@@ -113,9 +116,7 @@ class AcceptOperation(OperationTool):
 
     def act(self, caller: Caller) -> LogTransaction:
         """Accept it."""
-        return services.accept(
-            caller, self.operation_id, expected_head=self.expected_head
-        )
+        return self.switch(caller, Act.ACCEPT)
 
 
 class RejectOperation(OperationTool):
@@ -125,9 +126,7 @@ class RejectOperation(OperationTool):
 
     def act(self, caller: Caller) -> LogTransaction:
         """Decline it."""
-        return services.reject(
-            caller, self.operation_id, expected_head=self.expected_head
-        )
+        return self.switch(caller, Act.REJECT)
 
 
 class AmendOperation(OperationTool, AmendArguments):
@@ -185,7 +184,7 @@ class RedoOperation(SessionTool):
         )
 
 
-class SetActiveTags(SessionTool):
+class SetActiveTags(SessionTool, ActiveTags):
     """Set the tags that are active in a session; an empty list sets none.
 
     Operations with a condition apply only while it holds of the active tags. So one thread
@@ -196,8 +195,6 @@ class SetActiveTags(SessionTool):
     """
 
     name = "set_active_tags"
-
-    tags: list[Tag]
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Do it, and answer. Raises DomainError."""

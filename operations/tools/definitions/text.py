@@ -7,17 +7,16 @@ from pydantic import Field, model_validator
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
-from operations.domain.log.edit import Digest, Edit, Replace, Snip, messages_of
-from operations.domain.text.text_edit import TextEditRequest
+from operations.domain.log.edit import Digest, Edit, Snip, messages_of
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from operations.domain.tree.made import New
 from operations.edits import services
+from operations.edits.arguments import ReplaceArguments
 from operations.edits.arguments.pattern import MOST_PATTERNS, PatternArguments
-from operations.edits.presentation import present_recorded, present_transaction
-from operations.find_replace import services as patterns
-from operations.find_replace.services import SpanMatch
+from operations.edits.presentation import present_bundle
+from operations.find_replace.services import SpanMatch, change_by_pattern
 from operations.log.selectors import load_thread, load_words
 from operations.log.transaction import LogTransaction
 from operations.messages.addresses import keys_of_hashes, message_ids
@@ -154,20 +153,14 @@ class PruneContext(SessionTool):
 
     def _replace(self, caller: Caller) -> dict[str, Any]:
         asked = [one for one in self.targets if isinstance(one, PatternArguments)]
-        wanted = TextEditRequest(
-            kind=Replace,
-            patterns=tuple(one.pattern() for one in asked),
-            include_folded=self.include_folded,
-        )
         session = get_session(caller, self.session_id)
+        shared = {"include_folded", "propose", "title"}
+        arguments = ReplaceArguments.model_validate(
+            {"patterns": asked, **self.model_dump(include=shared)}
+        )
         try:
-            transaction, changes = patterns.change_all(
-                caller,
-                self.session_id,
-                wanted,
-                propose=self.propose,
-                title=self.title,
-                expected_head=self.expected_head,
+            transaction, changes = change_by_pattern(
+                caller, self.session_id, arguments, expected_head=self.expected_head
             )
         except DomainError as error:
             if error.at[:1] != ("patterns",):
@@ -191,7 +184,8 @@ class PruneContext(SessionTool):
         transaction = services.record_bundle(
             caller,
             self.session_id,
-            [services.Request(services.given(edit), self.propose) for edit in edits],
+            edits,
+            propose=self.propose,
             title=self.title,
             expected_head=session.head,
         )
@@ -270,11 +264,7 @@ def _answer(
 ) -> dict[str, Any]:
     """What the tool answers, beside what every bundle answers."""
     return {
-        **present_transaction(transaction),
+        **present_bundle(transaction),
         "replacements": replacements,
         "errors": [],
-        "bundle_id": str(transaction.history.rows[transaction.numbers[0]].bundle),
-        "operations": [
-            present_recorded(transaction, number) for number in transaction.numbers
-        ],
     }

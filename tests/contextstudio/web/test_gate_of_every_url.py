@@ -23,6 +23,7 @@ from operations.context.pages.forms import fields_of
 from operations.domain.context.policy import REPLAY
 from operations.edits import services
 from operations.edits.arguments import DigestArguments, EditArguments, SnipArguments
+from operations.edits.lenses import save_lens
 from tests.people import key_of
 from tests.threads.imports.uploads import with_image
 from threads.domain.formats.openai.messages import read_messages
@@ -259,17 +260,14 @@ def places(owner: User, project: Project, stranger: User) -> dict[str, str]:
     session = create_session(caller, project, NewSession(messages=messages))
 
     def record(arguments: EditArguments, *, propose: bool = False) -> str:
-        request = services.Request(arguments.edit, propose=propose)
-        recorded = services.record_edit(caller, session.pk, request)
+        recorded = services.record_edit(caller, session.pk, arguments, propose=propose)
         return str(recorded.history.rows[recorded.numbers[0]].id)
 
     operation = record(DigestArguments(range=(0, 1), summary="Sum"))
     proposal = record(SnipArguments(range=(2, 2)), propose=True)
     snip = SnipArguments(range=(3, 3))
-    bundle = services.record_bundle(
-        caller, session.pk, [services.Request(snip.edit, propose=True)]
-    )
-    services.save_lens(caller, session.pk, "known", ["a"])
+    bundle = services.record_bundle(caller, session.pk, [snip], propose=True)
+    save_lens(caller, session.pk, "known", ["a"])
     key_of(owner, project, name="named")
     brought = Import.objects.create(project=project, name="known")
     source = Source.objects.create(project=project, sha256="0" * 64, size=1, name="x")

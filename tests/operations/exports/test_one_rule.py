@@ -77,8 +77,8 @@ def redact(owner: User, session_id: str, key: str, words: str, secret: str) -> s
     """Mask a word of a message; the id of the operation."""
     start = words.index(secret)
     covered = span(key, start, start + len(secret), secret)
-    request = services.Request(lambda thread: Redact(spans=(covered,)))
-    transaction = services.record_edit(caller(owner), UUID(session_id), request)
+    edit = Redact(spans=(covered,))
+    transaction = services.record_edit(caller(owner), UUID(session_id), edit)
     return str(transaction.history.rows[transaction.numbers[0]].id)
 
 

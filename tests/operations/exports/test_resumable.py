@@ -57,8 +57,8 @@ def test_an_untouched_thread_keeps_every_seal(session: Session) -> None:
 
 
 def test_seals_end_where_something_was_snipped(owner: User, session: Session) -> None:
-    request = services.Request(lambda _: Snip(targets=("m4",)))
-    services.record_edit(caller_of_user(owner), session.pk, request)
+    edit = Snip(targets=("m4",))
+    services.record_edit(caller_of_user(owner), session.pk, edit)
     assert seals(session, "effective") == ["seal-0", "seal-1"]
     assert len(seals(session, "original")) == TURNS
 
@@ -68,8 +68,8 @@ def test_seals_end_where_something_was_redacted_in_the_originals_too(
 ) -> None:
     word = "Question"
     span = Span(key="m2", part=0, start=0, end=len(word), sha256=fingerprint(word))
-    request = services.Request(lambda _: Redact(spans=(span,)))
-    services.record_edit(caller_of_user(owner), session.pk, request)
+    edit = Redact(spans=(span,))
+    services.record_edit(caller_of_user(owner), session.pk, edit)
     assert seals(session, "effective") == seals(session, "original") == ["seal-0"]
 
 

@@ -41,8 +41,7 @@ def span(key: str, words: str = WORDS) -> Span:
 
 def redact(caller: Caller, session_id: str, *spans: Span, **more: Any) -> str:
     edit = Redact(spans=spans, **more)
-    request = services.Request(lambda thread: edit)
-    transaction = services.record_edit(caller, UUID(session_id), request)
+    transaction = services.record_edit(caller, UUID(session_id), edit)
     return str(transaction.history.rows[transaction.numbers[0]].id)
 
 

@@ -25,8 +25,7 @@ def masked(page: Page, owner: User) -> Page:
 def redact(page: Page, owner: User, condition: Condition) -> None:
     span = Span(key="m5", part=0, start=0, end=len(SECRET), sha256=fingerprint(SECRET))
     edit = Redact(spans=(span,), condition=condition)
-    request = services.Request(lambda thread: edit)
-    services.record_edit(caller(owner), page.session.pk, request)
+    services.record_edit(caller(owner), page.session.pk, edit)
 
 
 @pytest.mark.parametrize("view", ["annotated", "effective", "original"])

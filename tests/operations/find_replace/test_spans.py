@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import AuditEntry, Project, User
-from operations.find_replace import services as patterns
+from operations.find_replace import services
 from operations.log.cache import forget_everything
 from tests.operations.support.rest import Tools, get, operate, post
 from tests.operations.support.rest import thread as thread_of
@@ -164,11 +164,11 @@ def test_each_match_may_have_a_switch_of_its_own(
     from operations.edits.arguments import ReplaceArguments
 
     place = ("key", "part", "start", "end", "sha256")
-    wanted = ReplaceArguments(
+    arguments = ReplaceArguments(
         spans=[{name: one[name] for name in place} for one in matches]  # type: ignore[misc]
-    ).wanted()
-    transaction = patterns.change_each(
-        caller(owner), UUID(session_id), wanted, expected_head=0
+    )
+    transaction = services.change_by_span(
+        caller(owner), UUID(session_id), arguments, expected_head=0
     )
     assert transaction.numbers == [1, 2, 3]
     forget_everything()
@@ -176,4 +176,4 @@ def test_each_match_may_have_a_switch_of_its_own(
     assert len({one["bundle_id"] for one in operations}) == 1
     post(agent, f"/api/operations/{operations[0]['id']}/toggle", {"active": False})
     assert reads(agent, session_id)[6:8] == [TEXTS[6], "second  and "]
-    assert patterns.suggestions(session)[0].kind == "pip"
+    assert services.suggestions(session)[0].kind == "pip"

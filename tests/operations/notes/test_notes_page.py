@@ -115,9 +115,7 @@ def test_what_is_redacted_is_masked_in_notes(
     page.post("notes", act="state", content="Goal: Question 0")
     assert text(page).count("Question 0") > 2
     span = Span(key="m0", part=0, start=0, end=10, sha256=fingerprint("Question 0"))
-    services.record_edit(
-        caller(editor), stated.pk, services.Request(lambda _: Redact(spans=(span,)))
-    )
+    services.record_edit(caller(editor), stated.pk, Redact(spans=(span,)))
     assert "Question 0" not in text(page, compare="1")
 
 

@@ -103,12 +103,11 @@ def service(user: User, project: Project, session_id: str) -> Door:
             edit = arguments.validate_python({"type": kind, **fields})
         except ValidationError as error:
             return _refused(wrong_shape(error.errors(), place=lambda at: at[1:]))
-        request = services.Request(edit.edit, propose=edit.propose)
         try:
             transaction = services.record_edit(
                 caller_of_user(user),
                 uuid.UUID(session_id),
-                request,
+                edit,
                 expected_head=edit.expected_head,
             )
         except DomainError as error:

@@ -59,8 +59,8 @@ def test_a_compaction_that_would_cut_through_somebodys_fold_waits_as_a_proposal(
 
     short = stub(*says("1", "2", "3"), id="a")
     (session,) = take(short).sessions
-    request = services.Request(lambda _: Snip(targets=("m1", "m2")))
-    services.record_edit(caller, session.pk, request)
+    edit = Snip(targets=("m1", "m2"))
+    services.record_edit(caller, session.pk, edit)
     longer = short + stub({"compact": [0, 1], "into": ["Both."]})[len(stub()) :]
     imported = take(longer)
     assert LogEntry.objects.get(number=2).proposed

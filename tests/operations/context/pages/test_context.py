@@ -54,7 +54,7 @@ def test_what_is_redacted_is_in_no_comparison(
     services.record_edit(
         caller(editor),
         session.pk,
-        services.Request(lambda _: Redact(spans=(span,))),
+        Redact(spans=(span,)),
     )
     for against in ("", "original"):
         assert "Question 0" not in content(page, against=against)

@@ -2,7 +2,7 @@
 
 from operations.domain.log.edit import named_keys
 from operations.domain.log.operation import Toggle
-from operations.domain.thread.expand_targets import expanded
+from operations.domain.thread.check import expanded
 from tests.operations.support.builders import digest, insert, keys, snip, thread
 
 

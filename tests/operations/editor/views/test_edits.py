@@ -68,6 +68,19 @@ def test_a_revise_of_one_message_keeps_its_calls(page: Page) -> None:
     assert [part.kind for part in made.parts] == ["text", "tool_call"]
 
 
+def test_a_revise_of_a_result_leaves_it_a_result(page: Page) -> None:
+    assert (
+        'name="role"' not in page.get("dialogs/revise", targets="m2").content.decode()
+    )
+    assert 'name="role"' in page.get("dialogs/revise", targets="m3 m4").content.decode()
+    page.edit("revise", targets="m2", text="Shorter")
+    page.session.refresh_from_db()
+    made = load_thread(page.session).made("o1.0")
+    assert made is not None
+    assert made.role == "tool"
+    assert [part.kind for part in made.parts] == ["tool_result"]
+
+
 def test_a_revise_shows_the_difference_of_words(page: Page) -> None:
     content = page.edit(
         "revise", targets="m4", text="Answer five", role=""
@@ -156,6 +169,19 @@ def test_a_dialog_without_words_is_refused_in_place(page: Page) -> None:
     answer = page.edit("digest", targets="m2", summary="", dialog="1")
     assert answer.status_code == 422
     assert 'aria-invalid="true"' in answer.content.decode()
+
+
+def test_what_the_arguments_refuse_is_said_at_the_field_it_was_typed_in(
+    page: Page,
+) -> None:
+    digest = {"targets": "m2", "dialog": "1"}
+    blank = page.edit("digest", **digest, summary=" ").content.decode()
+    assert 'id="id_summary_error">It must not be empty.' in blank
+    long = page.edit("digest", **digest, summary="Sum", tags="x" * 101).content.decode()
+    assert 'id="id_tags_error">A tag has at most 100 characters.' in long
+    moved = {"moved": "m3", "dialog": "1", "number": "three"}
+    lost = page.edit("resequence", **moved).content.decode()
+    assert 'id="id_number_error">Enter a message number.' in lost
 
 
 def test_amending_gives_a_new_version_and_its_difference(page: Page) -> None:

@@ -79,8 +79,8 @@ def test_events_are_not_shown_where_something_is_redacted(
     session = take(caller, project, *says("secret"), echo, id="a")
     sha256 = fingerprint("secret")
     span = Span(key="m0", part=0, start=0, end=6, sha256=sha256)
-    request = services.Request(lambda _: Redact(spans=(span,)))
-    services.record_edit(caller, session.pk, request)
+    edit = Redact(spans=(span,))
+    services.record_edit(caller, session.pk, edit)
     page = content(browser, f"/sessions/{session.pk}/events")
     assert "secret" not in page
     assert "redacted" in page

@@ -45,8 +45,8 @@ def test_what_a_message_reads_is_found_not_what_it_read_before(
 
     sha256 = fingerprint("Question")
     span = Span(key="m5", part=0, start=0, end=8, sha256=sha256, text="Riddle")
-    request = services.Request(lambda thread: Replace(spans=(span,)))
-    services.record_edit(caller(editor), page.session.pk, request)
+    edit = Replace(spans=(span,))
+    services.record_edit(caller(editor), page.session.pk, edit)
     assert found(page, "question") == ["m0", "m10", "m15"]
     assert found(page, "riddle") == ["m5"]
     assert found(page, "question", "original") == ["m0", "m5", "m10", "m15"]

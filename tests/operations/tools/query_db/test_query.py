@@ -115,8 +115,8 @@ def test_what_is_redacted_is_not_there(session: Session, owner: User):
     span = Span(
         key="m1", part=0, start=start, end=start + 4, sha256=fingerprint("4711")
     )
-    request = services.Request(lambda thread: Redact(spans=(span,)))
-    services.record_edit(caller(owner), session.pk, request)
+    edit = Redact(spans=(span,))
+    services.record_edit(caller(owner), session.pk, edit)
     session.refresh_from_db()
     assert ask(session, "SELECT id FROM messages WHERE content LIKE '%4711%'") == []
     assert ask(

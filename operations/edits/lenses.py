@@ -1,0 +1,44 @@
+"""Lenses: the named sets of active tags of a session."""
+
+import uuid
+from collections.abc import Sequence
+
+from django.db.transaction import atomic
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.rights import Right
+from operations.models import Lens
+from threads.models import Session
+from threads.store.selectors import get_session
+
+LONGEST_NAME = 100
+"""Characters in the name of a lens."""
+
+
+def list_lenses(session: Session) -> list[Lens]:
+    """The named sets of tags of a session, by name."""
+    return list(Lens.objects.filter(session=session).order_by("name"))
+
+
+@atomic
+def save_lens(
+    caller: Caller, session_id: uuid.UUID, name: str, tags: Sequence[str]
+) -> Lens:
+    """Name a set of active tags, or change what a name stands for."""
+    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    if not (0 < len(name) <= LONGEST_NAME and name.isprintable()):
+        raise Invalid(
+            f"The name of a lens has 1 to {LONGEST_NAME} characters.", at=["name"]
+        )
+    lens, _ = Lens.objects.update_or_create(
+        session=session, name=name, defaults={"tags": list(dict.fromkeys(tags))}
+    )
+    return lens
+
+
+@atomic
+def delete_lens(caller: Caller, session_id: uuid.UUID, name: str) -> None:
+    """Forget a named set of active tags; one that is not there is forgotten already."""
+    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    Lens.objects.filter(session=session, name=name).delete()
