@@ -22,8 +22,7 @@ from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import Span
 from threads.domain.formats.kit.items import Item, Items, attempt, items_in
-from threads.domain.formats.kit.transcripts import at_least_one
-from threads.domain.formats.kit.transcripts import transcript as transcript_of
+from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.transcript import (

@@ -14,8 +14,7 @@ from threads.domain.formats.io import fields, source
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import Line, Span
 from threads.domain.formats.kit.items import Item, Items, attempt
-from threads.domain.formats.kit.transcripts import at_least_one
-from threads.domain.formats.kit.transcripts import transcript as transcript_of
+from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Parent, Relation, Transcript, Warning
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import Span
 from threads.domain.formats.kit.items import Opener, items_in, opened
@@ -36,7 +36,7 @@ OWN = re.compile(
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The samples of a `.json` log, or one sample by itself."""
     skipped: list[Warning] = []
-    members = inspect_sample.members_at(file, 0, skipped)
+    members = json_file.members(file, 0, skipped)
     opener = opened(file)
     if "eval" in members:
         run = _run(file, members, "")
@@ -78,14 +78,14 @@ def _roots(folder: Folder) -> Iterator[str]:
             if root == name or (root and not root.endswith("/")):
                 continue
             with member.open() as file:
-                if {"version", "eval"} <= inspect_sample.members_at(file, 0, []).keys():
+                if {"version", "eval"} <= json_file.members(file, 0, []).keys():
                     yield root
 
 
 def _samples(own: dict[str, Member]) -> Iterator[Transcript]:
     head = next(own[name] for name in HEADS if name in own)
     with head.open() as file:
-        run = _run(file, inspect_sample.members_at(file, 0, []), head.name)
+        run = _run(file, json_file.members(file, 0, []), head.name)
     for name in sorted((n for n in own if n.startswith("samples/")), key=_natural):
         member = own[name]
         skipped: list[Warning] = []
@@ -104,9 +104,9 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 
 def _run(file: BinaryIO, members: Members, name: str) -> LogRun:
-    said = fields.mapping(inspect_sample.value_at(file, members, "eval"))
+    said = fields.mapping(json_file.get(file, members, "eval"))
     span = members["eval"]
-    status = inspect_sample.as_text(inspect_sample.value_at(file, members, "status"))
+    status = inspect_sample.as_text(json_file.get(file, members, "status"))
     return LogRun(
         id=fields.word(said, "eval_id", "run_id"),
         task=fields.text(said, "task"),
@@ -120,11 +120,9 @@ def _sample(
     file: BinaryIO, start: int, opener: Opener, run: LogRun, skipped: list[Warning]
 ) -> Transcript | None:
     """The conversation of the sample that begins here; None where it holds no message."""
-    members = inspect_sample.members_at(file, start, skipped)
-    id_, epoch = (
-        inspect_sample.value_at(file, members, name) for name in ("id", "epoch")
-    )
-    uuid = inspect_sample.as_text(inspect_sample.value_at(file, members, "uuid"))
+    members = json_file.members(file, start, skipped)
+    id_, epoch = (json_file.get(file, members, name) for name in ("id", "epoch"))
+    uuid = inspect_sample.as_text(json_file.get(file, members, "uuid"))
     if next(inspect_sample.messages(file, members, skipped), None) is None:
         return None
     items = items_in(opener, inspect_sample.reading(members, run))

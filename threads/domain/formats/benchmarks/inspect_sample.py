@@ -126,7 +126,7 @@ def _tell_of_the_last(
     file: BinaryIO, members: Members, told: dict[str, MessageNote]
 ) -> None:
     """The sample's output is the reply to its last request: its usage, if no event says it."""
-    output = fields.mapping(value_at(file, members, "output"))
+    output = fields.mapping(json_file.get(file, members, "output"))
     id_ = _reply_id(output)
     known = told.get(id_, UNTOLD)
     if id_ and known.usage is None:
@@ -154,8 +154,8 @@ def _finder(file: BinaryIO, members: Members) -> Find:
         nonlocal spans
         if spans is None:
             held = members.get("attachments")
-            spans = {} if held is None else members_at(file, held.start, [])
-        return as_text(value_at(file, spans, name)) if name in spans else None
+            spans = {} if held is None else json_file.members(file, held.start, [])
+        return as_text(json_file.get(file, spans, name)) if name in spans else None
 
     return find
 
@@ -166,20 +166,6 @@ def elements(
     """The elements of a list; none where there is no list."""
     if span is not None and json_file.is_list(file, span):
         yield from json_file.children(file, span.start, warnings)
-
-
-def members_at(file: BinaryIO, start: int, warnings: list[Warning]) -> Members:
-    """The places of the members of the object that begins here."""
-    return {
-        child.key: child.span
-        for child in json_file.children(file, start, warnings)
-        if isinstance(child.key, str)
-    }
-
-
-def value_at(file: BinaryIO, members: Members, name: str) -> JSON:
-    """The value of a member; None where there is none."""
-    return json_file.known_value(file, members[name], []) if name in members else None
 
 
 def as_text(value: JSON) -> str:

@@ -14,8 +14,7 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, text_lines
 from threads.domain.formats.io.source import Span
 from threads.domain.formats.kit.items import Item, Items
-from threads.domain.formats.kit.transcripts import at_least_one
-from threads.domain.formats.kit.transcripts import transcript as transcript_of
+from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import Text

@@ -95,7 +95,11 @@ def is_list(file: BinaryIO, span: Span) -> bool:
 
 def element(file: BinaryIO, span: Span, warnings: list[Warning]) -> Element:
     """What stands at a place; with `BROKEN` and one more warning where it can't be read."""
-    return Element(value(file, span, (span.record,), warnings), span)
+    try:
+        return Element(source.read_span(file, span), span)
+    except Invalid as error:
+        warnings.append(warning(error, (span.record,)))
+        return Element(BROKEN, span)
 
 
 def value(file: BinaryIO, span: Span, at: Place, warnings: list[Warning]) -> JSON:

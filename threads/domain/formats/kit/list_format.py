@@ -19,7 +19,7 @@ from threads.domain.part import JSON
 from threads.domain.transcript import Event, Transcript, Warning
 
 from .items import Item, Items, attempt
-from .transcripts import at_least_one, transcript
+from .transcripts import at_least_one, transcript_of
 
 ReadElement = Callable[[Element], Iterable[Item]]
 """The items of an element. Raises Invalid where it is none of the format's."""
@@ -97,7 +97,7 @@ class ListFormat:
     def transcript(self, items: Items, values: Values, name: str) -> Transcript | None:
         """The conversation of an object; None where it holds no message."""
         known = self.known(values, name) if self.known else {}
-        made = transcript(items, format=self.name, **known)
+        made = transcript_of(items, format=self.name, **known)
         if made is None or self.title is None:
             return made
         return replace(made, title=fields.one_line(self.title(values, made.title)))

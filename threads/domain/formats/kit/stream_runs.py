@@ -18,8 +18,7 @@ from threads.domain.part import Part, Text, ToolCall
 from threads.domain.transcript import Transcript, Warning
 
 from .items import Item, Items
-from .transcripts import at_least_one
-from .transcripts import transcript as transcript_of
+from .transcripts import at_least_one, transcript_of
 
 MOST_HELD = 16 << 20
 """Bytes of lines that become one message: what is told beyond them is the next one's."""

@@ -46,7 +46,9 @@ def title_of(messages: Iterable[Item]) -> str:
     return titles.of_texts(message.text for message in said)
 
 
-def transcript(items: Items, *, title: str = "", **members: Any) -> Transcript | None:
+def transcript_of(
+    items: Items, *, title: str = "", **members: Any
+) -> Transcript | None:
     """The transcript of items, named by its user's first words where no title is known.
 
     None where not one message can be read.

@@ -22,8 +22,7 @@ from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import Span
 from threads.domain.formats.kit.items import Item, Items, attempt
 from threads.domain.formats.kit.list_format import ListFormat, Values
-from threads.domain.formats.kit.transcripts import at_least_one
-from threads.domain.formats.kit.transcripts import transcript as transcript_of
+from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Event, Transcript, Warning
 
