@@ -4,7 +4,6 @@ import "./base/toast.js";
 import "./base/keys.js";
 import "./base/key_sheet.js";
 import "./base/palette.js";
-import "./base/places.js";
 import { say } from "./base/announce.js";
 import { define } from "./base/actions.js";
 
@@ -17,6 +16,11 @@ async function copy(id) {
 function save(pressed) {
   const shown = pressed.closest("dialog") ?? document.querySelector("dialog[open]");
   shown?.querySelector("form")?.requestSubmit();
+}
+
+// The pages of a session: each link that names its place is a command too.
+for (const link of document.querySelectorAll("a[data-place]")) {
+  define({ [link.dataset.place]: () => location.assign(link.href) });
 }
 
 define({

@@ -10,9 +10,12 @@ import { followAddress, jumpToNumber } from "./thread/jump.js";
 import { watchLedger } from "./editing/ledger.js";
 import { catchUp, stayLive } from "./thread/live.js";
 import { watchMenus } from "./editing/menus.js";
-import { letGo } from "./editing/move.js";
+import { clearCut } from "./editing/move.js";
+import { setContext } from "./base/keys.js";
 import { offerNumbers } from "./base/palette.js";
+import { rowAt } from "./thread/rows.js";
 import { inTurn } from "./base/requests.js";
+import { session } from "./thread/session.js";
 import { clearSelection, watchSelection } from "./thread/selection.js";
 import { watchStaging } from "./editing/staging.js";
 import { watchMinimap } from "./thread/minimap.js";
@@ -22,7 +25,9 @@ import { define } from "./base/actions.js";
 // A swap is shown at once: a row that keeps its old classes for a moment would flicker.
 Object.assign(htmx.config, { defaultSettleDelay: 0, defaultSwapDelay: 0 });
 
-define({ escape: () => letGo() || clearSelection() });
+setContext((element) => ({ mayEdit: !session.readOnly, isRow: Boolean(rowAt(element)) }));
+
+define({ escape: () => clearCut() || clearSelection() });
 
 watchChunks(() => inTurn(catchUp));
 watchSelection();

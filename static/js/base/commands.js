@@ -69,12 +69,9 @@ export const COMMANDS = [
   { group: "General", action: "keys", name: "Keyboard shortcuts", keys: ["?"], once: true },
 ];
 
-const SIGNS = {
-  ArrowUp: "↑", ArrowDown: "↓", Enter: "↵", Escape: "Esc", Mod: navigator.platform.startsWith("Mac") ? "⌘" : "Ctrl",
-};
-
-/** A sequence of strokes as it is printed upon key caps: "Mod+Shift+z" → "Ctrl Shift Z". */
-export const printed = (sequence) => sequence.split(" ").map((stroke) => {
-  const parts = stroke.split("+");
-  return parts.map((part) => SIGNS[part] ?? (parts.length > 1 && part.length === 1 ? part.toUpperCase() : part)).join(" ");
-}).join(" ");
+/** Commands whose words begin with the words that were typed, in any order. */
+export function matching(commands, typed) {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const begins = (name, word) => name.toLowerCase().split(/[\s:,]+/).some((part) => part.startsWith(word));
+  return commands.filter(({ name }) => words.every((word) => begins(name, word)));
+}

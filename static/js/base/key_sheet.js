@@ -1,8 +1,8 @@
 /** The sheet of keys, made from the table of commands, and the switch for single keys. */
-import { printed } from "./commands.js";
 import { element } from "./fragment.js";
 import { liveCommands, singleKeys, switchSingleKeys } from "./keys.js";
 import { define } from "./actions.js";
+import { printed } from "./strokes.js";
 
 const sheet = document.getElementById("keys");
 

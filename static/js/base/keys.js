@@ -1,18 +1,22 @@
 /** The one listener for keys. It finds the command of a stroke and runs its action. */
 import { COMMANDS } from "./commands.js";
-import { rowAt } from "../thread/rows.js";
-import { session } from "../thread/session.js";
 import { knows, run } from "./actions.js";
+import { match, strokeOf } from "./strokes.js";
 
 const SWITCH = "single-keys";
 const SEQUENCE_MS = 900;
 const TAKES_TEXT = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true],"
   + " [role=listbox], [role=option], [role=combobox]";
-const MODIFIERS = ["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock"];
 
 let typed = "";
 let timer = 0;
 let held = 0;
+let context = () => ({ mayEdit: false, isRow: false });
+
+/** A page with a thread says of an element whether it stands in a row, and whether one may edit. */
+export function setContext(ask) {
+  context = ask;
+}
 
 /** Let no single key do anything until the answer is called: what is typed early is no command. */
 export function holdKeys() {
@@ -26,28 +30,16 @@ export const switchSingleKeys = (on) => localStorage.setItem(SWITCH, on ? "on" :
 
 /** The commands that do something on this page, for this person. */
 export const liveCommands = () => COMMANDS.filter(
-  (command) => knows(command.action) && !(command.edits && session.readOnly),
+  (command) => knows(command.action) && (!command.edits || context(document.body).mayEdit),
 );
 
-/** A stroke as the table writes it: shift is part of a letter, and named beside other keys. */
-function strokeOf(event) {
-  const named = event.key.length > 1;
-  const control = event.ctrlKey || event.metaKey;
-  const letter = control && !named ? event.key.toLowerCase() : event.key;
-  return [control && "Mod", event.altKey && "Alt", event.shiftKey && (named || control) && "Shift", letter]
-    .filter(Boolean).join("+");
-}
-
-/** The command of what was typed; undefined for none, null while more strokes may follow. */
+/** The command of what was typed; none while more strokes may follow. */
 function commandOf(stroke) {
-  const sequence = typed ? `${typed} ${stroke}` : stroke;
-  const live = liveCommands();
-  const found = live.find(({ keys }) => keys.includes(sequence));
-  const begins = live.some(({ keys }) => keys.some((key) => key.startsWith(`${sequence} `)));
-  typed = !found && begins ? sequence : "";
+  const found = match(liveCommands(), typed, stroke);
+  typed = found.typed;
   clearTimeout(timer);
   if (typed) timer = setTimeout(() => { typed = ""; }, SEQUENCE_MS);
-  return found ?? (typed ? null : undefined);
+  return found.command;
 }
 
 const dialogIsOpen = () => Boolean(document.querySelector("dialog[open]"));
@@ -61,14 +53,14 @@ function isTaken(event, stroke) {
   if (dialogIsOpen() || menuIsOpen() || target.matches(TAKES_TEXT)) return true;
   if (stroke === "Escape") return Boolean(document.querySelector(":popover-open"));
   if (stroke === "Enter") return !target.matches("article");
-  if (stroke.startsWith("Shift+Arrow")) return !rowAt(target);
+  if (stroke.startsWith("Shift+Arrow")) return !context(target).isRow;
   const isText = stroke === "Mod+x" || stroke === "Mod+v";
   return isText && Boolean(String(getSelection()));
 }
 
 function onKey(event) {
-  if (MODIFIERS.includes(event.key)) return;
   const stroke = strokeOf(event);
+  if (!stroke) return;
   const isSingle = !event.ctrlKey && !event.metaKey && !event.altKey && event.key.length === 1;
   if (isTaken(event, stroke) || (isSingle && held)) return;
   if (isSingle && !singleKeys() && stroke !== "?") return;

@@ -1,8 +1,9 @@
 /** The palette: every command of the page by its words, with its keys, and "#210" to go there. */
-import { printed } from "./commands.js";
+import { matching } from "./commands.js";
 import { element } from "./fragment.js";
 import { liveCommands } from "./keys.js";
 import { define, knows, run } from "./actions.js";
+import { printed } from "./strokes.js";
 
 const HIDDEN = ["palette", "escape", "save"];
 const dialog = document.getElementById("palette");
@@ -19,18 +20,15 @@ function item({ name, keys, action, number }, place) {
   return made;
 }
 
-/** Commands whose words begin with the words that were typed, in any order. */
-function matching(typed) {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+/** What is offered for what was typed: commands, or for a number the message with it. */
+function offered(typed) {
   const number = typed.match(/^[#:]?\s*(\d+)$/)?.[1];
-  const commands = liveCommands().filter(({ name, action }) => !HIDDEN.includes(action)
-    && words.every((word) => name.toLowerCase().split(/[\s:,]+/).some((part) => part.startsWith(word))));
-  if (!number || !knows("go-to-number")) return commands;
-  return [{ name: `Go to message #${number}`, action: "go-to-number", number }];
+  if (number && knows("go-to-number")) return [{ name: `Go to #${number}`, action: "go-to-number", number }];
+  return matching(liveCommands().filter(({ action }) => !HIDDEN.includes(action)), typed);
 }
 
 function refill() {
-  const commands = matching(input.value.trim());
+  const commands = offered(input.value.trim());
   list.replaceChildren(...commands.map(item));
   document.getElementById("palette-none").hidden = commands.length > 0;
   choose(0);

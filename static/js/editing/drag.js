@@ -4,6 +4,7 @@
  */
 import { say } from "../base/announce.js";
 import { pin } from "../thread/chunks.js";
+import { edgeSpeed, isOwnPlace } from "./dropping.js";
 import { moveBehind } from "./move.js";
 import { nameOf, rowAt } from "../thread/rows.js";
 import { allSections, besides, isLoaded, positionOf } from "../thread/sections.js";
@@ -14,7 +15,6 @@ const SLOP_PX = 6;
 const PRESS_MS = 250;
 const EDGE_PX = 90;
 const BARS_PX = 80;
-const FASTEST_PX = 46;
 
 const line = document.getElementById("drop");
 const preview = document.getElementById("drag-preview");
@@ -90,7 +90,7 @@ function spotAt(y) {
     const above = y < (top + bottom) / 2;
     const behind = above ? rowBefore(row) : row;
     if (behind === undefined) return null;
-    return { row: behind, y: above ? top : bottom, same: isOwnPlace(behind) };
+    return { row: behind, y: above ? top : bottom, same: staysBehind(behind) };
   }
   return null;
 }
@@ -103,22 +103,19 @@ function rowBefore(row) {
   return section.lastElementChild ?? undefined;
 }
 
-/** Behind one that travels itself, or behind the one before it, nothing would change. */
-function isOwnPlace(behind) {
-  if (behind && drag.keys.includes(behind.dataset.key)) return true;
-  const only = drag.keys.length === 1 && rowOf(drag.keys[0]);
-  return Boolean(only) && positionOf(only) === (behind ? positionOf(behind) : -1) + 1;
+/** Whether a drop behind this row would change nothing. */
+function staysBehind(behind) {
+  const placed = (row) => row && { key: row.dataset.key, position: positionOf(row) };
+  const only = drag.keys.length === 1 ? rowOf(drag.keys[0]) : null;
+  return isOwnPlace(drag.keys, placed(behind), placed(only));
 }
 
 /** Near an edge the thread scrolls, the faster the nearer and the longer. */
 function roll(now) {
   if (!drag?.active) return;
-  const above = Math.min(0, drag.y - BARS_PX - EDGE_PX);
-  const depth = above || Math.max(0, drag.y - innerHeight + EDGE_PX);
-  if (depth) {
+  const speed = edgeSpeed(drag.y, { top: BARS_PX, bottom: innerHeight }, now - (drag.since ?? now));
+  if (speed) {
     drag.since ??= now;
-    const patience = Math.min(1, 0.25 + (now - drag.since) / 2500);
-    const speed = Math.max(-1, Math.min(1, depth / EDGE_PX)) * FASTEST_PX * patience;
     scrollBy({ top: speed, behavior: "instant" });
     follow();
   } else drag.since = undefined;

@@ -7,7 +7,7 @@ import { positionOf } from "../thread/sections.js";
 import { selectedKeys, settled, targetsFor } from "../thread/selection.js";
 import { feed, session } from "../thread/session.js";
 import { define } from "../base/actions.js";
-import { edit, write } from "../thread/writes.js";
+import { edit, write } from "../thread/patch.js";
 
 /** The row a action is about, and the operation, if it is upon one. */
 const rowFor = (source) => rowAt(source) ?? currentRow();

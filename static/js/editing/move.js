@@ -6,7 +6,7 @@ import { locate, positionOf } from "../thread/sections.js";
 import { isSelected, targetsFor } from "../thread/selection.js";
 import { rowOf, session } from "../thread/session.js";
 import { define } from "../base/actions.js";
-import { edit } from "../thread/writes.js";
+import { edit } from "../thread/patch.js";
 
 let cutKeys = [];
 
@@ -69,7 +69,7 @@ async function moveFar(row, direction) {
 }
 
 function cut(row) {
-  letGo();
+  clearCut();
   cutKeys = targetsFor(row, { preferRow: !isSelected(row?.dataset.key) });
   for (const key of cutKeys) rowOf(key)?.classList.add("is-dragged");
   say(`Cut ${wordsFor(cutKeys)}. Go to the new position and paste with Control V.`);
@@ -78,14 +78,14 @@ function cut(row) {
 async function paste(row) {
   if (!cutKeys.length) return say("There is nothing to paste.");
   const keys = cutKeys;
-  letGo();
+  clearCut();
   return moveBehind(keys, row.dataset.key, nameOf(row));
 }
 
 export const somethingIsCut = () => cutKeys.length > 0;
 
 /** Forget what was cut; true when there was something. */
-export function letGo() {
+export function clearCut() {
   const had = cutKeys.length > 0;
   for (const key of cutKeys) rowOf(key)?.classList.remove("is-dragged");
   cutKeys = [];

@@ -5,7 +5,7 @@
 import { say } from "../base/announce.js";
 import { feed, session } from "../thread/session.js";
 import { define } from "../base/actions.js";
-import { write } from "../thread/writes.js";
+import { write } from "../thread/patch.js";
 
 const kept = `staging:${session.id}`;
 

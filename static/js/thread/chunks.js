@@ -8,7 +8,7 @@ import { send } from "../base/requests.js";
 import { firstSeen, rowAt, tendTabOrder } from "./rows.js";
 import {
   allSections, countOf, firstBelow, isLoaded, loadedRanges, locate, numberRows, positionOf, readSections,
-  renew, rowAtPosition, sectionAt, splice, startOf, sumOfCounts,
+  resetSections, rowAtPosition, sectionAt, splice, startOf, sumOfCounts,
 } from "./sections.js";
 import { feed, knowsLoaded, rowOf, session } from "./session.js";
 
@@ -182,7 +182,7 @@ export async function reload() {
   const top = row?.getBoundingClientRect().top ?? 0;
   const before = row ? positionOf(row) : 0;
   const at = await locate({ key: row?.dataset.key ?? "" }).catch(() => null) ?? { position: before, key: "" };
-  renew(session.total);
+  resetSections(session.total);
   start();
   const found = await bring(at.position);
   const again = rowOf(at.key) ?? found;

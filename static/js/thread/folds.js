@@ -1,13 +1,12 @@
 /** Opening and closing: folds show their originals, brief rows their text. The server remembers. */
 import { say } from "../base/announce.js";
 import { fragment } from "../base/fragment.js";
-import { replaceRow } from "./patch.js";
+import { replaceRow, write } from "./patch.js";
 import { keepPlace } from "./scroll_anchor.js";
 import { inTurn, text } from "../base/requests.js";
 import { currentRow, isMarker, isTop, nameOf, own, rowAt, tendTabOrder } from "./rows.js";
 import { feed, rowOf, session } from "./session.js";
 import { define } from "../base/actions.js";
-import { write } from "./writes.js";
 
 function depthOf(row) {
   let depth = 0;

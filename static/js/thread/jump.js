@@ -2,6 +2,7 @@
 import { say } from "../base/announce.js";
 import { bring } from "./chunks.js";
 import { openFold } from "./folds.js";
+import { keyOfHash } from "./positions.js";
 import { firstSeen, focusRow, makeCurrent, neighbour, own, rowAt } from "./rows.js";
 import { besides, countOf, isLoaded, locate, startOf } from "./sections.js";
 import { extendBy, selectedKeys } from "./selection.js";
@@ -119,6 +120,6 @@ define({
 
 /** An address that ends in #n-m12 leads to that message. */
 export function followAddress() {
-  const id = decodeURIComponent(location.hash.slice(1));
-  if (id.startsWith("n-")) jumpTo(id.slice(2).replace("_", "."));
+  const key = keyOfHash(location.hash);
+  if (key) jumpTo(key);
 }

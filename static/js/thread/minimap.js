@@ -1,10 +1,9 @@
 /** The minimap: a frame shows what part of the thread is seen, a press goes there. */
 import { bring } from "./chunks.js";
+import { minimapFrame, minimapPosition } from "./positions.js";
 import { focusRow } from "./rows.js";
 import { allSections, countOf, firstBelow, startOf } from "./sections.js";
 import { feed, session } from "./session.js";
-
-const UNITS = 1000;
 
 /** The position in the thread, with fractions, at a height of the viewport. */
 function positionAt(height) {
@@ -18,10 +17,9 @@ function positionAt(height) {
 function show() {
   const view = document.getElementById("minimap-view");
   if (!view) return;
-  const scale = UNITS / Math.max(1, session.total);
-  const [top, bottom] = [positionAt(100) * scale, positionAt(innerHeight) * scale];
-  view.setAttribute("y", top.toFixed(1));
-  view.setAttribute("height", Math.max(4, bottom - top).toFixed(1));
+  const { y, height } = minimapFrame(positionAt(100), positionAt(innerHeight), session.total);
+  view.setAttribute("y", y.toFixed(1));
+  view.setAttribute("height", height.toFixed(1));
 }
 
 /** The minimap is swapped after every change, so that the page listens for it. */
@@ -29,8 +27,8 @@ async function press(event) {
   const minimap = event.target.closest("#minimap");
   if (!minimap) return;
   const { top, height } = minimap.getBoundingClientRect();
-  const position = Math.floor(((event.clientY - top) / height) * session.total);
-  focusRow(await bring(Math.max(0, position)), { block: "start" });
+  const position = minimapPosition(event.clientY - top, height, session.total);
+  focusRow(await bring(position), { block: "start" });
 }
 
 export function watchMinimap() {

@@ -1,11 +1,16 @@
-/** The answer to a change: pieces with htmx's out-of-band attributes, and facts about the thread. */
+/**
+ * Writes, and the answer to each: a patch, which is pieces with htmx's out-of-band attributes, and
+ * facts about the thread. A write posts what the page has seen and gets back what changed.
+ */
 import { say } from "../base/announce.js";
 import { applySplices, reload } from "./chunks.js";
 import { fragment } from "../base/fragment.js";
 import { keepPlace } from "./scroll_anchor.js";
-import { renew, renewChildren } from "./morph.js";
+import { morph, morphChildren } from "../base/morph.js";
+import { Refused, inTurn, text } from "../base/requests.js";
 import { focusRow, tendTabOrder } from "./rows.js";
-import { feed, rowOf, session } from "./session.js";
+import { clearIfActedOn } from "./selection.js";
+import { feed, rowOf, session, stamp } from "./session.js";
 
 const INSERTING = { afterend: "after", beforebegin: "before", afterbegin: "prepend", beforeend: "append" };
 
@@ -38,9 +43,9 @@ function putPieces(pieces) {
     drawNow(how in INSERTING ? [...piece.children] : [piece]);
     if (how === "delete") target.remove();
     else if (how in INSERTING) target[INSERTING[how]](...piece.childNodes);
-    else if (how === "innerHTML") renewChildren(target, piece);
+    else if (how === "innerHTML") morphChildren(target, piece);
     else if (piece.matches("article")) target.replaceWith(piece);
-    else renew(target, piece);
+    else morph(target, piece);
     const swapped = piece.isConnected ? piece : target;
     if (swapped.isConnected && swapped.querySelector("[hx-get], [hx-post]")) htmx.process(swapped);
   }
@@ -93,4 +98,24 @@ export function replaceRow(row, html) {
   });
   feed.dispatchEvent(new CustomEvent("thread:changed"));
   drawMinimap([]);
+}
+
+/** Post to an address below the session; the answer is a patch. True when it was accepted. */
+export function write(path, fields = {}) {
+  return inTurn(async () => {
+    const answer = await text(session.url + path, { method: "POST", fields: { ...fields, ...stamp() } });
+    applyPatch(answer);
+    return true;
+  }).catch((error) => {
+    if (!(error instanceof Refused)) throw error;
+    return false;
+  });
+}
+
+/** Record an edit of the kind `type`; its keys stand in one field, with spaces between. */
+export async function edit(type, fields) {
+  const stage = session.stages ? { stage: "1" } : {};
+  const done = await write("operations", { type, ...stage, ...fields });
+  if (done) clearIfActedOn(fields.targets ?? fields.moved);
+  return done;
 }

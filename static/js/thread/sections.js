@@ -6,6 +6,7 @@
 import { element } from "../base/fragment.js";
 import { send } from "../base/requests.js";
 import { rowAt } from "./rows.js";
+import { rangesOf, splicedCounts } from "./positions.js";
 import { feed, session } from "./session.js";
 
 const SIZE = 100;
@@ -18,8 +19,8 @@ const places = new WeakMap();
 export const allSections = () => sections;
 export const startOf = (section) => places.get(section).start;
 export const countOf = (section) => places.get(section).count;
-const endOf = (section) => startOf(section) + countOf(section);
 export const isLoaded = (section) => !section.hasAttribute("data-height");
+const described = () => sections.map((section) => ({ ...places.get(section), isLoaded: isLoaded(section) }));
 
 /** Take the sections as the server printed them. */
 export function readSections() {
@@ -31,8 +32,7 @@ export function readSections() {
 }
 
 /** The ranges of the loaded sections: "0-100,300-400". */
-export const loadedRanges = () => sections.filter((section) => isLoaded(section) && countOf(section))
-  .map((section) => `${startOf(section)}-${endOf(section)}`).join(",");
+export const loadedRanges = () => rangesOf(described());
 
 /** How many nodes the sections hold together. */
 export const sumOfCounts = () => sections.reduce((sum, section) => sum + countOf(section), 0);
@@ -93,23 +93,9 @@ export async function locate(fields) {
   return response.status === 204 ? null : response.json();
 }
 
-/**
- * Apply `splices` ([position, removed, added], ascending, in the places of before). Loaded sections
- * were patched row by row and are counted; of the others, what was removed is taken off, and what
- * was added is put to the one that the place belongs to (the one that holds the row before it).
- */
+/** Apply `splices`. Loaded sections were patched row by row and are counted; the others are computed. */
 export function splice(splices) {
-  const counts = sections.map(countOf);
-  const holder = (spot) => sections.findIndex((section) => startOf(section) <= spot && spot < endOf(section));
-  for (const [position, removed, added] of splices) {
-    for (const [turn, section] of sections.entries()) {
-      const cut = Math.min(endOf(section), position + removed) - Math.max(startOf(section), position);
-      if (cut > 0) counts[turn] -= cut;
-    }
-    const near = [holder(position - 1), holder(position)].filter((turn) => turn >= 0);
-    const owner = near.find((turn) => isLoaded(sections[turn])) ?? near[0];
-    if (owner !== undefined) counts[owner] += added;
-  }
+  const counts = splicedCounts(described(), splices);
   let start = 0;
   for (const [turn, section] of sections.entries()) {
     const count = isLoaded(section) ? section.children.length : counts[turn];
@@ -120,7 +106,7 @@ export function splice(splices) {
 }
 
 /** Empty sections for `total` nodes in the place of those of before. */
-export function renew(total) {
+export function resetSections(total) {
   const rowHeight = feed.offsetHeight / sumOfCounts() || GUESSED_ROW_PX;
   sections = Array.from({ length: Math.ceil(total / SIZE) }, (_, place) => {
     const count = Math.min(SIZE, total - place * SIZE);

@@ -1,4 +1,5 @@
 /** What the page of one session knows: its address, its view, and the head it shows. */
+import { nodeId } from "./positions.js";
 
 export const feed = document.getElementById("feed");
 const number = (name) => Number(feed?.dataset[name] ?? 0);
@@ -31,4 +32,4 @@ export const stamp = () => ({
 });
 
 /** The row or marker with this key, when it is in the page. */
-export const rowOf = (key) => document.getElementById(`n-${key.replace(".", "_")}`);
+export const rowOf = (key) => document.getElementById(nodeId(key));

@@ -1,5 +1,5 @@
 /**
- * Bringing an element to what the server answered of it by touching only what differs: what stays
+ * Morphing an element to what the server answered of it by touching only what differs: what stays
  * is neither styled nor laid out anew, and keeps its focus and whether it was opened.
  */
 
@@ -9,17 +9,17 @@ const comesLater = (fresh) => fresh.matches?.("[data-late]:empty");
 const isOurs = (element, name) => name === "open" && element.matches("details");
 
 /** Make `target` read as `fresh` does; `fresh` is used up. */
-export function renew(target, fresh) {
+export function morph(target, fresh) {
   if (target.isEqualNode(fresh) || comesLater(fresh)) return;
   if (target.nodeName !== fresh.nodeName) target.replaceWith(fresh);
   else if (target.nodeType !== Node.ELEMENT_NODE) target.data = fresh.data;
   else {
-    renewAttributes(target, fresh);
-    renewChildren(target, fresh);
+    morphAttributes(target, fresh);
+    morphChildren(target, fresh);
   }
 }
 
-function renewAttributes(target, fresh) {
+function morphAttributes(target, fresh) {
   for (const { name } of [...target.attributes]) {
     if (!fresh.hasAttribute(name) && !isOurs(target, name)) target.removeAttribute(name);
   }
@@ -29,7 +29,7 @@ function renewAttributes(target, fresh) {
 }
 
 /** The same for what lies in `target`: children with ids are found by them, others by their turn. */
-export function renewChildren(target, fresh) {
+export function morphChildren(target, fresh) {
   const known = new Map([...target.children].filter(({ id }) => id).map((child) => [child.id, child]));
   const staying = new Set([...fresh.children].map(({ id }) => id));
   let here = target.firstChild;
@@ -43,7 +43,7 @@ export function renewChildren(target, fresh) {
     const same = child.id ? known.get(child.id) : isAlike(here, child) && here;
     if (same === here && same) here = here.nextSibling;
     else target.insertBefore(same || child, here);
-    if (same) renew(same, child);
+    if (same) morph(same, child);
   }
   while (here) leave();
 }

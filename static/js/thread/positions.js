@@ -1,0 +1,45 @@
+/** Arithmetic of the thread's positions: ids of rows, stretches of sections, the minimap's frame. */
+
+const UNITS = 1000;
+
+/** The id of the row with a key, and back: "o7.0" ↔ "n-o7_0". */
+export const nodeId = (key) => `n-${key.replace(".", "_")}`;
+export const keyOfHash = (hash) => {
+  const id = decodeURIComponent(hash.replace(/^#/, ""));
+  return id.startsWith("n-") ? id.slice(2).replace("_", ".") : "";
+};
+
+/** Ranges of what is loaded: "0-100,300-400". `sections` are {start, count, isLoaded}. */
+export const rangesOf = (sections) => sections.filter(({ count, isLoaded }) => isLoaded && count)
+  .map(({ start, count }) => `${start}-${start + count}`).join(",");
+
+/**
+ * How many nodes each section holds after `splices` ([position, removed, added], ascending, in the
+ * places of before). What was removed is taken off; what was added is put to the section that holds
+ * the row before it, or the place itself, a loaded one before others.
+ */
+export function splicedCounts(sections, splices) {
+  const counts = sections.map(({ count }) => count);
+  const endOf = ({ start, count }) => start + count;
+  const holder = (spot) => sections.findIndex((section) => section.start <= spot && spot < endOf(section));
+  for (const [position, removed, added] of splices) {
+    for (const [turn, section] of sections.entries()) {
+      const cut = Math.min(endOf(section), position + removed) - Math.max(section.start, position);
+      if (cut > 0) counts[turn] -= cut;
+    }
+    const near = [holder(position - 1), holder(position)].filter((turn) => turn >= 0);
+    const owner = near.find((turn) => sections[turn].isLoaded) ?? near[0];
+    if (owner !== undefined) counts[owner] += added;
+  }
+  return counts;
+}
+
+/** The frame of what is seen on the minimap, in its units; `first` and `last` are positions. */
+export function minimapFrame(first, last, total) {
+  const scale = UNITS / Math.max(1, total);
+  return { y: first * scale, height: Math.max(4, (last - first) * scale) };
+}
+
+/** The position that a press on the minimap means, `offset` pixels below its top. */
+export const minimapPosition = (offset, height, total) =>
+  Math.max(0, Math.min(total - 1, Math.floor((offset / height) * total)));
