@@ -33,9 +33,9 @@ def test_what_is_staged_stands_in_the_drawer_until_it_is_committed(page: Page) -
 def test_what_is_discarded_is_taken_back(page: Page) -> None:
     page.edit("snip", targets="m5 m6", stage="1")
     answer = page.post("staged/discard")
-    assert "taken back" in answer.content.decode()
+    assert "reverted" in answer.content.decode()
     assert "Restore" in panel(page)
-    assert "Nothing had to be changed." in page.post("staged/commit").content.decode()
+    assert "Nothing to change." in page.post("staged/commit").content.decode()
     assert read(page.post("undo")).facts["data-head"] == "3"
     assert "Commit 1" in panel(page)
 
@@ -45,7 +45,7 @@ def test_others_see_it_wait_as_staged(
 ) -> None:
     page.edit("snip", targets="m5 m6", stage="1")
     other = panel(open_page(owner))
-    assert "Waiting for a decision" in other
+    assert "Awaiting review" in other
     assert ">staged</span>" in other
     assert "Commit" not in other
     own = open_page(reviewer, head=1)

@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
-from operations.editor.panels import matches
 from tests.operations.conftest import Page
 from tests.people import caller
 from threads.domain.message import Message, Role
@@ -152,12 +151,12 @@ def test_nothing_chosen_and_nothing_known_are_refused(page: Page) -> None:
     assert "not what the span was made for" in words(answer)
 
 
-def test_only_so_many_are_listed_at_once(
-    page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(matches, "MOST_LISTED", 2)
+def test_only_so_many_are_listed_at_once(page: Page, editor: User) -> None:
+    many = Message(role=Role.USER, parts=(Text(f"{BLOCK} " * 201),))
+    new = NewSession(messages=[many])
+    page.session = create_session(caller(editor), page.session.project, new)
     answer = look(page)
-    assert len(spans(answer)) == 2
+    assert len(spans(answer)) == 200
     assert "1 more not listed" in words(answer)
 
 
