@@ -140,7 +140,9 @@ class Operations:
             amends=self.amends(number),
             reason=reason_of(report, self.thread),
             title=row.title,
-            hidden_by=report.hidden_by or "",
+            hidden_by=name_of(self.thread, report.hidden_by)
+            if report.hidden_by
+            else "",
             tags=edit.tags if isinstance(edit, Tag) else edit.condition.tags,
             staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,
         )
