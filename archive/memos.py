@@ -90,9 +90,9 @@ def retrieve_memos(
 def words_for_context(surroundings: Surroundings) -> str:
     """The layer of memos: at most 5 of the session's project, by the user's last words."""
     session = surroundings.session
-    wish = surroundings.policy.memos
-    is_layer = wish is Memos.RELEVANT or (wish is Memos.OWN and _reads_memos(session))
-    words = keywords(surroundings.question) if is_layer else frozenset()
+    query = surroundings.policy.memos
+    is_layer = query is Memos.RELEVANT or (query is Memos.OWN and _reads_memos(session))
+    words = keywords(surroundings.question()) if is_layer else frozenset()
     if not words:
         return ""
     return layer_text(relevant(_notes([session.project]), words, MOST_IN_CONTEXT))

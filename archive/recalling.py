@@ -8,7 +8,8 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
 from operations.domain.text.left_out import left_out
 from operations.domain.tree.key import Key, original_index, original_key
-from operations.log.selectors import load_thread, load_words
+from operations.log.selectors import load_thread
+from operations.messages.reader import MessageReader
 from threads import tokens
 from threads.domain.part import Part
 from threads.models import Message, Session
@@ -158,7 +159,7 @@ def _by_key(session: Session, key: str) -> list[_Found]:
     if index is not None:
         originals = load_messages_at(session, [index])
         return [_Found(session, key, key, one.parts) for one in originals.values()]
-    words = load_words(session, load_thread(session), [key])
+    words = MessageReader(session, load_thread(session)).effective([key])
     return [_Found(session, key, key, read.parts) for read in words.values()]
 
 

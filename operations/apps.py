@@ -13,7 +13,8 @@ class OperationsConfig(AppConfig):
 
         from .find_replace import jobs
         from .log.compactions import record
-        from .log.selectors import load_payloads, mask_originals, masked_places
+        from .log.selectors import load_payloads
+        from .messages.masking import mask_originals, masked_places
 
         masking.register(mask_originals, masked_places)
         compactions.register(record)

@@ -5,7 +5,7 @@ same bytes with orjson alone. The messages are aligned, and the answer is kept u
 it is with every request that `apply` has answered before. Timed is its messages found in the
 bytes, and the answer put together; in the second line also the SHA-256 of the request, by which
 `apply` knows it again; in the third all that is done once after a change of the log, beside
-alignment: the JSON read, the log replayed, the messages rewritten, the answer made of them.
+alignment: the JSON read, the log replayed, the request compiled and counted, the answer made.
 M3: how the cost of each kind of operation, and of a window with tiers and exact counts, grows
 from 2,000 messages to 10,000.
 Each figure is the ratio of the least CPU times of interleaved rounds.
@@ -13,16 +13,17 @@ Each figure is the ratio of the least CPU times of interleaved rounds.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from bench.transcript import messages
-from operations.domain.context.assembly import Plan, Spoken, assemble, outgoings
+from operations.domain.context.assembly import Plan, assemble, outgoings
+from operations.domain.context.compiling import compiling
 from operations.domain.context.policy import Policy
 from operations.domain.context.truncation import Tiers
 from operations.domain.forwarding.alignment import Unit
-from operations.domain.forwarding.rewriting import Request, rewrite
+from operations.domain.forwarding.passthrough import with_own
 from operations.domain.forwarding.splice import splice
 from operations.domain.log.log import Entry, Log, fold
 from operations.domain.log.operation import (
@@ -35,6 +36,8 @@ from operations.domain.log.operation import (
     Snip,
     Tag,
 )
+from operations.domain.providers import compile_request
+from operations.domain.providers.request import Draft
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_key
@@ -42,7 +45,6 @@ from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.made import New
 from operations.forwarding.wire import Answer, RawRequest, read_raw
 from threads import tokens
-from threads.domain.formats import REQUESTS
 from threads.domain.formats.format import Heading
 from threads.domain.formats.openai import messages as openai
 from threads.domain.group import group_ids, starts_group
@@ -107,14 +109,36 @@ class _Hook:
         self._leaves = _leaves(self._found)
         self._units = [Unit(at, at + 1, at, at + 1) for at in range(len(given))]
         self._log = _digests()
-        self._words = _Words(self._found)
+        self._said = _said(self._found)
 
     def made(self, forms: list[dict[str, Any]]) -> Answer:
         """The answer: the log replayed over the originals, and what goes out of it."""
-        request = Request(form=REQUESTS["openai"], heading=Heading(), messages=forms)
         thread = replay(self._leaves, self._log)
-        words = partial(self._words, thread)
-        sent = rewrite(thread, self._units, request, words)
+        made = {
+            one.key: _Read(one.message.parts)
+            for one in thread.effective()
+            if one.message is not None
+        }
+        plan = Plan(count=_count, strategy="openai")
+        assembly = assemble(thread, outgoings(thread, self._said | made, _count), plan)
+        draft = Draft(
+            layers=assembly.layers,
+            messages=assembly.messages,
+            model="",
+            heading=Heading(),
+            sealed=assembly.sealed,
+        )
+        compiled = compile_request("openai", draft)
+        assert compiling(assembly, compiled, _count).step.after
+        sent = with_own(
+            compiled,
+            assembly.layers,
+            assembly.messages,
+            thread,
+            self._units,
+            forms,
+            None,
+        )
         found = splice(sent.messages, forms, orjson.dumps)
         return Answer(splice=found, report=b'{"issues":[]}')
 
@@ -141,10 +165,7 @@ class _Sized:
         self.count = count
         self.found = openai.read_messages(list(messages(count)))
         self.leaves = _leaves(self.found)
-        self.words = {
-            original_key(index): Spoken(message.parts, "openai")
-            for index, message in enumerate(self.found)
-        }
+        self.said = _said(self.found)
 
     def edited(self, make: "Make") -> Thread:
         """The thread with one operation in its middle, its window and its counts read."""
@@ -158,7 +179,7 @@ class _Sized:
         thread = replay(self.leaves, Log())
         policy = Policy(window=self.leaves[-1].group // 2, truncation=Tiers())
         plan = Plan(count=_count, strategy="openai", policy=policy)
-        return assemble(thread, outgoings(thread, self.words, _count), plan).sent
+        return assemble(thread, outgoings(thread, self.said, _count), plan).sent
 
 
 Make = Callable[[int], Edit]
@@ -183,20 +204,18 @@ _EDITS: Mapping[str, Make] = {
 }
 
 
-class _Words:
-    """What messages read in a thread."""
+class _Read(NamedTuple):
+    """What a message reads in the thread."""
 
-    def __init__(self, found: Sequence[Message]) -> None:
-        self._found = found
+    parts: tuple[Part, ...]
+    strategy: str = "openai"
+    name: str | None = None
 
-    def __call__(self, thread: Thread, keys: Sequence[Key]) -> dict[Key, Message]:
-        return {key: self._word(thread, key) for key in keys}
 
-    def _word(self, thread: Thread, key: Key) -> Message:
-        made = thread.made(key)
-        if made is None:
-            return self._found[int(key[1:])]
-        return Message(role=made.role, parts=made.parts)  # type: ignore[arg-type]
+def _said(found: Sequence[Message]) -> dict[Key, _Read]:
+    return {
+        original_key(index): _Read(message.parts) for index, message in enumerate(found)
+    }
 
 
 def _digests() -> Log:

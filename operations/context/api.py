@@ -36,14 +36,14 @@ def context(
     `max_tokens` never cuts: it sets `over_budget`, and `heaviest` names what weighs most.
     `consume` uses up a slice that waits. `active_tags` as for the thread.
     """
-    wish = contexts.Wish(
+    query = contexts.ContextQuery(
         provider=provider,
         model=model,
         active_tags=tags_of(active_tags),
         max_tokens=max_tokens,
         consume=consume,
     )
-    found = contexts.assemble(caller_of(request), session_id, wish)
+    found = contexts.assemble(caller_of(request), session_id, query)
     return json_response(context_presentation.present_context(found))
 
 

@@ -21,12 +21,12 @@ from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.log.selectors import load_history, load_leaves
 from threads.models import Session
 
-from .services import Context, Wish, assemble_session
+from .services import Context, ContextQuery, assemble_session
 
 NOBODY = ""
 
 
-def context_of_originals(session: Session, wish: Wish) -> Context:
+def context_of_originals(session: Session, query: ContextQuery) -> Context:
     """The context that there would be without any operation."""
     log = load_history(session).log
     redactions = {
@@ -35,13 +35,13 @@ def context_of_originals(session: Session, wish: Wish) -> Context:
         if isinstance(recorded.edit, Redact)
     }
     keys = [entry_key(number) for number in log.edits if number not in redactions]
-    thread = _thread_without(session, wish, keys)
+    thread = _thread_without(session, query, keys)
     masking = tuple((n, one.state, one.edit) for n, one in redactions.items())
     basis = ("originals", thread.message_count, log.purged, masking, thread.active_tags)
-    return assemble_session(session, replace(wish, thread=thread, basis=basis))
+    return assemble_session(session, replace(query, thread=thread, basis=basis))
 
 
-def context_without(session: Session, wish: Wish, operation: Key) -> Context:
+def context_without(session: Session, query: ContextQuery, operation: Key) -> Context:
     """The context that there would be without one operation. Raises NotFound, Invalid."""
     edit = load_history(session).log.edits.get(entry_number(operation) or 0)
     if edit is None:
@@ -50,36 +50,42 @@ def context_without(session: Session, wish: Wish, operation: Key) -> Context:
         raise Invalid(
             "What a redaction masks is not shown by leaving it out.", at=["against"]
         )
-    thread = _thread_without(session, wish, [operation])
-    return assemble_session(session, replace(wish, thread=thread))
+    thread = _thread_without(session, query, [operation])
+    return assemble_session(session, replace(query, thread=thread))
 
 
-def context_with(session: Session, wish: Wish, operations: Iterable[Key]) -> Context:
+def context_with(
+    session: Session, query: ContextQuery, operations: Iterable[Key]
+) -> Context:
     """The context that there would be if operations applied. Raises NotFound."""
     return assemble_session(
-        session, replace(wish, thread=thread_with(session, wish, operations))
+        session, replace(query, thread=thread_with(session, query, operations))
     )
 
 
-def thread_with(session: Session, wish: Wish, operations: Iterable[Key]) -> Thread:
+def thread_with(
+    session: Session, query: ContextQuery, operations: Iterable[Key]
+) -> Thread:
     """The thread that there would be if operations were on and their conditions held."""
     log = load_history(session).log
     numbers = {key: entry_number(key) or 0 for key in operations}
     for key, number in numbers.items():
         if number not in log.edits:
             raise NotFound(f"There is no operation {key[:40]}.", at=["operation"])
-    tags, objective = wish.active_tags, session.objective
+    tags, objective = query.active_tags, session.objective
     leaves = load_leaves(session)
     return replay(leaves, log, tags, objective=objective, assume={*numbers.values()})
 
 
-def _thread_without(session: Session, wish: Wish, operations: Iterable[Key]) -> Thread:
+def _thread_without(
+    session: Session, query: ContextQuery, operations: Iterable[Key]
+) -> Thread:
     """The thread with operations switched off; nothing is recorded."""
     log = load_history(session).log
     off = Toggle(operations=tuple(operations), active=False)
     without = log.extended([Entry(log.head + 1, off, NOBODY)])
     return replay(
-        load_leaves(session), without, wish.active_tags, objective=session.objective
+        load_leaves(session), without, query.active_tags, objective=session.objective
     )
 
 
@@ -120,7 +126,7 @@ def first_broken(
     end = acting[1][0] if len(acting) > 1 else context.sent
     tokens = sum(layer.tokens for layer in context.assembly.layers)
     between = []
-    for message in context.assembly.messages:
+    for message in context.built.messages:
         if first <= tokens < end:
             between.append(message)
         tokens += message.tokens
@@ -141,7 +147,7 @@ def _pieces(context: Context) -> Iterator[Piece]:
     for layer in context.assembly.layers:
         key = layer.keys[0] if layer.keys else layer.name
         yield Piece(key, layer.text, layer.tokens)
-    yield from map(_piece, context.assembly.messages)
+    yield from map(_piece, context.built.messages)
 
 
 def _piece(message: Outgoing) -> Piece:

@@ -21,8 +21,8 @@ class Surroundings:
     session: Session
     thread: Thread
     policy: Policy
-    question: str
-    """The last message of the user, as the model reads it; empty where there is none."""
+    question: Callable[[], str]
+    """Reads the last message of the user, as the model does; empty where there is none."""
 
 
 Provide = Callable[[Surroundings], str]

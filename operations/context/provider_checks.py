@@ -5,28 +5,22 @@ found again until it runs out. One runs at a time: long threads take a second fo
 provider, and nobody waits for a check.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from threading import Lock
 from typing import NamedTuple
 
 from django.core.cache import cache
 
-from contextstudio.accounts.responses import dump
-from operations.domain.context.policy import encode_policy
-from operations.domain.providers import PROVIDERS, compile_request
-from operations.domain.providers.request import Compiled, Issue, Severity
-from operations.domain.thread.thread import Thread
+from operations.domain.context.assembly import Assembly
+from operations.domain.providers import PROVIDERS
+from operations.domain.providers.request import Issue, Severity
 from operations.domain.tree.key import Key
-from operations.log.selectors import load_thread, load_words
-from threads.domain.message import Role
-from threads.domain.part import Part, Text
 from threads.models import Session
 
-from .layers import Surroundings, load_layers
-from .policies import policy_of
-from .services import Context, Wish, assemble_session, draft_of, results_left_out
-from .slices import pending_slice
+from .pipeline import build
+from .services import ContextQuery, query_inputs
 
 MOST_KEYS = 12
 """How many messages a hit names; it counts all of them."""
@@ -88,23 +82,16 @@ def _known(names: Mapping[str, str]) -> dict[str, ProviderCheck]:
 
 def _made(session: Session, providers: Collection[str]) -> Iterator[ProviderCheck]:
     """One assembly serves all, but where isolation makes it depend on the provider."""
-    first: Context | None = None
+    inputs = query_inputs(session, ContextQuery())
+    assembly: Assembly | None = None
     for provider in providers:
-        if first is None or first.policy.isolation:
-            first = assemble_session(session, Wish(provider=provider))
-            compiled = first.compiled
-        else:
-            compiled = _compiled(first, provider)
+        again = None if inputs.policy.isolation else assembly
+        built = build(replace(inputs, provider=provider), again)
+        assembly = built.assembly
         hits = sorted(
-            map(_hit, compiled.issues), key=lambda hit: _GRAVE.index(hit.severity)
+            map(_hit, built.compiled.issues), key=lambda hit: _GRAVE.index(hit.severity)
         )
         yield ProviderCheck(provider, tuple(hits))
-
-
-def _compiled(context: Context, provider: str) -> Compiled:
-    missing = results_left_out(context.session, context.thread, context.assembly)
-    draft = draft_of(context.session, context.assembly, context.model, left_out=missing)
-    return compile_request(provider, draft)
 
 
 def _hit(issue: Issue) -> Hit:
@@ -120,32 +107,5 @@ def _hit(issue: Issue) -> Hit:
 
 def stamp_of(session: Session) -> str:
     """A digest of all that a session's context depends on, whatever it is compiled for."""
-    thread, policy = load_thread(session), policy_of(session)
-    surroundings = Surroundings(
-        session=session,
-        thread=thread,
-        policy=policy,
-        question=_question(session, thread),
-    )
-    layers = load_layers(surroundings, _uncounted)
-    stamp = [
-        *(str(session.pk), session.head, session.message_count),
-        *(session.objective, session.model, session.parsing_strategy),
-        encode_policy(policy),
-        repr(pending_slice(session)),
-        [[layer.name, layer.text] for layer in layers],
-    ]
-    return sha256(dump(stamp)).hexdigest()
-
-
-def _uncounted(_parts: Sequence[Part]) -> int:
-    """Their words tell layers apart; counting them may have to load a tokenizer."""
-    return 0
-
-
-def _question(session: Session, thread: Thread) -> str:
-    """The last message of the user, by which memos are chosen."""
-    said = [shown.key for shown in thread.effective() if shown.role == Role.USER]
-    for read in load_words(session, thread, said[-1:]).values():
-        return "\n".join(part.text for part in read.parts if isinstance(part, Text))
-    return ""
+    inputs = query_inputs(session, ContextQuery())
+    return sha256(repr(inputs.version).encode()).hexdigest()

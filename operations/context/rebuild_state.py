@@ -9,7 +9,7 @@ from threads.domain.message import Role
 from threads.domain.part import Text
 from threads.models import Session
 
-from .services import Context, Wish, assemble_session
+from .services import Context, ContextQuery, assemble_session
 
 
 class Rebuilt(NamedTuple):
@@ -30,7 +30,7 @@ class Rebuilt(NamedTuple):
 
 def rebuild_state(session: Session) -> Rebuilt:
     """What STATE would be; nothing is changed."""
-    context = assemble_session(session, Wish())
+    context = assemble_session(session, ContextQuery())
     before = current_state(session, context.thread)
     key, text = _last_state(context)
     return Rebuilt(key, text, before.text if before else "")

@@ -1,9 +1,8 @@
-"""The context of a session: what would be sent to a model now (DESIGN 4 and 6)."""
+"""The context of a session: what would be sent to a model now."""
 
 import uuid
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -11,34 +10,26 @@ from django.db import transaction
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
-from operations.domain.context.assembly import Assembly, Plan, outgoings
-from operations.domain.context.assembly import assemble as assembled
+from operations.domain.context.assembly import Assembly
 from operations.domain.context.policy import Policy, read_policy
 from operations.domain.context.selection import Preference
-from operations.domain.context.step import Count, Omission, Step
-from operations.domain.context.unanswered import keys_near, left_out_results, unanswered
-from operations.domain.providers import PROVIDERS, compile_request
+from operations.domain.context.step import Step
+from operations.domain.providers import PROVIDERS
 from operations.domain.providers.outgoing import Outgoing
-from operations.domain.providers.request import Compiled, Draft, LeftOut
+from operations.domain.providers.request import Compiled
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from operations.log.cache import Cache
-from operations.log.selectors import load_thread, outgoing
-from operations.messages.reader import load_spoken
-from threads import tokens
-from threads.domain.formats.format import Heading
-from threads.domain.message import Role
-from threads.domain.part import File, Image, Part, Text, ToolResult
+from operations.log.selectors import load_thread
+from operations.messages.reader import MessageReader
+from threads.domain.part import File, Image, ToolResult
 from threads.models import Session
-from threads.store import blobs
-from threads.store.selectors import get_session, load_messages
+from threads.store.selectors import get_session
 
-from .layers import Surroundings, load_layers
-from .policies import default_policy, policy_of
-from .slices import consume_slice, pending_slice
+from .pipeline import Built, ContextInputs, basis_of, build, inputs_of
+from .policies import default_policy
+from .slices import consume_slice
 
-_ROWS = 500
-"""Originals that are read at once."""
 MOST_UNASKED = 2_000
 """Of a session with more messages a page has contexts made only when somebody asks for them: the
 next edit must not wait for one that nobody looks at."""
@@ -49,16 +40,11 @@ MOST_KEPT = 40_000
 images or files, whose bytes the request holds."""
 _MEDIA = (Image, File)
 _PROVIDERS_OF = {"gemini_gca": "gemini"}
-_STRATEGIES = {
-    "anthropic": "anthropic",
-    "bedrock": "anthropic",
-    "gemini": "gemini",
-}
-"""In whose form a provider's calls are recorded; OpenAI's for the others."""
+_kept: Cache[Built] = Cache(lambda built: len(built.assembly.messages) + 1, MOST_KEPT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class ContextQuery:
     """What a context is asked for. `policy` is tried in place of the one in force."""
 
     provider: str = ""
@@ -88,26 +74,69 @@ class Range(NamedTuple):
 class Context:
     """A context with all that it was made of."""
 
-    session: Session
-    thread: Thread
-    provider: str
-    model: str
-    policy: Policy
-    preference: Preference | None
-    assembly: Assembly
-    compiled: Compiled
-    steps: Sequence[Step]
-    """Those of the assembly, and what compiling left out and added."""
+    inputs: ContextInputs
+    built: Built
     max_tokens: int | None
-    encoding: str
-    """In which everything is counted: the model's own where it is known."""
-    stamp: Hashable
-    """All that it depends on: of two with the same one only one is made. None: not told."""
+
+    @property
+    def session(self) -> Session:
+        """Whose it is."""
+        return self.inputs.session
+
+    @property
+    def thread(self) -> Thread:
+        """The thread that is sent."""
+        return self.inputs.thread
+
+    @property
+    def provider(self) -> str:
+        """Whom it is for."""
+        return self.inputs.provider
+
+    @property
+    def model(self) -> str:
+        """The model that is to read it; empty where none is known."""
+        return self.inputs.model
+
+    @property
+    def policy(self) -> Policy:
+        """By which it was assembled."""
+        return self.inputs.policy
+
+    @property
+    def preference(self) -> Preference | None:
+        """The slice that waits."""
+        return self.inputs.preference
+
+    @property
+    def assembly(self) -> Assembly:
+        """Layers and messages before they are compiled."""
+        return self.built.assembly
+
+    @property
+    def compiled(self) -> Compiled:
+        """The request."""
+        return self.built.compiled
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """From the originals to what is sent."""
+        return self.built.steps
 
     @property
     def sent(self) -> int:
         """The tokens that are sent."""
-        return self.steps[-1].after
+        return self.built.sent
+
+    @property
+    def encoding(self) -> str:
+        """In which everything is counted: the model's own where it is known."""
+        return self.inputs.encoding
+
+    @property
+    def version(self) -> Hashable:
+        """All that it depends on: of two with the same one only one is made. None: not known."""
+        return self.inputs.version
 
     @property
     def over_budget(self) -> bool:
@@ -117,116 +146,57 @@ class Context:
     @property
     def heaviest(self) -> list[Range]:
         """The ranges with the most tokens, heaviest first."""
-        ranges = group_ranges(self.assembly.messages)
+        ranges = group_ranges(self.built.messages)
         return sorted(ranges, key=lambda one: -one.tokens)[:HEAVIEST]
 
 
-def assemble(caller: Caller, session_id: uuid.UUID, wish: Wish) -> Context:
+def assemble(caller: Caller, session_id: uuid.UUID, query: ContextQuery) -> Context:
     """The context of a session; `consume` uses up the slice that waits.
 
     Raises Invalid for a provider that there is none of.
     """
-    if not wish.consume:
-        return assemble_session(get_session(caller, session_id), wish)
+    if not query.consume:
+        return assemble_session(get_session(caller, session_id), query)
     with transaction.atomic():
         session = get_session(caller, session_id, Right.READ, lock=True)
-        context = assemble_session(session, wish)
+        context = assemble_session(session, query)
         consume_slice(session)
         return context
 
 
-def assemble_session(session: Session, wish: Wish) -> Context:
+def assemble_session(session: Session, query: ContextQuery) -> Context:
     """The context of a session that the caller may read; nothing is used up."""
-    provider = wish.provider or provider_of(session)
+    inputs = query_inputs(session, query)
+    version = inputs.version
+    built = _kept.get(version) if version else None
+    if built is None:
+        built = build(inputs)
+        if (
+            version
+            and len(built.assembly.messages) <= MOST_KEPT
+            and not _has_media(built.assembly)
+        ):
+            _kept.keep(version, built)
+    return Context(inputs=inputs, built=built, max_tokens=query.max_tokens)
+
+
+def query_inputs(session: Session, query: ContextQuery) -> ContextInputs:
+    """What a context is made of. Raises Invalid for a provider that there is none of."""
+    provider = query.provider or provider_of(session)
     if provider not in PROVIDERS:
         raise Invalid(
             f"There is no provider {provider!r}: take {', '.join(PROVIDERS)}.",
             at=["provider"],
         )
-    thread = wish.thread or load_thread(session, wish.active_tags)
-    basis = _basis(session, thread) if wish.thread is None else wish.basis
-    messages = load_outgoing(session, thread, basis)
-    model = wish.model or session.model
-    encoding = tokens.encoding_for(model) if model else session.encoding
-    plan = _plan(session, wish, thread, messages, provider, counter_of(encoding))
-    stamp = basis and (
-        *(session.pk, basis, provider, model),
-        *(session.title, session.parsing_strategy, session.encoding),
-        *(plan.policy, plan.preference, tuple(plan.layers)),
-    )
-    made = _kept.get(stamp) if stamp else None
-    if made is None:
-        made = _make(session, thread, messages, plan, provider, model)
-        if stamp and len(messages) <= MOST_KEPT and not _has_media(made.assembly):
-            _kept.keep(stamp, made)
-    return Context(
-        session=session,
-        thread=thread,
-        provider=provider,
-        model=model,
-        policy=plan.policy,
-        preference=plan.preference,
-        assembly=made.assembly,
-        compiled=made.compiled,
-        steps=made.steps,
-        max_tokens=wish.max_tokens,
-        encoding=encoding,
-        stamp=stamp,
-    )
-
-
-def _plan(
-    session: Session,
-    wish: Wish,
-    thread: Thread,
-    messages: Sequence[Outgoing],
-    provider: str,
-    count: Count,
-) -> Plan:
-    """How a thread is assembled for a provider, with the layers as they read now."""
-    policy = wish.policy or policy_of(session)
-    surroundings = Surroundings(
-        session=session, thread=thread, policy=policy, question=_question(messages)
-    )
-    return Plan(
-        count=count,
-        strategy=_STRATEGIES.get(provider, "openai"),
-        policy=policy,
-        preference=pending_slice(session),
-        layers=load_layers(surroundings, count),
-    )
-
-
-class _Made(NamedTuple):
-    """What is made of a thread and a plan."""
-
-    assembly: Assembly
-    compiled: Compiled
-    steps: Sequence[Step]
-
-
-_kept: Cache[_Made] = Cache(lambda made: len(made.assembly.messages) + 1, MOST_KEPT)
-
-
-def _make(
-    session: Session,
-    thread: Thread,
-    messages: Sequence[Outgoing],
-    plan: Plan,
-    provider: str,
-    model: str,
-) -> _Made:
-    """A thread's messages assembled and compiled, counted in the encoding of the model."""
-    total = None
-    if model and tokens.encoding_for(model) != session.encoding:
-        messages = [replace(one, tokens=plan.count(one.parts)) for one in messages]
-        total = _total(session, plan.count)
-    assembly = assembled(thread, messages, plan, total=total)
-    missing = results_left_out(session, thread, assembly)
-    draft = draft_of(session, assembly, model, left_out=missing)
-    compiled = compile_request(provider, draft)
-    return _Made(
-        assembly, compiled, [*assembly.steps, compile_step(assembly, compiled)]
+    thread = query.thread or load_thread(session, query.active_tags)
+    basis = query.basis if query.thread else basis_of(session, thread)
+    return inputs_of(
+        session,
+        MessageReader(session, thread),
+        provider,
+        model=query.model,
+        policy=query.policy,
+        basis=basis,
     )
 
 
@@ -240,11 +210,6 @@ def _has_media(assembly: Assembly) -> bool:
         )
         for part in parts
     )
-
-
-def _basis(session: Session, thread: Thread) -> Hashable:
-    """What a session's own thread follows from."""
-    return (thread.head, thread.message_count, thread.active_tags, session.objective)
 
 
 class Effect(NamedTuple):
@@ -266,11 +231,11 @@ def effect_of(
     policy = (
         default_policy(session.project) if settings is None else read_policy(settings)
     )
-    wish = Wish(provider=provider)
-    before = assemble_session(session, wish)
+    query = ContextQuery(provider=provider)
+    before = assemble_session(session, query)
     if policy == before.policy:
         return Effect(before, before)
-    return Effect(before, assemble_session(session, replace(wish, policy=policy)))
+    return Effect(before, assemble_session(session, replace(query, policy=policy)))
 
 
 def provider_of(session: Session) -> str:
@@ -278,95 +243,6 @@ def provider_of(session: Session) -> str:
     strategy = session.parsing_strategy
     named = _PROVIDERS_OF.get(strategy, strategy)
     return named if named in PROVIDERS else "openai"
-
-
-def counter_of(encoding: str) -> Count:
-    """Counts messages in an encoding, as those of a session were counted."""
-
-    def count(parts: Sequence[Part]) -> int:
-        return sum(tokens.count_parts(parts, encoding))
-
-    return count
-
-
-def _total(session: Session, count: Count) -> int:
-    """The tokens of the originals in another encoding than they are stored in."""
-    return sum(
-        count(original.parts)
-        for start in range(0, session.message_count, _ROWS)
-        for original in load_messages(session, start, start + _ROWS)
-    )
-
-
-def load_outgoing(
-    session: Session, thread: Thread, basis: Hashable
-) -> Sequence[Outgoing]:
-    """What the model sees of a thread, counted as the session is; kept where `basis` is told."""
-    key = (session.pk, basis)
-    messages = outgoing.get(key) if basis else None
-    if messages is None:
-        words = load_spoken(
-            session, thread, (shown.key for shown in thread.effective())
-        )
-        messages = outgoings(thread, words, counter_of(session.encoding))
-        if basis:
-            outgoing.keep(key, messages)
-    return messages
-
-
-def draft_of(
-    session: Session,
-    assembly: Assembly,
-    model: str,
-    *,
-    tools: Sequence[dict[str, Any]] = (),
-    left_out: Mapping[str, LeftOut] = MappingProxyType({}),
-) -> Draft:
-    """The assembly as a compiler takes it."""
-    heading = Heading(
-        title=session.title,
-        model=model,
-        strategy=session.parsing_strategy,
-        blob=blobs.read,
-    )
-    return Draft(
-        layers=assembly.layers,
-        messages=assembly.messages,
-        model=model,
-        heading=heading,
-        sealed=assembly.sealed,
-        tools=tools,
-        left_out=left_out,
-    )
-
-
-def results_left_out(
-    session: Session, thread: Thread, assembly: Assembly
-) -> dict[str, LeftOut]:
-    """What left out the results of calls that are sent, by the calls' ids."""
-    calls = unanswered(assembly.messages)
-    if not calls:
-        return {}
-    words = load_spoken(session, thread, keys_near(thread, calls))
-    parts = {key: read.parts for key, read in words.items()}
-    return left_out_results(thread, assembly.steps, calls, parts)
-
-
-def compile_step(assembly: Assembly, compiled: Compiled) -> Step:
-    """The messages that compiling left out whole, with the rules that they broke."""
-    sent = {key for keys in compiled.origins for key in keys}
-    rules = {key: issue.rule for issue in compiled.issues for key in issue.keys}
-    left_out = tuple(
-        Omission(message.key, message.tokens, f"Rule {rules[message.key]}.")
-        for message in assembly.messages
-        if message.key in rules and message.key not in sent
-    )
-    return Step(
-        name="compile",
-        before=assembly.sent,
-        after=assembly.sent - sum(omission.tokens for omission in left_out),
-        left_out=left_out,
-    )
 
 
 def group_ranges(messages: Sequence[Outgoing]) -> list[Range]:
@@ -385,11 +261,3 @@ def group_ranges(messages: Sequence[Outgoing]) -> list[Range]:
             tokens=last.tokens + message.tokens,
         )
     return found
-
-
-def _question(messages: Sequence[Outgoing]) -> str:
-    for message in reversed(messages):
-        texts = [part.text for part in message.parts if isinstance(part, Text)]
-        if message.role is Role.USER and texts:
-            return "\n".join(texts)
-    return ""

@@ -19,7 +19,7 @@ MOST_MATCHES = 10_000
 def request_slice(
     caller: Caller, session_id: uuid.UUID, preference: Preference
 ) -> Preference:
-    """Let the next context hold this alone; an earlier wish that still waits is forgotten."""
+    """Let the next context hold this alone; an earlier query that still waits is forgotten."""
     session = get_session(caller, session_id, Right.READ)
     SlicePreference.objects.update_or_create(
         session=session,

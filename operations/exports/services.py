@@ -1,31 +1,48 @@
-"""Downloads of a session: its originals, or what the model would see."""
+"""Downloads of a session: its originals, or what the model would see.
+
+The effective view is what the context shows (`operations.context.pipeline`): policy and layers
+included, compiled for the provider whose form the file has. Forms of no provider (Markdown, our
+own) hold the messages as they are before they are compiled.
+"""
 
 import uuid
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import islice
+from collections.abc import Iterator
 from typing import Any
 
 from django.http import StreamingHttpResponse
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.forwarding.rewriting import system_length
-from operations.domain.thread.node import MessageNode, Node
-from operations.domain.thread.thread import Thread
+from operations.context.services import ContextQuery, assemble_session
 from operations.domain.tree.key import original_key
-from operations.log.selectors import MessageText, load_history, load_thread, load_words
+from operations.log.selectors import load_history
 from threads.domain import formats
 from threads.domain.formats.documents import html
 from threads.domain.formats.format import Heading
 from threads.domain.formats.io import json_text
-from threads.domain.message import Message, Role
+from threads.domain.message import Message
 from threads.models import Session
 from threads.rendering import standalone
 from threads.store import blobs
 from threads.store.records import load_record
 from threads.store.selectors import load_messages
 
+from .effective import assembled_messages, prompt_of, request_body, written_messages
+from .html_page import with_folds
+
 BATCH = 500
+_BODIES = {
+    "openai": "openai",
+    "anthropic": "anthropic",
+    "gemini": "gemini",
+    "openai_responses": "openai-responses",
+}
+"""Formats that are the body of a provider's request."""
+_WRITTEN_FOR = {
+    "finetuning": "openai",
+    "claude_code": "anthropic",
+    "codex": "openai-responses",
+}
+"""Formats of files that a tool goes on from, and the provider that it sends them to."""
 
 
 def write(
@@ -37,113 +54,53 @@ def write(
     """
     if view == "annotated":
         raise Invalid("Export the view original or effective.", at=["view"])
+    if view == "effective":
+        provider = _BODIES.get(format) or _WRITTEN_FOR.get(format, "")
+        context = assemble_session(session, ContextQuery(provider=provider))
+        if format == "html":
+            return html.write(with_folds(context), _page_heading(session))
+        if format in _BODIES:
+            return request_body(context)
+        said = (
+            written_messages(context)
+            if format in _WRITTEN_FOR
+            else assembled_messages(context)
+        )
+        strategy = provider.partition("-")[0] or session.parsing_strategy
+        prompt = len(list(prompt_of(context))) if format not in _WRITTEN_FOR else 1
+        return _file(session, format, said, strategy, export_id, system=prompt)
     if format == "html":
-        return _page(session, view)
-    thread = load_thread(session) if view == "effective" else None
-    changed = _first_changed(thread) if thread else _first_masked(session)
+        return html.write(_originals(session), _page_heading(session))
+    return _file(
+        session,
+        format,
+        _originals(session),
+        session.parsing_strategy,
+        export_id,
+        first_changed=_first_masked(session),
+    )
+
+
+def _file(
+    session: Session,
+    format: str,
+    messages: Iterator[Message],
+    strategy: str,
+    export_id: uuid.UUID | None,
+    **heading: Any,
+) -> Iterator[bytes]:
     return formats.write(
         format,
-        _effective(session, thread) if thread else _originals(session),
+        messages,
         title=session.title,
         model=session.model,
         external_id=session.external_id,
-        strategy=session.parsing_strategy,
+        strategy=strategy,
         blob=blobs.read,
-        system=system_length(thread) if thread else None,
-        first_changed=changed,
         export_id=export_id,
         tools=_tools(session) if format == "finetuning" else None,
+        **heading,
     )
-
-
-def _tools(session: Session) -> Any:
-    """Definitions of tools from the last request that was read with some; None where none was."""
-    named = session.events.filter(type__in=("tools", "functions"))
-    event = named.select_related("source").order_by("-before_index", "-pk").first()
-    record = load_record(event.source, event.record) if event else None
-    try:
-        return json_text.parse(record.text.encode()) if record else None
-    except Invalid:
-        return None
-
-
-def _first_changed(thread: Thread) -> int | None:
-    """The first of the messages shown that is not the original of its place, word for word.
-
-    From there on a provider's seals of reasoning are void: they stand for all before them.
-    """
-    for place, shown in enumerate(thread.effective()):
-        if shown.index != place or thread.spans(shown.key):
-            return place
-    return None
-
-
-def _first_masked(session: Session) -> int | None:
-    """The first original in which something is redacted."""
-    masks = load_history(session).log.masks
-    if not masks:
-        return None
-    keys = (original_key(index) for index in range(session.message_count))
-    return next((place for place, key in enumerate(keys) if masks.on(key)), None)
-
-
-def _page(session: Session, view: str) -> Iterator[bytes]:
-    """The conversation as a page, its folds with what they hide inside."""
-    heading = Heading(
-        title=session.title,
-        model=session.model,
-        blob=blobs.read,
-        render=standalone.render_alone,
-        styles=standalone.styles(),
-    )
-    if view == "original":
-        return html.write(_originals(session), heading)
-    return html.write(_folded(session, load_thread(session)), heading)
-
-
-def _folded(session: Session, thread: Thread) -> Iterator[html.Item]:
-    """The thread's messages and folds, each fold followed by what is in it."""
-    rows = load_history(session).rows
-    around = [_read(session, thread, thread.window)]
-    while around:
-        found = next(around[-1], None)
-        if found is None:
-            around.pop()
-            if around:
-                yield html.CLOSED
-            continue
-        node, words = found
-        if isinstance(node, MessageNode):
-            yield _message(words[node.key])
-            continue
-        count = f"{node.leaves:,} message{'' if node.leaves == 1 else 's'}"
-        yield html.Opened(
-            kind=node.kind,
-            title=rows[int(node.operation[1:])].title,
-            note=f"{count}, {node.tokens_before:,} tokens, in place of which "
-            f"{node.tokens_after:,} tokens are sent",
-            shown=tuple(_message(words[key]) for key in _keys(node)),
-        )
-        around.append(_read(session, thread, partial(thread.children, node.key)))
-
-
-def _read(
-    session: Session, thread: Thread, nodes: Callable[[int, int], list[Node]]
-) -> Iterator[tuple[Node, dict[str, MessageText]]]:
-    """Nodes with the words of what they show, in batches."""
-    start = 0
-    while batch := nodes(start, BATCH):
-        keys = [key for node in batch for key in _keys(node)]
-        words = load_words(session, thread, keys)
-        yield from ((node, words) for node in batch)
-        start += len(batch)
-
-
-def _keys(node: Node) -> list[str]:
-    """The keys of the messages that a node shows."""
-    if isinstance(node, MessageNode):
-        return [node.key]
-    return [f"{node.key}.{place}" for place in range(len(node.messages))]
 
 
 def response(session: Session, *, format: str, view: str) -> StreamingHttpResponse:
@@ -176,20 +133,31 @@ def _originals(session: Session) -> Iterator[Message]:
             )
 
 
-def _effective(session: Session, thread: Thread) -> Iterator[Message]:
-    shown = thread.effective()
-    while batch := list(islice(shown, BATCH)):
-        words = load_words(session, thread, [message.key for message in batch])
-        yield from (_message(words[message.key]) for message in batch)
+def _tools(session: Session) -> Any:
+    """Definitions of tools from the last request that was read with some; None where none was."""
+    named = session.events.filter(type__in=("tools", "functions"))
+    event = named.select_related("source").order_by("-before_index", "-pk").first()
+    record = load_record(event.source, event.record) if event else None
+    try:
+        return json_text.parse(record.text.encode()) if record else None
+    except Invalid:
+        return None
 
 
-def _message(read: MessageText) -> Message:
-    """A message as it reads in the thread."""
-    row = read.original.row if read.original is not None else None
-    return Message(
-        role=Role(read.role),
-        parts=read.parts,
-        name=(row.name or None) if row else None,
-        model=(row.model or None) if row else None,
-        created_at=row.created_at if row else None,
+def _first_masked(session: Session) -> int | None:
+    """The first original in which something is redacted."""
+    masks = load_history(session).log.masks
+    if not masks:
+        return None
+    keys = (original_key(index) for index in range(session.message_count))
+    return next((place for place, key in enumerate(keys) if masks.on(key)), None)
+
+
+def _page_heading(session: Session) -> Heading:
+    return Heading(
+        title=session.title,
+        model=session.model,
+        blob=blobs.read,
+        render=standalone.render_alone,
+        styles=standalone.styles(),
     )

@@ -12,7 +12,7 @@ from contextstudio.accounts.models import AuditEntry
 from operations.domain.log.edit import Redact
 from operations.domain.tree.span import Span, covered
 from operations.log.selectors import get_operation, load_history, load_thread
-from operations.messages.matching import recorded_parts
+from operations.messages.reader import MessageReader
 
 
 class Revealed(NamedTuple):
@@ -37,5 +37,8 @@ def reveal(caller: Caller, operation_id: uuid.UUID) -> list[Revealed]:
     )
     spans = recorded.edit.spans
     thread = load_thread(session)
-    parts = dict(recorded_parts(session, thread, [span.key for span in spans]))
-    return [Revealed(span, covered(parts.get(span.key, ()), span)) for span in spans]
+    said = MessageReader(session, thread).recorded(span.key for span in spans)
+    return [
+        Revealed(span, covered(said[span.key].parts if span.key in said else (), span))
+        for span in spans
+    ]

@@ -3,24 +3,24 @@
 What goes out depends on the session's state and on the request alone. So an answer is kept by
 both, as a splice: the client's messages are no part of it, and pass byte for byte. Where a
 policy, a layer or a slice is another one than it was, or anything was recorded since, there
-is no answer to be found, and `applying` makes one.
+is no answer to be found, and `services.apply` makes one.
 """
 
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from operations.context.layers import Surroundings, load_layers
+from operations.context.pipeline import counter_of
 from operations.context.policies import policy_of
-from operations.context.services import counter_of
 from operations.context.slices import pending_slice
 from operations.domain.context.policy import Policy
 from operations.domain.providers.outgoing import Layer
 from operations.log.cache import Cache
 from operations.log.selectors import load_thread
+from operations.log.version import SessionVersion, version_of
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -40,16 +40,6 @@ class Kept:
     question: str
 
 
-class _State(NamedTuple):
-    """All that an answer depends on, but for what `Kept` names."""
-
-    session: uuid.UUID
-    head: int
-    message_count: int
-    texts: tuple[str, ...]
-    request: bytes
-
-
 _answers: Cache[Kept] = Cache(
     lambda kept: kept.answer.splice.weight + len(kept.answer.report), most=MOST_BYTES
 )
@@ -57,7 +47,7 @@ _answers: Cache[Kept] = Cache(
 
 def keep(session: Session, raw: RawRequest, kept: Kept) -> None:
     """Keep the answer to a request, all of whose messages the session holds by now."""
-    _answers.keep(_state(session, raw), kept)
+    _answers.keep(_key(session, raw), kept)
 
 
 def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None:
@@ -67,7 +57,7 @@ def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None
     """
     right = Right.EDIT if raw.append else Right.READ
     session = get_session(caller, session_id, right)
-    kept = _answers.get(_state(session, raw))
+    kept = _answers.get(_key(session, raw))
     if kept is None or not _holds(kept, session, raw):
         return None
     return kept.answer.written(raw.messages)
@@ -81,24 +71,12 @@ def _holds(kept: Kept, session: Session, raw: RawRequest) -> bool:
         session=session,
         thread=load_thread(session, raw.active_tags),
         policy=policy,
-        question=kept.question,
+        question=lambda: kept.question,
     )
     layers = load_layers(surroundings, counter_of(session.encoding))
     return list(kept.layers) == layers
 
 
-def _state(session: Session, raw: RawRequest) -> _State:
-    texts = (
-        session.objective,
-        session.encoding,
-        session.parsing_strategy,
-        session.model,
-        session.title,
-    )
-    return _State(
-        session=session.pk,
-        head=session.head,
-        message_count=session.message_count,
-        texts=texts,
-        request=raw.digest,
-    )
+def _key(session: Session, raw: RawRequest) -> tuple[SessionVersion, bytes]:
+    """All that an answer depends on, but for what `Kept` names."""
+    return version_of(session), raw.digest

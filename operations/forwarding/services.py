@@ -1,50 +1,70 @@
-"""Rewriting the messages that a client is about to send (DESIGN 4, Hook).
+"""Rewriting the messages that a client is about to send.
 
 Here for clients that have not edited their history: what they send says what the session
-holds, in order, and what came after it. What no operation touches passes as it was given.
+holds, in order, and what came after it. Where no operation applies and the policy asks for
+nothing, all of it passes as it was given. Else the request is the one that the context shows
+(`operations.context.pipeline`), with the client's own messages wherever nothing touches them.
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
 
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import dump
+from operations.context.pipeline import (
+    Built,
+    ContextInputs,
+    build,
+    inputs_of,
+    last_question,
+)
 from operations.context.presentation import present_issue, present_step
 from operations.context.slices import consume_slice
+from operations.domain.context.step import Step
 from operations.domain.forwarding.alignment import Unit
-from operations.domain.forwarding.rewriting import Request
+from operations.domain.forwarding.passthrough import with_own
 from operations.domain.forwarding.splice import splice
 from operations.domain.log.edit import named_keys
+from operations.domain.providers.request import Compiled, Issue, Severity
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, original_index
+from operations.domain.tree.key import Key
 from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.status import Status
 from operations.log.overview import overview
 from operations.log.selectors import History, load_history, load_leaves, load_thread
-from operations.messages.reader import load_spoken
+from operations.messages.reader import MessageReader
 from threads import tokens
-from threads.domain.formats import REQUESTS
 from threads.domain.formats.anthropic import messages as anthropic
-from threads.domain.formats.format import Heading
 from threads.domain.group import starts_group
-from threads.domain.message import Message, Role
+from threads.domain.message import Message
 from threads.models import Session
-from threads.store import blobs, events
+from threads.store import events
 from threads.store.recording import record_messages
 from threads.store.selectors import get_session
 
-from . import alignment as aligning
-from . import answer_cache as answers
-from .alignment import Inbound, lay
-from .answer_cache import Kept
-from .compile import Outbound, Sent, Wanted, send
+from . import alignment, answer_cache
+from .alignment import Inbound
 from .wire import Answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outbound:
+    """What is sent in place of a client's messages. Figures are tokens."""
+
+    messages: Sequence[dict[str, Any]]
+    system: Any
+    before: int
+    after: int
+    issues: Sequence[Issue] = ()
+    steps: Sequence[Step] = ()
 
 
 @transaction.atomic
@@ -58,7 +78,7 @@ def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> bytes:
     """
     right = Right.EDIT if inbound.append else Right.READ
     session = get_session(caller, session_id, right, lock=inbound.append)
-    units, held, new = lay(session, inbound)
+    units, held, new = alignment.lay(session, inbound)
     if inbound.append and new:
         record_messages(session, new)
         session.overview = overview(load_thread(session))
@@ -66,86 +86,111 @@ def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> bytes:
         events.announce(session)
     history = load_history(session)
     thread = _replay(session, history, held, new, inbound.active_tags)
-    request = Request(
-        form=REQUESTS[inbound.format],
-        heading=Heading(blob=blobs.read),
-        messages=[*([None] * _prompts(inbound)), *inbound.messages],
-        system=inbound.system,
+    reader = MessageReader(session, thread, held=held, inbound=new)
+    inputs = inputs_of(
+        session,
+        reader,
+        inbound.format,
+        model=inbound.model,
+        tools=inbound.tools,
+        encoding=session.encoding,
     )
-    sent = send(
-        Outbound(
-            session=session,
-            thread=thread,
-            format=inbound.format,
-            model=inbound.model or session.model,
-            tools=inbound.tools,
-            request=request,
-            units=units,
-            words=_Words(session, thread, held, new),
-        )
-    )
+    sent = _outbound(inputs, inbound, units)
     consume_slice(session)
-    report = _report(session, history, thread, sent)
     answer = Answer(
-        splice=splice(sent.messages, inbound.messages, dump), report=dump(report)
+        splice=splice(sent.messages, inbound.messages, dump),
+        report=dump(_report(session, history, thread, sent)),
     )
     if held + len(new) == session.message_count:
-        _keep(session, inbound, units, answer, sent.wanted)
+        # What makes it short to answer the same request, or one that goes on from it.
+        alignment.keep(session, inbound, units)
+        if inbound.raw is not None and not inputs.preference:
+            kept = answer_cache.Kept(
+                answer=answer,
+                policy=inputs.policy,
+                layers=inputs.layers,
+                question=last_question(reader),
+            )
+            answer_cache.keep(session, inbound.raw, kept)
     if inbound.raw is None:
         return answer.written([dump(message) for message in inbound.messages])
     return answer.written(inbound.raw.messages)
 
 
-def _prompts(inbound: Inbound) -> int:
-    """How many messages of a request are its `system`: one, or none."""
-    return len([*anthropic.read_system(inbound.system)])
-
-
-def _keep(
-    session: Session,
-    inbound: Inbound,
-    units: Sequence[Unit],
-    answer: Answer,
-    wanted: Wanted,
-) -> None:
-    """Keep what makes it short to answer the same request, or one that goes on from it."""
-    aligning.keep(session, inbound, units)
-    if inbound.raw is not None and not wanted.preference:
-        answers.keep(session, inbound.raw, _kept(answer, wanted))
-
-
-def _kept(answer: Answer, wanted: Wanted) -> Kept:
-    return Kept(
-        answer=answer,
-        policy=wanted.policy,
-        layers=wanted.layers,
-        question=wanted.question,
+def _outbound(
+    inputs: ContextInputs, inbound: Inbound, units: Sequence[Unit]
+) -> Outbound:
+    """What to send. Raises Invalid (`refused`) where the provider would take no form of it."""
+    if inputs.passes_through:
+        total = inputs.thread.tokens.original
+        return Outbound(
+            messages=inbound.messages, system=inbound.system, before=total, after=total
+        )
+    built = build(inputs)
+    _refuse(built.compiled)
+    passed = with_own(
+        built.compiled,
+        built.assembly.layers,
+        built.assembly.messages,
+        inputs.thread,
+        units,
+        [*([None] * _prompts(inbound)), *inbound.messages],
+        inbound.system,
+    )
+    step = _without_given(built, passed.given)
+    return Outbound(
+        messages=passed.messages,
+        system=passed.system,
+        before=built.assembly.total,
+        after=step.after,
+        issues=[
+            issue
+            for issue in built.compiled.issues
+            if not (issue.is_own and passed.given.issuperset(issue.keys))
+        ],
+        steps=[*built.steps[:-1], step],
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """What messages read in the thread: those of the session, and those that are new in it."""
+def _without_given(built: Built, given: AbstractSet[Key]) -> Step:
+    """The compiler's step without what it would have done to messages that go out as given."""
+    step = built.steps[-1]
+    more = sum(
+        recorded.tokens - written.tokens
+        for recorded, written in zip(
+            built.assembly.messages, built.messages, strict=True
+        )
+        if recorded.key in given
+    )
+    left_out = tuple(one for one in step.left_out if one.key not in given)
+    lost = sum(omission.tokens for omission in left_out)
+    after = step.after + more
+    added = after - step.before + lost
+    return replace(step, after=after, added=added, left_out=left_out)
 
-    session: Session
-    thread: Thread
-    held: int
-    """How many originals are the session's; those behind them are new."""
-    new: Sequence[Message]
 
-    def __call__(self, keys: Sequence[Key]) -> Mapping[Key, Message]:
-        indexes = {key: original_index(key) for key in keys}
-        new = {
-            key: self.new[index - self.held]
-            for key, index in indexes.items()
-            if index is not None and index >= self.held
-        }
-        known = [key for key in keys if key not in new]
-        words = load_spoken(self.session, self.thread, known)
-        return new | {
-            key: Message(role=Role(self.thread.role(key)), parts=read.parts)
-            for key, read in words.items()
-        }
+def _refuse(compiled: Compiled) -> None:
+    refused = [one for one in compiled.issues if one.severity is Severity.REFUSED]
+    if refused:
+        raise Invalid(
+            refused[0].detail,
+            at=["messages"],
+            code="refused",
+            errors=[
+                Invalid(
+                    one.detail,
+                    at=["messages"],
+                    code=one.rule,
+                    facts={"keys": list(one.keys)},
+                )
+                for one in refused
+            ],
+        )
+
+
+def _prompts(inbound: Inbound) -> int:
+    """How many messages of a request are its `system`: one, or none."""
+    return len([*anthropic.read_system(inbound.system)])
 
 
 def _replay(
@@ -171,7 +216,7 @@ def _replay(
 
 
 def _report(
-    session: Session, history: History, thread: Thread, sent: Sent
+    session: Session, history: History, thread: Thread, sent: Outbound
 ) -> dict[str, Any]:
     """What was done to the messages, and the system prompt where there is one beside them."""
     system = {} if sent.system is None else {"system": sent.system}

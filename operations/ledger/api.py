@@ -7,7 +7,7 @@ from ninja import Router
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
-from operations.context.services import Wish
+from operations.context.services import ContextQuery
 from operations.log.selectors import load_history
 
 from .schemas import LedgerOut, present_ledger
@@ -29,6 +29,6 @@ def ledger(
     `operation` gives one row alone, by comparing the contexts with and without it; of one that
     doesn't apply it says what would come of it. `total` compares with the originals.
     """
-    wish = Wish(provider=provider, model=model)
-    found = ledger_of(caller_of(request), session_id, wish, operation)
+    query = ContextQuery(provider=provider, model=model)
+    found = ledger_of(caller_of(request), session_id, query, operation)
     return json_response(present_ledger(found, load_history(found.context.session)))

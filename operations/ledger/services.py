@@ -20,17 +20,18 @@ from operations.context.comparison import (
 )
 from operations.context.model_catalog import Prices, prices_of
 from operations.context.provider_checks import stamp_of
-from operations.context.services import Context, Wish, assemble_session
+from operations.context.services import Context, ContextQuery, assemble_session
 from operations.domain.ledger.first_changes import Touch, laid_out, touched
 from operations.domain.ledger.ledger import Bill, bill, clear_at_least
 from operations.domain.log.log import EditState
-from operations.domain.log.operation import Redact
+from operations.domain.log.operation import Digest, Edit, Redact
+from operations.domain.providers.passes.unsupported import SUMMARY
 from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.domain.tree.status import Status
 from operations.edits.staging import staged_keys
 from operations.log.cache import Cache
 from operations.log.selectors import load_history, load_thread
-from threads.domain.part import ToolResult
+from threads.domain.part import Text, ToolResult
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -95,21 +96,21 @@ class Ledger:
 
 
 def ledger(
-    caller: Caller, session_id: uuid.UUID, wish: Wish, operation: Key = ""
+    caller: Caller, session_id: uuid.UUID, query: ContextQuery, operation: Key = ""
 ) -> Ledger:
     """The ledger of a session; with `operation` the exact row of this one alone.
 
     Raises NotFound for an operation that there is none of.
     """
     session = get_session(caller, session_id)
-    context = assemble_session(session, wish)
+    context = assemble_session(session, query)
     prices = prices_of(context.provider, context.model)
     rows: Sequence[Row]
     if operation:
-        rows = [_exact(session, wish, context, operation)]
+        rows = [_exact(session, query, context, operation)]
     else:
-        rows = rows_of(session, wish, context)
-    originals = context_of_originals(session, wish)
+        rows = rows_of(session, query, context)
+    originals = context_of_originals(session, query)
     total = compare(originals, context)
     return Ledger(context=context, prices=prices, total=total, rows=rows)
 
@@ -119,27 +120,31 @@ def reckon(session: Session, staged: Sequence[Key] = ()) -> Reckoned:
     name = f"ledger:{stamp_of(session)}:{sha256(' '.join(staged).encode()).hexdigest()}"
     found: Reckoned | None = cache.get(name)
     if found is None:
-        context = assemble_session(session, Wish())
+        context = assemble_session(session, ContextQuery())
         prices = prices_of(context.provider, context.model)
-        rows = rows_of(session, Wish(), context)
-        together = _together(session, Wish(), context, staged) if staged else None
+        rows = rows_of(session, ContextQuery(), context)
+        together = (
+            _together(session, ContextQuery(), context, staged) if staged else None
+        )
         found = Reckoned(context.provider, context.model, prices, rows, together)
         cache.set(name, found, _SECONDS)
     return found
 
 
-def ledger_with(session: Session, wish: Wish, operations: Sequence[Key]) -> Ledger:
+def ledger_with(
+    session: Session, query: ContextQuery, operations: Sequence[Key]
+) -> Ledger:
     """What would come of operations that wait, all together against what is sent now."""
-    context = assemble_session(session, wish)
+    context = assemble_session(session, query)
     prices = prices_of(context.provider, context.model)
-    total = _together(session, wish, context, operations)
+    total = _together(session, query, context, operations)
     return Ledger(context=context, prices=prices, total=total, rows=())
 
 
 def _together(
-    session: Session, wish: Wish, context: Context, operations: Sequence[Key]
+    session: Session, query: ContextQuery, context: Context, operations: Sequence[Key]
 ) -> Row:
-    return compare(context, context_with(session, wish, operations))
+    return compare(context, context_with(session, query, operations))
 
 
 def compare(before: Context, after: Context, operation: Key | None = None) -> Row:
@@ -155,31 +160,43 @@ def compare(before: Context, after: Context, operation: Key | None = None) -> Ro
     )
 
 
-def rows_of(session: Session, wish: Wish, context: Context) -> Sequence[Row]:
+def rows_of(session: Session, query: ContextQuery, context: Context) -> Sequence[Row]:
     """A row for each operation that applies or waits, read off the thread."""
-    known = _rows_kept.get(context.stamp) if context.stamp else None
+    known = _rows_kept.get(context.version) if context.version else None
     if known is not None:
         return known
-    thread = wish.thread or load_thread(session, wish.active_tags)
+    thread = query.thread or load_thread(session, query.active_tags)
     edits = load_history(session).log.edits
     applied = [one.number for one in thread.operations if one.status is Status.APPLIED]
     waiting = [
         n for n, recorded in edits.items() if recorded.state is EditState.PROPOSED
     ]
     cut = any(step.left_out for step in context.steps if step.name in _CUTS)
-    layers, messages = context.assembly.layers, context.assembly.messages
+    layers, messages = context.assembly.layers, context.built.messages
     layout = laid_out(thread, layers, messages)
     found = list(touched(thread, layout, applied, cut=cut))
     rows = _rows(context, found, waits=False)
     if waiting:
-        keys = {entry_key(number) for number in waiting}
-        tried = thread_with(session, wish, keys)
+        keys = {
+            entry_key(number): _frame(context, edits[number].edit) for number in waiting
+        }
+        tried = thread_with(session, query, keys)
         layout = laid_out(tried, layers, messages, waiting=keys)
         rows += _rows(context, touched(tried, layout, waiting, cut=cut), waits=True)
     rows.sort(key=lambda row: entry_number(row.operation or "") or 0)
-    if context.stamp:
-        _rows_kept.keep(context.stamp, rows)
+    if context.version:
+        _rows_kept.keep(context.version, rows)
     return rows
+
+
+def _frame(context: Context, edit: Edit) -> int:
+    """The tokens that frame a summary in the request."""
+    if not isinstance(edit, Digest):
+        return 0
+    (message,) = edit.messages
+    words = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
+    count = context.built.count
+    return count((Text(SUMMARY.format(words)),)) - count((Text(words),))
 
 
 def _notes(found: Ledger) -> Iterator[Note]:
@@ -214,7 +231,7 @@ def _notes(found: Ledger) -> Iterator[Note]:
 def _before_results(context: Context) -> int | None:
     """The tokens before the first result of a tool; None where there is none."""
     tokens = sum(layer.tokens for layer in context.assembly.layers)
-    for message in context.assembly.messages:
+    for message in context.built.messages:
         if any(isinstance(part, ToolResult) for part in message.parts):
             return tokens
         tokens += message.tokens
@@ -243,21 +260,25 @@ def _rows(context: Context, found: Iterable[Touch], *, waits: bool) -> list[Row]
     return rows
 
 
-def _exact(session: Session, wish: Wish, context: Context, operation: Key) -> Row:
+def _exact(
+    session: Session, query: ContextQuery, context: Context, operation: Key
+) -> Row:
     """The row of one operation: left out where it applies, tried out where it doesn't."""
     number = entry_number(operation) or 0
     recorded = load_history(session).log.edits.get(number)
-    thread = wish.thread or load_thread(session, wish.active_tags)
+    thread = query.thread or load_thread(session, query.active_tags)
     applies = recorded and thread.report(number).status is Status.APPLIED
     if not applies:
-        return compare(context, context_with(session, wish, [operation]), operation)
+        return compare(context, context_with(session, query, [operation]), operation)
     if recorded and isinstance(recorded.edit, Redact):
-        rows = rows_of(session, wish, context)
+        rows = rows_of(session, query, context)
         return next(row for row in rows if row.operation == operation)
-    return compare(context_without(session, wish, operation), context, operation)
+    return compare(context_without(session, query, operation), context, operation)
 
 
-def staged_ledger(session: Session, caller: Caller, wish: Wish) -> Ledger | None:
+def staged_ledger(
+    session: Session, caller: Caller, query: ContextQuery
+) -> Ledger | None:
     """What committing would come to; None where nothing is staged."""
     keys = staged_keys(session, caller)
-    return ledger_with(session, wish, keys) if keys else None
+    return ledger_with(session, query, keys) if keys else None

@@ -1,7 +1,7 @@
 """Reading the log and the thread that it makes; `get_operation` is the gate to an operation."""
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import NamedTuple
@@ -12,26 +12,16 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.log import Entry, Log
-from operations.domain.log.operation import Redact
-from operations.domain.providers.outgoing import Outgoing
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import original_index, original_key
 from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.span import read_changed
 from operations.models import LogEntry
-from threads.domain.part import Part
 from threads.models import Session
-from threads.store.masking import Readings
-from threads.store.selectors import (
-    Original,
-    get_session,
-    load_recorded_at,
-    load_skeleton,
-)
+from threads.store.selectors import get_session, load_skeleton
 
 from .cache import Cache
 from .codec import decode
+from .version import version_of
 
 
 class LogRow(NamedTuple):
@@ -55,8 +45,6 @@ class History(NamedTuple):
 _leaves: Cache[list[Leaf]] = Cache(len)
 _histories: Cache[History] = Cache(lambda history: 10 * len(history.rows) + 1)
 _threads: Cache[Thread] = Cache(lambda thread: 2 * thread.message_count + 1)
-outgoing: Cache[Sequence[Outgoing]] = Cache(len, most=50_000)
-"""What the model sees of threads with its words, which weigh more than all else."""
 
 
 def load_leaves(session: Session) -> list[Leaf]:
@@ -117,22 +105,21 @@ def load_thread(
     if message_count is not None:
         count = min(message_count, count)
     tags = None if active_tags is None else frozenset(active_tags)
-    key = (session.pk, head, count, tags, session.objective)
-    thread = _threads.get(key)
+    version = version_of(session)._replace(head=head, message_count=count)
+    thread = _threads.get((version, tags))
     if thread is None:
         history = load_history(session)
         log = history.log if head == session.head else history_at(history, head).log
         leaves = load_leaves(session)[:count]
         thread = replay(leaves, log, tags, objective=session.objective)
-        _threads.keep(key, thread)
+        _threads.keep((version, tags), thread)
     return thread
 
 
 def keep_thread(session: Session, thread: Thread, history: History) -> None:
     """Keep what a write has just replayed, once it is committed."""
     _histories.keep(session.pk, history)
-    key = (session.pk, session.head, session.message_count, None, session.objective)
-    _threads.keep(key, thread)
+    _threads.keep((version_of(session), None), thread)
 
 
 def get_operation(
@@ -177,64 +164,6 @@ def get_bundle(
     except NotFound as error:
         raise NotFound("There is no such bundle.", at=["bundle_id"]) from error
     return session, tuple(f"o{number}" for _, number in found)
-
-
-class MessageText(NamedTuple):
-    """A message of the thread with what it reads there."""
-
-    key: str
-    role: str
-    parts: tuple[Part, ...]
-    original: Original | None
-    """The row where it is an original, as it was recorded; None where an operation made it."""
-
-
-def load_words(
-    session: Session, thread: Thread, keys: Iterable[str]
-) -> dict[str, MessageText]:
-    """What messages read in the thread, by key: replacements and redactions applied."""
-    wanted = list(dict.fromkeys(keys))
-    indexes = {key: original_index(key) for key in wanted}
-    originals = load_recorded_at(
-        session, (index for index in indexes.values() if index is not None)
-    )
-    found: dict[str, MessageText] = {}
-    for key in wanted:
-        index = indexes[key]
-        original = originals.get(index) if index is not None else None
-        made = thread.made(key) if original is None else None
-        if original is not None:
-            role, parts = str(original.role), original.parts
-        elif made is not None:
-            role, parts = made.role, made.parts
-        else:
-            continue
-        changes = thread.spans(key)
-        found[key] = MessageText(
-            key, role, read_changed(parts, changes) if changes else parts, original
-        )
-    return found
-
-
-def mask_originals(session: Session, readings: Readings) -> Readings:
-    """Originals with the text masked that redactions which are on mask."""
-    if not session.head:
-        return readings
-    masks = load_history(session).log.masks
-    if not masks:
-        return readings
-    return {
-        index: masks.read(original_key(index), parts)
-        for index, parts in readings.items()
-    }
-
-
-def masked_places(sessions: QuerySet[Session]) -> Iterator[tuple[uuid.UUID, int]]:
-    """The originals of these sessions of which something may be masked."""
-    entries = LogEntry.objects.filter(session__in=sessions, kind=Redact.kind)
-    for session in Session.objects.filter(pk__in=entries.values("session")):
-        for index in load_history(session).log.masks.indexes:
-            yield session.pk, index
 
 
 def load_payloads(sessions: QuerySet[Session]) -> Iterator[bytes]:

@@ -1,12 +1,18 @@
-"""Masking what quotes a session outside of its thread: scratchpad, state, layers."""
+"""Masking what redactions cover: in originals, and in what quotes them outside of the thread."""
 
-from collections.abc import Mapping
+import uuid
+from collections.abc import Iterator, Mapping
+
+from django.db.models import QuerySet
 
 from operations.domain.log.mask import Masks, mask_words
-from operations.domain.tree.key import original_index
+from operations.domain.log.operation import Redact
+from operations.domain.tree.key import original_index, original_key
 from operations.log.selectors import load_history
+from operations.models import LogEntry
 from threads.domain.part import Part
 from threads.models import Session
+from threads.store.masking import Readings
 from threads.store.selectors import load_recorded_at
 
 
@@ -30,3 +36,24 @@ def _covered(session: Session, masks: Masks) -> Mapping[str, str]:
         return found.parts if found else ()
 
     return masks.texts(read)
+
+
+def mask_originals(session: Session, readings: Readings) -> Readings:
+    """Originals with the text masked that redactions which are on mask."""
+    if not session.head:
+        return readings
+    masks = load_history(session).log.masks
+    if not masks:
+        return readings
+    return {
+        index: masks.read(original_key(index), parts)
+        for index, parts in readings.items()
+    }
+
+
+def masked_places(sessions: QuerySet[Session]) -> Iterator[tuple[uuid.UUID, int]]:
+    """The originals of these sessions of which something may be masked."""
+    entries = LogEntry.objects.filter(session__in=sessions, kind=Redact.kind)
+    for session in Session.objects.filter(pk__in=entries.values("session")):
+        for index in load_history(session).log.masks.indexes:
+            yield session.pk, index

@@ -16,13 +16,12 @@ from operations.domain.text.resolution import (
 )
 from operations.domain.text.text_edit import TextEditRequest, held_text, keys_to_read
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, entry_key, original_index
+from operations.domain.tree.key import Key, entry_key
 from operations.domain.tree.span import MASK, Span, covered, fingerprint
 from threads import tokens
-from threads.domain.part import Part
 from threads.models import Session
 
-from .reader import load_as_recorded
+from .reader import MessageReader, MessageText
 
 AT_ONCE = 200
 """Messages that are read at once."""
@@ -86,8 +85,8 @@ def _counted(
 
 def _checked(session: Session, thread: Thread, wanted: TextEditRequest) -> list[Span]:
     """Spans that were given by their places, if they may be changed."""
-    recorded = dict(
-        recorded_parts(session, thread, [span.key for span in wanted.spans])
+    recorded = MessageReader(session, thread).recorded(
+        span.key for span in wanted.spans
     )
     held = held_text(thread.log)
     texts = []
@@ -128,11 +127,11 @@ def _refuse_held(thread: Thread, span: Span, held: Iterable[HeldText]) -> None:
         raise Conflict(words, code="overlap", facts={"operations": keys})
 
 
-def _text(parts: Sequence[Part] | None, span: Span, floor: int) -> str:
+def _text(said: MessageText | None, span: Span, floor: int) -> str:
     """The text that a span covers. Raises Invalid where it is none, another, or too short."""
-    if parts is None:
+    if said is None:
         raise Invalid(f"There is no message {span.key}.", code="unknown_key")
-    text = covered(parts, span)
+    text = covered(said.parts, span)
     if text is None:
         raise Invalid("There is no such text.", code="range")
     if span.sha256 and fingerprint(text) != span.sha256:
@@ -150,27 +149,13 @@ def read_texts(
 ) -> Iterator[PartReading]:
     """The parts of messages as the thread shows them, in the order of the keys."""
     held = held_text(thread.log)
-    for key, parts in recorded_parts(session, thread, keys):
-        changes = thread.spans(key)
-        for place, part in enumerate(parts):
-            reading = PartReading(key, place, part, changes, held.get((key, place), ()))
-            if reading.text:
-                yield reading
-
-
-def recorded_parts(
-    session: Session, thread: Thread, keys: Iterable[Key]
-) -> Iterator[tuple[Key, tuple[Part, ...]]]:
-    """Messages as they were recorded, read in batches; what is not there is left out."""
-    waiting = iter(keys)
+    reader, waiting = MessageReader(session, thread), iter(keys)
     while batch := list(islice(waiting, AT_ONCE)):
-        indexes = {key: original_index(key) for key in batch}
-        originals = load_as_recorded(
-            session, {index for index in indexes.values() if index is not None}
-        )
-        for key, index in indexes.items():
-            made = thread.made(key) if index is None else None
-            if index is not None and index in originals:
-                yield key, originals[index].parts
-            elif made is not None:
-                yield key, made.parts
+        for key, text in reader.recorded(batch).items():
+            changes = thread.spans(key)
+            for place, part in enumerate(text.parts):
+                reading = PartReading(
+                    key, place, part, changes, held.get((key, place), ())
+                )
+                if reading.text:
+                    yield reading

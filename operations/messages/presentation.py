@@ -6,11 +6,13 @@ from typing import Any
 from operations.domain.context.markers import words_of
 from operations.domain.thread.node import EffectiveMessage, FoldNode, MessageNode, Node
 from operations.domain.thread.thread import Thread
-from operations.log.selectors import History, MessageText, load_words
+from operations.log.selectors import History
 from threads.domain.message import Role
 from threads.models import Session
 from threads.sessions.presentation import address_of, present_original, present_parts
 from threads.store.selectors import load_messages
+
+from .reader import MessageReader, MessageText
 
 
 class ThreadPresenter:
@@ -41,9 +43,7 @@ class ThreadPresenter:
             for node in nodes
             if isinstance(node, FoldNode) and node.key in unfold
         }
-        words = load_words(
-            self.session,
-            self.thread,
+        words = MessageReader(self.session, self.thread).effective(
             [key for node in nodes for key in _keys_of(node)],
         )
         presented = []
@@ -79,8 +79,8 @@ class ThreadPresenter:
 
     def shown(self, shown: Sequence[EffectiveMessage]) -> list[dict[str, Any]]:
         """Messages of the effective thread."""
-        words = load_words(
-            self.session, self.thread, [message.key for message in shown]
+        words = MessageReader(self.session, self.thread).effective(
+            [message.key for message in shown]
         )
         return [self._shown(message, words) for message in shown]
 

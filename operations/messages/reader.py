@@ -1,84 +1,151 @@
-"""What messages read in a thread, their originals kept from one request to the next.
+"""What messages say: as they were recorded, and as they read in a thread. Everyone reads here.
 
-Originals never change, so that what was read of a session stays right when it grows or its
-log does; only a purge takes words back.
+Originals never change, so what was read of a session stays right when it grows or its log
+does; only a purge takes words back.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from operations.domain.context.assembly import Spoken
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, original_index
+from operations.domain.tree.key import Key, original_index, original_key
 from operations.domain.tree.span import read_changed
 from operations.log.cache import Cache
 from operations.log.selectors import load_history
+from threads.domain.message import Message, Role
+from threads.domain.part import Part
 from threads.models import Session
 from threads.store.selectors import Original, load_recorded_at
 
 MOST = 50_000
 """How many originals are kept with their words, which weigh more than all else."""
-_HELD = "_originals_as_spoken"
 FEW = 200
 """Originals that are read for themselves; where more are wanted, all are read and kept."""
+_HELD = "_originals_read"
 
 
-class _Read(NamedTuple):
-    """The originals of a session as they were recorded, under the purges that there were."""
+class MessageText(NamedTuple):
+    """What one message says, and what is known of it besides."""
+
+    key: Key
+    role: Role
+    parts: tuple[Part, ...]
+    strategy: str
+    """The `parsing_strategy` it was recorded with; the session's for what operations made."""
+    name: str | None
+    original: Original | None
+    """The original as it was recorded; None for what an operation made, or is not recorded yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReader:
+    """Reads the messages of a thread.
+
+    `inbound` are messages that a client sends and the session does not hold: they stand as
+    originals from index `held` on.
+    """
+
+    session: Session
+    thread: Thread
+    held: int | None = None
+    inbound: Sequence[Message] = ()
+
+    def effective(self, keys: Iterable[Key]) -> dict[Key, MessageText]:
+        """What messages read in the thread, with replacements and redactions applied.
+
+        By key and in the order of the keys; what the thread does not know is left out.
+        """
+        return {
+            key: text._replace(parts=read_changed(text.parts, changes))
+            if (changes := self.thread.spans(key))
+            else text
+            for key, text in self.recorded(keys).items()
+        }
+
+    def recorded(self, keys: Iterable[Key]) -> dict[Key, MessageText]:
+        """What messages said when they were recorded: for those who mask or compare."""
+        held = self.session.message_count if self.held is None else self.held
+        indexes = {key: original_index(key) for key in keys}
+        originals = _originals(
+            self.session,
+            {index for index in indexes.values() if index is not None and index < held},
+        )
+        found: dict[Key, MessageText] = {}
+        for key, index in indexes.items():
+            if index is None:
+                text = self._made(key)
+            elif index < held:
+                text = originals.get(index)
+            else:
+                text = self._sent(index - held)
+            if text is not None:
+                found[key] = text
+        return found
+
+    def _made(self, key: Key) -> MessageText | None:
+        made = self.thread.made(key)
+        if made is None:
+            return None
+        strategy = self.session.parsing_strategy
+        return MessageText(key, Role(made.role), made.parts, strategy, None, None)
+
+    def _sent(self, place: int) -> MessageText | None:
+        if place >= len(self.inbound):
+            return None
+        message = self.inbound[place]
+        return MessageText(
+            original_key((self.held or 0) + place),
+            message.role,
+            message.parts,
+            self.session.parsing_strategy,
+            message.name,
+            None,
+        )
+
+
+class _Kept(NamedTuple):
+    """The originals of a session, from the first, under the purges that there were."""
 
     purged: frozenset[Key]
-    spoken: list[Spoken]
+    texts: list[MessageText]
 
 
-_originals: Cache[_Read] = Cache(lambda read: len(read.spoken), MOST)
+_kept: Cache[_Kept] = Cache(lambda kept: len(kept.texts), MOST)
 
 
-def load_spoken(
-    session: Session, thread: Thread, keys: Iterable[Key]
-) -> dict[Key, Spoken]:
-    """What messages read in the thread, by key: replacements and redactions applied."""
-    wanted = {key: original_index(key) for key in keys}
-    originals = load_as_recorded(
-        session, {at for at in wanted.values() if at is not None}
-    )
-    found: dict[Key, Spoken] = {}
-    for key, index in wanted.items():
-        if index is None:
-            made = thread.made(key)
-            one = Spoken(made.parts, session.parsing_strategy) if made else None
-        else:
-            one = originals.get(index)
-        if one is not None:
-            changes = thread.spans(key)
-            found[key] = (
-                one._replace(parts=read_changed(one.parts, changes)) if changes else one
-            )
-    return found
-
-
-def load_as_recorded(session: Session, indexes: set[int]) -> Mapping[int, Spoken]:
+def _originals(session: Session, indexes: set[int]) -> Mapping[int, MessageText]:
     """The originals at these indexes as they were recorded; a few are only read, not kept."""
     purged = (
         frozenset(load_history(session).log.purged) if session.head else frozenset()
     )
     # Within a transaction nothing is kept yet, so the session's own row holds it meanwhile.
-    read = getattr(session, _HELD, None) or _originals.get(session.pk)
-    if read is None or read.purged != purged:
-        read = _Read(purged, [])
+    kept = getattr(session, _HELD, None) or _kept.get(session.pk)
+    if kept is None or kept.purged != purged:
+        kept = _Kept(purged, [])
     end = max(indexes, default=-1) + 1
-    if len(read.spoken) < end:
+    if len(kept.texts) < end:
         if len(indexes) <= FEW:
-            return _spoken(load_recorded_at(session, indexes))
-        rest = range(len(read.spoken), session.message_count)
-        more = _spoken(load_recorded_at(session, rest))
-        read = _Read(purged, [*read.spoken, *more.values()])
-        _originals.keep(session.pk, read)
-        setattr(session, _HELD, read)
-    return {index: read.spoken[index] for index in indexes if index < len(read.spoken)}
+            return _texts(load_recorded_at(session, indexes))
+        rest = range(len(kept.texts), session.message_count)
+        more = _texts(load_recorded_at(session, rest), keep=True)
+        kept = _Kept(purged, [*kept.texts, *more.values()])
+        _kept.keep(session.pk, kept)
+        setattr(session, _HELD, kept)
+    return {index: kept.texts[index] for index in indexes if index < len(kept.texts)}
 
 
-def _spoken(originals: Mapping[int, Original]) -> dict[int, Spoken]:
+def _texts(
+    originals: Mapping[int, Original], *, keep: bool = False
+) -> dict[int, MessageText]:
     return {
-        index: Spoken(one.parts, one.row.parsing_strategy, one.row.name or None)
+        index: MessageText(
+            one.key,
+            one.role,
+            one.parts,
+            one.row.parsing_strategy,
+            one.row.name or None,
+            one.decoded() if keep else one,
+        )
         for index, one in sorted(originals.items())
     }

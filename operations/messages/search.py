@@ -11,11 +11,12 @@ from operations.domain.tree.key import (
     original_index,
     original_key,
 )
-from operations.log.selectors import load_words
 from threads.domain.matching import finds, fold
 from threads.domain.text import whole_text
 from threads.models import Session
 from threads.search.services import find_in_session
+
+from .reader import MessageReader
 
 
 def find_in_thread(session: Session, thread: Thread, query: str) -> list[Key]:
@@ -47,7 +48,7 @@ def _found(session: Session, thread: Thread, query: str) -> list[Key]:
     wanted = fold(query)
     read = [
         key
-        for key, words in load_words(session, thread, unsure).items()
+        for key, words in MessageReader(session, thread).effective(unsure).items()
         if finds(wanted, whole_text(words.parts))
     ]
     return [*(key for key in recorded if key not in changed), *read]

@@ -14,7 +14,8 @@ from operations.domain.text.left_out import left_out
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
 from operations.log.presentation import present_operations
-from operations.log.selectors import load_history, load_thread, load_words
+from operations.log.selectors import load_history, load_thread
+from operations.messages.reader import MessageReader
 from operations.models import LogEntry
 from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
 from threads.models import Session
@@ -126,7 +127,9 @@ def test_no_fold_keeps_a_call_from_its_result(session: Session, thread: Thread) 
     for key in thread.folds:
         parts = [
             part
-            for words in load_words(session, thread, thread.leaf_keys(key)).values()
+            for words in MessageReader(session, thread)
+            .effective(thread.leaf_keys(key))
+            .values()
             for part in words.parts
         ]
         fold = thread.node(key)
@@ -141,7 +144,7 @@ def test_the_digests_leave_something_out_that_a_reader_may_want(
     session: Session, thread: Thread, key: str
 ) -> None:
     (summary,) = thread.made(f"{key}.0").parts  # type: ignore[union-attr]
-    words = load_words(session, thread, thread.leaf_keys(key))
+    words = MessageReader(session, thread).effective(thread.leaf_keys(key))
     assert isinstance(summary, Text)
     assert left_out([given.parts for given in words.values()], summary.text).sentence
 

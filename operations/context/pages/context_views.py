@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import dump
 from operations.context.comparison import context_of_originals, context_without
-from operations.context.services import Context, Wish, assemble_session
+from operations.context.services import Context, ContextQuery, assemble_session
 from operations.domain.providers import PROVIDERS
 from operations.log.selectors import load_history
 from operations.messages.names import word_of
@@ -38,11 +38,11 @@ ORIGINAL = "original"
 def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """The page; `against` compares with the originals or with the context without `o7`."""
     session = get_session(caller_of(request), session_id)
-    wish = _wish(request)
-    context = assemble_session(session, wish)
+    query = _query(request)
+    context = assemble_session(session, query)
     against = request.GET.get("against", "")[:40]
     start = number_of(request.GET, "start", 0)
-    before = _compared(session, wish, against)
+    before = _compared(session, query, against)
     total, sent = (
         messages_of(context, start)
         if before is None
@@ -70,7 +70,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
             "more_href": address(start + AT_ONCE) if start + AT_ONCE < total else "",
             "first_href": address(0) if start else "",
             "download_href": f"{reverse('operations:request', args=[session.pk])}"
-            f"?{urlencode({'provider': context.provider, 'model': wish.model})}",
+            f"?{urlencode({'provider': context.provider, 'model': query.model})}",
         },
     )
 
@@ -79,7 +79,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def request_body(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """The request as it would be sent, as a download."""
     session = get_session(caller_of(request), session_id)
-    context = assemble_session(session, _wish(request))
+    context = assemble_session(session, _query(request))
     answer = HttpResponse(
         dump(context.compiled.request), content_type="application/json"
     )
@@ -88,17 +88,17 @@ def request_body(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     return answer
 
 
-def _wish(request: HttpRequest) -> Wish:
+def _query(request: HttpRequest) -> ContextQuery:
     provider, model = (request.GET.get(name, "") for name in ("provider", "model"))
-    return Wish(provider=provider, model=model.strip()[:128])
+    return ContextQuery(provider=provider, model=model.strip()[:128])
 
 
-def _compared(session: Session, wish: Wish, against: str) -> Context | None:
+def _compared(session: Session, query: ContextQuery, against: str) -> Context | None:
     if not against:
         return None
     if against == ORIGINAL:
-        return context_of_originals(session, wish)
-    return context_without(session, wish, against)
+        return context_of_originals(session, query)
+    return context_without(session, query, against)
 
 
 def _operations(session: Session) -> list[tuple[str, str, str]]:

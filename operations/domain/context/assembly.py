@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import takewhile
+from typing import Protocol
 
-from operations.domain.forwarding.rewriting import system_length
 from operations.domain.providers.outgoing import Layer, Outgoing
 from operations.domain.providers.passes.signatures import intact
 from operations.domain.thread.node import EffectiveMessage, FoldNode
@@ -24,14 +24,23 @@ from .window import keep_window
 
 REPLAYED, LAYERS = "replay", "layers"
 _ROLES = {role.value: role for role in Role}
+_SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 
 
-class Spoken(NamedTuple):
+class ReadMessage(Protocol):
     """What a message reads in the thread, and how it was recorded."""
 
-    parts: tuple[Part, ...]
-    strategy: str
-    name: str | None = None
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What it says."""
+
+    @property
+    def strategy(self) -> str:
+        """The strategy that it was recorded with."""
+
+    @property
+    def name(self) -> str | None:
+        """Who speaks, where a name was given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +74,14 @@ class Assembly:
 
 
 def outgoings(
-    thread: Thread, words: Mapping[Key, Spoken], count: Count
+    thread: Thread, said: Mapping[Key, ReadMessage], count: Count
 ) -> list[Outgoing]:
-    """What the model sees of a thread, given the words of all of it.
+    """What the model sees of a thread, given what all of its messages read.
 
     What is changed in its text is counted again: the tokens of changes don't simply add up.
     """
     return [
-        _outgoing(thread, place, shown, words[shown.key], count)
+        _outgoing(thread, place, shown, said[shown.key], count)
         for place, found in _standing(thread)
         for shown in found
     ]
@@ -90,7 +99,7 @@ def assemble(
     `total` is given where the messages were counted by another tokenizer than the session's.
     """
     total = thread.tokens.original if total is None else total
-    shown, rules = weigh(messages), system_length(thread)
+    shown, rules = weigh(messages), _prompt_length(thread)
     prompt = system_layer(messages[:rules])
     history = list(messages[rules:])
     active = history[-1].group if history else None
@@ -111,6 +120,21 @@ def assemble(
         sent=sent,
         sealed=0 if added else _sealed(messages, rules, history),
     )
+
+
+def _prompt_length(thread: Thread) -> int:
+    """How many messages at the top of the thread are the system prompt.
+
+    A digest is none, though it speaks as the system: what it tells of was no rule, and a
+    conversation of which only an answer is left would begin with an answer.
+    """
+
+    def is_rule(shown: EffectiveMessage) -> bool:
+        number, _ = made_place(shown.key) or (0, None)
+        is_digest = number and thread.log.edits[number].edit.kind == "digest"
+        return shown.role in _SYSTEM and not is_digest
+
+    return sum(1 for _ in takewhile(is_rule, thread.effective()))
 
 
 def _stepped(
@@ -216,7 +240,11 @@ def _standing(thread: Thread) -> Iterator[tuple[Place, list[EffectiveMessage]]]:
 
 
 def _outgoing(
-    thread: Thread, place: Place, shown: EffectiveMessage, spoken: Spoken, count: Count
+    thread: Thread,
+    place: Place,
+    shown: EffectiveMessage,
+    said: ReadMessage,
+    count: Count,
 ) -> Outgoing:
     changed = bool(thread.spans(shown.key))
     kind = None
@@ -226,15 +254,15 @@ def _outgoing(
         key=shown.key,
         node=place.node,
         role=_ROLES[shown.role],
-        parts=spoken.parts,
-        tokens=count(spoken.parts) if changed else shown.tokens,
+        parts=said.parts,
+        tokens=count(said.parts) if changed else shown.tokens,
         group=place.group,
         groups=place.groups,
-        strategy=spoken.strategy,
+        strategy=said.strategy,
         index=shown.index,
         kind=kind,
         changed=changed,
-        name=spoken.name,
+        name=said.name,
     )
 
 

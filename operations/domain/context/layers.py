@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 
-from operations.domain.providers.outgoing import Layer, Outgoing
+from operations.domain.providers.outgoing import PROMPT, Layer, Outgoing
 from threads.domain.formats.requests.form import SYSTEM_GAP
 from threads.domain.part import Text
 
 from .step import Count, weigh
 
 SYSTEM, GUIDELINES, STATE, SCRATCHPAD, MEMOS = ORDER = (
-    *("system", "guidelines", "state", "scratchpad", "memos"),
+    *(PROMPT, "guidelines", "state", "scratchpad", "memos"),
 )
 GUIDELINES_TEXT = """\
 ## How to read this conversation

@@ -1,8 +1,11 @@
-"""What is untouched of a compiled request goes out as its client gave it (DESIGN 4, Hook)."""
+"""What is untouched of a compiled request goes out as its client gave it."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
+from operations.domain.providers.outgoing import PROMPT, Layer, Outgoing
+from operations.domain.providers.request import Compiled, Severity
+from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index, original_key
 
 from .alignment import Unit
@@ -18,33 +21,118 @@ class _Run(NamedTuple):
     keys: frozenset[Key]
 
 
+class Passed(NamedTuple):
+    """What goes out."""
+
+    messages: list[Form]
+    given: frozenset[Key]
+    """Of what is sent just as the client gave it."""
+    system: Any = None
+    """The prompt that stands in a member of its own; None where there is none."""
+
+
+def with_own(
+    compiled: Compiled,
+    layers: Sequence[Layer],
+    messages: Sequence[Outgoing],
+    thread: Thread,
+    units: Sequence[Unit],
+    given: Sequence[Form | None],
+    system: Any,
+) -> Passed:
+    """A compiled request, in which the client's own messages stand wherever nothing touches them.
+
+    `layers` and `messages` are what it was compiled of, `given` and `system` the client's
+    request, laid along the originals by `units`. A message that a rule of the provider repairs
+    for its own sake (`Issue.is_own`) passes too: its client sends it so.
+    """
+    prompt = next((layer for layer in layers if layer.name == PROMPT), None)
+    is_prompt = prompt is not None and len(layers) == 1
+    origins: list[Sequence[Key]] = list(compiled.origins)
+    if prompt and is_prompt and compiled.system is None and compiled.prompt:
+        origins[0] = prompt.keys
+    plain = {
+        message.key
+        for message in messages
+        if message.index is not None and not message.changed
+    }
+    plain |= {key for key in prompt.keys if not thread.spans(key)} if prompt else set()
+    repaired = {
+        key
+        for issue in compiled.issues
+        if issue.severity is Severity.REPAIRED and not issue.is_own
+        for key in issue.keys
+    }
+    if given[:1] == [None]:  # what stands beside the messages can't be given among them
+        plain -= _at_top(units) - set(prompt.keys if prompt else ())
+    passed = pass_through(
+        compiled.messages,
+        origins,
+        units,
+        given,
+        lambda key: key not in plain or key in repaired,
+    )
+    if given[:1] != [None]:  # the client has none beside its messages
+        return passed._replace(system=compiled.system or system)
+    if prompt and is_prompt and _is_given(prompt, thread, units):
+        return passed._replace(system=system)
+    if compiled.system is None and compiled.prompt:  # it goes where the client has it
+        return passed._replace(messages=passed.messages[1:], system=compiled.prompt)
+    return passed._replace(system=compiled.system)
+
+
+def _is_given(prompt: Layer, thread: Thread, units: Sequence[Unit]) -> bool:
+    """Whether the prompt is the client's own: its originals, all of them, as they were recorded."""
+    own = _at_top(units)
+    silent = {
+        original_key(index)
+        for unit in units
+        if unit.start == unit.end
+        for index in range(unit.first, unit.last)
+    }
+    spoken = [key for key in prompt.keys if key not in silent]
+    return own - silent == set(spoken) and not any(map(thread.spans, spoken))
+
+
+def _at_top(units: Sequence[Unit]) -> set[Key]:
+    """The originals that the client's first message says."""
+    return {
+        original_key(index)
+        for unit in units
+        if unit.start == 0
+        for index in range(unit.first, unit.last)
+    }
+
+
 def pass_through(
     messages: Sequence[Form],
     origins: Sequence[Collection[Key]],
     units: Sequence[Unit],
     given: Sequence[Form | None],
     touched: Callable[[Key], bool],
-) -> Iterator[Form]:
+) -> Passed:
     """The compiled messages, with the client's own where nothing of them is touched.
 
     `origins` are those of the compiled messages, `units` lay the client's messages (`given`)
     along the originals.
     """
     laid, place = _Laid(units, touched), 0
+    sent: list[Form] = []
+    kept: set[Key] = set()
     while place < len(messages):
         if (unit := laid.alone(origins, place)) is not None:
             starts, end = [unit], place + 1
         elif (run := _run(origins, place, laid.whole)) is not None:
             starts, end = laid.of(run.keys), run.end
         else:
-            yield messages[place]
+            sent.append(messages[place])
             place += 1
             continue
         for unit in starts:
-            for form in given[unit.start : unit.end]:
-                if form is not None:
-                    yield form
+            kept.update(map(original_key, range(unit.first, unit.last)))
+            sent += [form for form in given[unit.start : unit.end] if form is not None]
         place = end
+    return Passed(sent, frozenset(kept))
 
 
 class _Laid:

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+from types import MappingProxyType
 from typing import NamedTuple
 
 from operations.domain.log.edit import Edit, Insert, named_keys, spans_of
@@ -42,6 +43,8 @@ class Layout:
     """The tokens before each node, and at the end all."""
     left_out: range
     """The positions that a window or a slice left out."""
+    frames: Mapping[Key, int]
+    """By node: the tokens that the request has of what an operation made, beyond its words."""
 
 
 def laid_out(
@@ -49,17 +52,18 @@ def laid_out(
     layers: Sequence[Layer],
     messages: Iterable[Outgoing],
     *,
-    waiting: AbstractSet[Key] = frozenset(),
+    waiting: Mapping[Key, int] = MappingProxyType({}),
 ) -> Layout:
     """The layout of what is sent of a thread.
 
-    `waiting` are operations that the thread shows as if they applied, unlike what is sent.
+    `waiting` are operations that the thread shows as if they applied, unlike what is sent, with
+    what a request would have of them beyond their words.
     """
     standing: list[_Standing] = list(thread.standing())
     rules = {key for layer in layers for key in layer.keys}
     behind = _behind(rules, standing)
     sent = {message.key: message.tokens for message in messages}
-    before, tokens, first = list[int](), 0, None
+    before, tokens, first, frames = list[int](), 0, None, dict(waiting)
     for position, (node, shown) in enumerate(standing):
         if position == behind:
             tokens = sum(layer.tokens for layer in layers)
@@ -69,9 +73,13 @@ def laid_out(
             if key in sent:
                 first = position if first is None else first
                 tokens += sent[key]
-        for one in shown if rules else ():
+        for one in shown:
             tokens += one.tokens if one.key in rules else 0
-    return Layout(before=[*before, tokens], left_out=range(behind, first or 0))
+            if one.index is None and one.key in sent:
+                frames[node] = frames.get(node, 0) + sent[one.key] - one.tokens
+    return Layout(
+        before=[*before, tokens], left_out=range(behind, first or 0), frames=frames
+    )
 
 
 def touched(
@@ -87,7 +95,7 @@ def touched(
         edit = thread.log.edits[number].edit
         places = list[tuple[int, int]]()
         if thread.report(number).status is Status.APPLIED:
-            places += _places(thread, number, edit)
+            places += _places(thread, number, edit, layout.frames)
             places += _moved(thread, edit, moves[key]) if key in moves else ()
         position = min((place for place, _ in places), default=None)
         if position is None or (cut and position in layout.left_out):
@@ -98,20 +106,24 @@ def touched(
         yield Touch(key, node, layout.before[position], saved)
 
 
-def _places(thread: Thread, number: int, edit: Edit) -> Iterator[tuple[int, int]]:
+def _places(
+    thread: Thread, number: int, edit: Edit, frames: Mapping[Key, int]
+) -> Iterator[tuple[int, int]]:
     """The positions at the top that an edit touches, each with the tokens that it saves there."""
     if isinstance(edit, Insert):
         for place in range(len(edit.messages)):
             made = thread.node(made_key(number, place))
             if not (made.depth or isinstance(made, FoldNode)):
-                yield thread.position(made.key), made.saved - made.tokens
+                more = frames.get(made.key, 0)
+                yield thread.position(made.key), made.saved - made.tokens - more
     elif spans_of(edit):
         for key in named_keys(edit):
             changes = [one for one in thread.spans(key) if one.operation == number]
             if changes and thread.holds(key) and not thread.path(key):
                 yield thread.position(key), sum(one.saved for one in changes)
     elif thread.holds(fold := entry_key(number)) and not thread.path(fold):
-        yield thread.position(fold), thread.saved_by(fold)
+        saved = thread.saved_by(fold) - frames.get(fold, 0)
+        yield thread.position(fold), saved
 
 
 def _moved(

@@ -10,13 +10,14 @@ from operations.domain.tree.key import Key
 from threads.domain.formats.anthropic.writing import write_pieces
 from threads.domain.message import Message, Role
 
-from .passes.draft_turns import Work
 from .passes.preparing import prepared, system_of
 from .passes.turn_order import joined_results
+from .passes.work import Work
 from .request import Compiled, Draft
 from .rules import IDS as SHORT_IDS
 from .rules import PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import definitions
+from .turns import without_blank_texts
 
 _SERVER = frozenset(
     {"web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result"}
@@ -46,23 +47,28 @@ RULES = Rules(
 
 def compile_anthropic(draft: Draft) -> Compiled:
     """The body of `POST /v1/messages`."""
-    turns, work = prepared(draft, RULES)
+    prepared_turns, work = prepared(draft, RULES)
+    turns = tuple(joined_results(prepared_turns))
     messages: list[dict[str, Any]] = []
     origins: list[tuple[Key, ...]] = []
-    for turn in joined_results(turns):
+    for turn in turns:
+        if turn.role is not Role.ASSISTANT:
+            turn.pieces = list(map(without_blank_texts, turn.pieces))
         message = Message(role=turn.role, parts=turn.parts)
         for piece in write_pieces(message, draft.heading):
             messages.append(piece.form)
             origins.append(turn.keys)
     request: dict[str, Any] = {"model": draft.model, "max_tokens": draft.answer_tokens}
-    system = system_of(draft) or None
-    if system is not None:
-        request["system"] = system
+    prompt = system_of(draft)
+    if prompt:
+        request["system"] = prompt
     request["messages"] = messages
     if tools := list(_tools(work)):
         request["tools"] = tools
     issues = work.findings.issues()
-    return Compiled(request, messages, system, tuple(origins), issues)
+    return Compiled(
+        request, messages, prompt or None, tuple(origins), issues, turns, prompt
+    )
 
 
 def _tools(work: Work) -> Iterator[dict[str, Any]]:

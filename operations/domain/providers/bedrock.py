@@ -5,6 +5,7 @@ Source: docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.htm
 
 import base64
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from operations.domain.tree.key import Key
@@ -12,12 +13,13 @@ from threads.domain.message import Role
 from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
 
 from .passes import findings
-from .passes.draft_turns import Turn, Work
 from .passes.preparing import prepared, system_of
 from .passes.turn_order import joined_results
+from .passes.work import Work
 from .request import Compiled, Draft
 from .rules import IDS, PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import Definition, definitions, with_called
+from .turns import Piece, Turn, without_blank_texts
 
 Block = dict[str, Any]
 EMPTY = "(no output)"
@@ -38,18 +40,23 @@ def compile_bedrock(draft: Draft) -> Compiled:
     writer = _Writer()
     messages: list[Block] = []
     origins: list[tuple[Key, ...]] = []
-    for turn in joined_results(turns):
+    turns = list(joined_results(turns))
+    for turn in turns:
         _text_first(turn, work)
+        turn.pieces = _with_words(turn.pieces)
         role = "assistant" if turn.role is Role.ASSISTANT else "user"
         messages.append({"role": role, "content": writer.blocks(turn.parts)})
         origins.append(turn.keys)
-    system = [{"text": words}] if (words := system_of(draft)) else None
+    prompt = system_of(draft)
+    system = [{"text": prompt}] if prompt else None
     request: Block = {"system": system} if system else {}
     request["messages"] = messages
     if tools := with_called(definitions(work), turns, work):
         request["toolConfig"] = {"tools": [_specification(tool) for tool in tools]}
     issues = work.findings.issues()
-    return Compiled(request, messages, system, tuple(origins), issues)
+    return Compiled(
+        request, messages, system, tuple(origins), issues, tuple(turns), prompt
+    )
 
 
 def _text_first(turn: Turn, work: Work) -> None:
@@ -62,6 +69,23 @@ def _text_first(turn: Turn, work: Work) -> None:
         turn.pieces = ordered
 
 
+def _with_words(pieces: list[Piece]) -> list[Piece]:
+    """The pieces, where results have words, none of them blank, and documents a text beside."""
+    found = [_with_text(without_blank_texts(piece)) for piece in pieces]
+    parts = [piece.part for piece in found]
+    has_text = any(isinstance(part, Text) for part in parts)
+    if not has_text and any(isinstance(part, File) for part in parts):
+        found.append(Piece(Text("[A document.]")))
+    return found
+
+
+def _with_text(piece: Piece) -> Piece:
+    part = piece.part
+    if not isinstance(part, ToolResult) or part.content:
+        return piece
+    return piece._replace(part=replace(part, content=(Text(EMPTY),)))
+
+
 class _Writer:
     """Writes the parts of one request; documents have names that no other has."""
 
@@ -70,11 +94,7 @@ class _Writer:
 
     def blocks(self, parts: Sequence[Part]) -> list[Block]:
         """The content of one message."""
-        found = [block for part in parts for block in self._block(part)]
-        has_text = any("text" in block for block in found)
-        if not has_text and any("document" in block for block in found):
-            found.append({"text": "[A document.]"})
-        return found
+        return [block for part in parts for block in self._block(part)]
 
     def _block(self, part: Part) -> Iterator[Block]:
         match part:
@@ -105,8 +125,8 @@ def _reasoning(part: Thinking) -> Block:
 
 def _result(part: ToolResult) -> Block:
     texts = [item.text for item in part.content if isinstance(item, Text)]
-    content = [{"text": text} for text in texts if text.strip()]
-    form: Block = {"toolUseId": part.call_id, "content": content or [{"text": EMPTY}]}
+    content = [{"text": text} for text in texts]
+    form: Block = {"toolUseId": part.call_id, "content": content}
     return form | ({"status": "error"} if part.is_error else {})
 
 

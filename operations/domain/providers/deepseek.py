@@ -9,11 +9,12 @@ Sources: api-docs.deepseek.com (create-chat-completion, thinking_mode).
 from threads.domain.message import Role
 from threads.domain.part import Thinking
 
-from .chat import Form, compile_chat, with_text
+from .chat import compile_chat
 from .passes import findings
-from .passes.draft_turns import Turn, Work
+from .passes.work import Work
 from .request import Compiled, Draft
 from .rules import Reasoning, Rules
+from .turns import Piece, Turn
 
 PLACEHOLDER = "(not recorded)"
 RULES = Rules(strategies=frozenset({"deepseek"}), reasoning=Reasoning.WORDS)
@@ -21,15 +22,14 @@ RULES = Rules(strategies=frozenset({"deepseek"}), reasoning=Reasoning.WORDS)
 
 def compile_deepseek(draft: Draft) -> Compiled:
     """The body of `POST /chat/completions`."""
-    return compile_chat(draft, RULES, _with_reasoning)
+    return compile_chat(draft, RULES, _with_reasoning, gives_text=True)
 
 
-def _with_reasoning(form: Form, turn: Turn, work: Work) -> None:
-    with_text(form, turn, work)
+def _with_reasoning(turn: Turn, work: Work) -> None:
+    """Gives an answer its reasoning as one text, or a placeholder (R13)."""
     if turn.role is not Role.ASSISTANT:
         return
-    form.pop("thinking_blocks", None)
-    words = [part.text for part in turn.parts if isinstance(part, Thinking)]
-    form["reasoning_content"] = "\n\n".join(words) or PLACEHOLDER
-    if not words:
+    turn.joined = (Thinking,)
+    if not any(isinstance(piece.part, Thinking) for piece in turn.pieces):
         work.found(findings.NO_REASONING, turn.pieces[0])
+        turn.pieces.insert(0, Piece(Thinking(PLACEHOLDER)))

@@ -14,12 +14,13 @@ from threads.domain.message import Message, Role
 from threads.domain.part import Text
 
 from .passes import findings
-from .passes.draft_turns import Turn, Work
 from .passes.media import LEAD
 from .passes.preparing import prepared, system_of
+from .passes.work import Work
 from .request import Compiled, Draft
 from .rules import IDS, PDF, Alphabet, Reasoning, Rules
 from .tools import definitions
+from .turns import Turn, with_one_text
 
 Content = dict[str, Any]
 UNCHECKED = "skip_thought_signature_validator"
@@ -53,19 +54,23 @@ def compile_gemini(draft: Draft) -> Compiled:
     names: dict[str, str] = {}
     active = _active(turns)
     for place, turn in enumerate(turns):
+        turn.pieces = [with_one_text(piece) for piece in turn.pieces]
         message = Message(role=turn.role, parts=turn.parts)
         content = write_content(message, heading, names)
         if place > active and turn.role is Role.ASSISTANT:
             _sign(content, turn, work)
         contents.append(content)
         origins.append(turn.keys)
-    system = {"parts": [{"text": words}]} if (words := system_of(draft)) else None
+    prompt = system_of(draft)
+    system = {"parts": [{"text": prompt}]} if prompt else None
     request: Content = {"systemInstruction": system} if system else {}
     request["contents"] = contents
     if tools := [_declaration(*tool) for tool in definitions(work)]:
         request["tools"] = [{"functionDeclarations": tools}]
     issues = work.findings.issues()
-    return Compiled(request, contents, system, tuple(origins), issues)
+    return Compiled(
+        request, contents, system, tuple(origins), issues, tuple(turns), prompt
+    )
 
 
 def _active(turns: Sequence[Turn]) -> int:

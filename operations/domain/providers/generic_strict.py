@@ -4,7 +4,7 @@ One message of the system and that first, speakers in turn, content that is a st
 member that the oldest form of the API did not have.
 """
 
-from .chat import compile_chat, with_text
+from .chat import compile_chat
 from .request import Compiled, Draft
 from .rules import Rules
 
@@ -13,4 +13,4 @@ RULES = Rules(bridges=True)
 
 def compile_generic_strict(draft: Draft) -> Compiled:
     """The body of `POST /v1/chat/completions`."""
-    return compile_chat(draft, RULES, with_text)
+    return compile_chat(draft, RULES, gives_text=True)

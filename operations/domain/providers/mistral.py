@@ -5,7 +5,7 @@ Sources: docs.mistral.ai/api, the checks of the package mistral-common.
 
 import re
 
-from .chat import compile_chat, with_text
+from .chat import compile_chat
 from .request import Compiled, Draft
 from .rules import PICTURES, Alphabet, Rules
 
@@ -20,4 +20,4 @@ RULES = Rules(
 
 def compile_mistral(draft: Draft) -> Compiled:
     """The body of `POST /v1/chat/completions`."""
-    return compile_chat(draft, RULES, with_text)
+    return compile_chat(draft, RULES, gives_text=True)

@@ -13,13 +13,14 @@ from typing import Any
 from operations.domain.tree.key import Key
 from threads.domain.formats.openai.items_writing import API, ItemWriter
 from threads.domain.message import Message, Role
-from threads.domain.part import Opaque, Part
+from threads.domain.part import Opaque, Part, Thinking
 
-from .passes.draft_turns import Turn, Work, keys_of
 from .passes.preparing import prepared, system_of
+from .passes.work import Work
 from .request import Compiled, Draft
 from .rules import IDS, PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import definitions
+from .turns import Turn, keys_of
 
 Item = dict[str, Any]
 RULES = Rules(
@@ -47,21 +48,29 @@ RULES = Rules(
 def compile_openai_responses(draft: Draft) -> Compiled:
     """The body of `POST /v1/responses`."""
     turns, work = prepared(draft, RULES)
+    for turn in turns:
+        turn.pieces = [
+            piece._replace(part=_without_id(piece.part))
+            for piece in turn.pieces
+            if not (isinstance(piece.part, Thinking) and piece.part.data is None)
+        ]
     items: list[Item] = []
     origins: list[tuple[Key, ...]] = []
     for item, keys in _items(turns, draft):
         items.append(item)
         origins.append(keys)
     request: dict[str, Any] = {"model": draft.model}
-    system = system_of(draft) or None
-    if system is not None:
-        request["instructions"] = system
+    prompt = system_of(draft)
+    if prompt:
+        request["instructions"] = prompt
     request |= {"input": items, "store": False}
     request["include"] = ["reasoning.encrypted_content"]
     if tools := list(_tools(work)):
         request["tools"] = tools
     issues = work.findings.issues()
-    return Compiled(request, items, system, tuple(origins), issues)
+    return Compiled(
+        request, items, prompt or None, tuple(origins), issues, tuple(turns), prompt
+    )
 
 
 def _items(
@@ -70,13 +79,12 @@ def _items(
     """The items of all turns, each with the keys of what it is made of."""
     heading = replace(draft.heading, strategy="openai", first_changed=None)
     writer = ItemWriter(heading, API)
-    for place, turn in enumerate(turns):
+    for turn in turns:
         if turn.role is Role.TOOL:
             for piece in turn.pieces:
                 yield from _written(writer, turn.role, (piece.part,), keys_of([piece]))
         else:
-            parts = tuple(map(_without_id, turn.parts))
-            yield from _written(writer, turn.role, parts, turns[place].keys)
+            yield from _written(writer, turn.role, turn.parts, turn.keys)
 
 
 def _written(

@@ -35,6 +35,10 @@ class Outgoing:
     name: str | None = None
 
 
+PROMPT = "system"
+"""The layer that is the system prompt of the thread itself."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
     """Words that stand before the history: system, guidelines, state, scratchpad, memos.

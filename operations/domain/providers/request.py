@@ -9,6 +9,7 @@ from operations.domain.tree.key import Key
 from threads.domain.formats.format import Heading
 
 from .outgoing import Layer, Outgoing
+from .turns import Turn
 
 
 class Severity(StrEnum):
@@ -40,6 +41,9 @@ class Issue(NamedTuple):
     """One sentence that names what was found."""
     repair: str = ""
     """One sentence that says what was done; empty where nothing was."""
+    is_own: bool = False
+    """Whether it was found in the messages themselves, whatever stands around them: no
+    operation brought it about, and a client that sends such a message knows that it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +82,10 @@ class Compiled(NamedTuple):
     """For each of `messages` the keys of what it is made of; empty for a bridge or a layer."""
     issues: tuple[Issue, ...]
     """In the order of the messages; where one of them is `refused`, it must not be sent."""
+    turns: tuple[Turn, ...]
+    """What `messages` say, part by part, as it is written there: what is sent is counted on it."""
+    prompt: str
+    """The words of all layers as they are written; empty where there are none."""
 
 
 Compiler = Callable[[Draft], Compiled]

@@ -7,8 +7,9 @@ from threads.domain.part import JSON, ToolCall
 
 from .passes import findings
 from .passes.cleaning import clean
-from .passes.draft_turns import Turn, Work
 from .passes.naming import legal_name
+from .passes.work import Work
+from .turns import Turn
 
 _NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}}
 

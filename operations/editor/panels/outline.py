@@ -13,8 +13,8 @@ from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
 from operations.editor.rows.minimap_bands import group_starts
 from operations.editor.rows.operation import FOLDS, Op
-from operations.log.selectors import load_words
 from operations.messages.names import name_of, word_of
+from operations.messages.reader import MessageReader
 from threads.domain.message import Role
 from threads.rendering.fragments import Fragments
 from threads.rendering.message import summary
@@ -90,7 +90,7 @@ def _title(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
     kept = dict(zip(keys, _titles.get(marks.values()), strict=True))
     missing = [key for key, title in kept.items() if title is None]
     if missing:
-        words = load_words(look.session, look.thread, missing)
+        words = MessageReader(look.session, look.thread).effective(missing)
         for key in missing:
             said = words.get(key)
             text = summary(Role(said.role), said.parts)[:TITLE_LENGTH] if said else ""

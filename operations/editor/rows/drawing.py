@@ -10,8 +10,8 @@ from operations.domain.text.left_out import left_out
 from operations.domain.thread.node import FoldNode, MessageNode
 from operations.domain.tree.key import Key, made_key
 from operations.domain.tree.span import read_changed
-from operations.log.selectors import MessageText, load_words
 from operations.messages.names import name_of
+from operations.messages.reader import MessageReader, MessageText
 from operations.requests import View
 from threads.domain.message import Role, digest
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
@@ -80,7 +80,9 @@ class _Making:
         self.look = look
         keys = [key for article in articles for key in printed(article)]
         leaves = [key for article in articles for key in self._leaves(article)]
-        self.words = load_words(look.session, look.thread, [*keys, *leaves])
+        self.words = MessageReader(look.session, look.thread).effective(
+            [*keys, *leaves]
+        )
         bodies = {key: self._body(self.words[key]) for key in keys if key in self.words}
         html = fragments.load_bodies(look.session.project_id, bodies.values())
         self.html = {key: html[body.digest] for key, body in bodies.items()}

@@ -26,8 +26,9 @@ from operations.editor.panels.versions import versions_of
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Op
 from operations.form_fields import sendable
-from operations.log.selectors import load_thread, load_words
+from operations.log.selectors import load_thread
 from operations.messages.names import name_of, ranges_of
+from operations.messages.reader import MessageReader
 from operations.requests import fields_of
 from threads.models import Session
 from threads.rendering.hidden import visible
@@ -119,7 +120,7 @@ def _words_now(
     look: Look, keys: Sequence[str], leaves: Sequence[str]
 ) -> dict[str, str]:
     """What the messages that are revised say now, and who says it."""
-    words = load_words(look.session, look.thread, leaves[:50])
+    words = MessageReader(look.session, look.thread).effective(leaves[:50])
     text = "\n\n".join(filter(None, (words_of(one.parts) for one in words.values())))
     role = next((one.role for one in words.values()), "user")
     return {"targets": " ".join(leaves), "text": sendable(text), "role": role}
@@ -172,7 +173,7 @@ def _left_out(request: HttpRequest, look: Look) -> HttpResponse:
     key = fields_of(request).get("operation", "")
     op, edit = _operation(look, key)
     leaves = leaves_of(look.thread, named_keys(edit))
-    words = load_words(look.session, look.thread, leaves)
+    words = MessageReader(look.session, look.thread).effective(leaves)
     summary = "\n".join(words_of(message.parts) for message in messages_of(edit))
     found = left_out((one.parts for one in words.values()), summary)
     groups = [

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_safe
 from contextstudio.accounts.domain.errors import NotFound
 from operations.editor.rows.articles import changes_on
 from operations.editor.rows.look import Look
-from operations.log.selectors import MessageText, load_words
 from operations.messages.names import name_of
+from operations.messages.reader import MessageReader, MessageText
 from operations.requests import View
 from threads.domain.message import encode_part
 from threads.rendering.hidden import visible
@@ -34,7 +34,7 @@ class Section:
 def raw(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
     """The page of a message. What is redacted is masked here too."""
     look = look_at(request, session_id)
-    words = load_words(look.session, look.thread, [key]).get(key)
+    words = MessageReader(look.session, look.thread).effective([key]).get(key)
     if words is None:
         raise NotFound(f"There is no message {key}.", at=["key"])
     context = {

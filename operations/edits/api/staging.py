@@ -8,7 +8,7 @@ from ninja import Router, Status
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
-from operations.context.services import Wish
+from operations.context.services import ContextQuery
 from operations.edits import services, staging
 from operations.edits.presentation import present_bundle, present_transaction
 from operations.edits.schemas import BundleIn, BundleOut, HeadIn, SwitchOut
@@ -82,6 +82,6 @@ def staged(
     caller = caller_of(request)
     session = get_session(caller, session_id)
     keys = staging.staged_keys(session, caller)
-    wish = Wish(provider=provider, model=model)
-    found = staged_ledger(session, caller, wish)
+    query = ContextQuery(provider=provider, model=model)
+    found = staged_ledger(session, caller, query)
     return json_response(present_staged(session, keys, found, load_history(session)))

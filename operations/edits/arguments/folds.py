@@ -8,7 +8,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log import operation as edits
 from operations.domain.text.wording import reworded
 from operations.domain.thread.thread import Thread
-from operations.log.selectors import load_words
+from operations.messages.reader import MessageReader
 from threads.domain.message import Role
 from threads.domain.part import Part, Text
 from threads.models import Session
@@ -90,7 +90,7 @@ class RewordArguments(RangeArguments):
         role: str = self.role or "user"
         parts: tuple[Part, ...] = (Text(self.text),)
         if len(targets) == 1 and thread.holds(targets[0]):
-            for now in load_words(session, thread, targets).values():
+            for now in MessageReader(session, thread).effective(targets).values():
                 role, parts = self.role or now.role, reworded(now.parts, self.text)
         return edits.Revise(
             targets=targets,

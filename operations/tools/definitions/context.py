@@ -10,7 +10,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from operations.context.policies import set_window
 from operations.context.presentation import present_context
 from operations.context.rebuild_state import rebuild_state
-from operations.context.services import Wish, assemble, assemble_session
+from operations.context.services import ContextQuery, assemble, assemble_session
 from operations.context.slices import request_slice
 from operations.domain.context.selection import Preference
 from operations.edits.arguments import Index, Tag
@@ -54,13 +54,13 @@ class ShowContext(SessionTool):
         """The context. Raises Invalid for an unknown provider, or what it can't be sent."""
         self.open_session(caller)
         tags = None if self.active_tags is None else frozenset(self.active_tags)
-        wish = Wish(
+        query = ContextQuery(
             provider=self.provider,
             model=self.model,
             active_tags=tags,
             max_tokens=self.max_tokens,
         )
-        return present_context(assemble(caller, self.session_id, wish))
+        return present_context(assemble(caller, self.session_id, query))
 
 
 class SetContextWindow(SessionTool):
@@ -83,7 +83,7 @@ class SetContextWindow(SessionTool):
         self.open_session(caller)
         policy = set_window(caller, self.session_id, self.n)
         session = get_session(caller, self.session_id)
-        context = assemble_session(session, Wish())
+        context = assemble_session(session, ContextQuery())
         return {
             "success": True,
             "window": policy.window,
@@ -99,7 +99,7 @@ class RequestContextSlice(SessionTool):
     {"start_message_index": 30, "end_message_index": 40} sends the messages 30 to 39. Of
     these the newest `max_context_messages` are kept; with `include_search_results` what
     your last search_session_history found is added. The system message is always sent. It
-    holds for the next request only, and a later wish replaces an earlier one.
+    holds for the next request only, and a later slice replaces an earlier one.
 
     Example: {"session_id": "…", "start_message_index": 30, "end_message_index": 40}
     """
@@ -112,7 +112,7 @@ class RequestContextSlice(SessionTool):
     max_context_messages: int | None = Field(None, ge=1)
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Keep the wish. Raises Invalid for a range without a message."""
+        """Keep the query. Raises Invalid for a range without a message."""
         session = self.open_session(caller)
         end = min(self.end_message_index, session.message_count)
         if self.start_message_index >= end:

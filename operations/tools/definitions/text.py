@@ -17,9 +17,10 @@ from operations.edits.arguments import ReplaceArguments
 from operations.edits.arguments.pattern import MOST_PATTERNS, PatternArguments
 from operations.edits.presentation import present_bundle
 from operations.find_replace.services import SpanMatch, change_by_pattern
-from operations.log.selectors import load_thread, load_words
+from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction
 from operations.messages.addresses import keys_of_hashes, message_ids
+from operations.messages.reader import MessageReader
 from operations.tools.tool import SessionTool
 from threads.domain.message import Role
 from threads.domain.part import Part, Text
@@ -219,7 +220,7 @@ def _sizes(
         tokens = node.tokens_after
     else:
         keys, tokens = [node.key], node.tokens - node.saved
-    words = load_words(session, thread, keys)
+    words = MessageReader(session, thread).effective(keys)
     made = messages_of(transaction.history.log.edits[number].edit)
     return {
         "original_length": sum(_length(one.parts) for one in words.values()),

@@ -11,9 +11,11 @@ from contextstudio.accounts.selectors import caller_of_user
 from operations.context import slices
 from operations.domain.context.selection import Preference
 from operations.domain.log.operation import Redact, Span
+from operations.domain.providers.passes.unsupported import SUMMARY
 from operations.domain.tree.span import fingerprint
 from operations.edits import services
-from operations.log.selectors import load_thread, load_words
+from operations.log.selectors import load_thread
+from operations.messages.reader import MessageReader
 from tests.operations.support.rest import (
     adds_up,
     context,
@@ -61,7 +63,10 @@ def test_what_operations_did_is_what_is_sent(agent: Client, session_id: str) -> 
     found = context(agent, session_id)
     assert adds_up(found)
     tokens = found["tokens"]
-    assert tokens["shown"] == tokens["sent"] < tokens["total"]
+    bare, framed = count_many(["They greeted.", SUMMARY.format("They greeted.")])
+    assert tokens["shown"] < tokens["total"]
+    assert tokens["sent"] == tokens["shown"] + framed - bare
+    assert found["steps"][-1]["added"] == framed - bare
     assert found["steps"][0]["left_out"][0]["key"] == "o1"
 
 
@@ -164,7 +169,7 @@ def test_a_redaction_masks_scratchpad_state_and_layers(
 def redact(client: Client, session_id: str, key: str, start: int, end: int) -> str:
     """Record a redaction of a stretch of a message, and give its id."""
     session = Session.objects.get(pk=session_id)
-    (found,) = load_words(session, load_thread(session), [key]).values()
+    (found,) = MessageReader(session, load_thread(session)).effective([key]).values()
     text = text_of(found.parts[0])[start:end]
     edit = Redact(
         spans=(Span(key=key, part=0, start=start, end=end, sha256=fingerprint(text)),)

@@ -161,7 +161,7 @@ def test_layers_stand_in_the_order_of_the_document(
     asked: list[str] = []
 
     def memos(surroundings: Any) -> str:
-        asked.append(surroundings.question)
+        asked.append(surroundings.question())
         return "Memo."
 
     register_layer("memos", memos)

@@ -20,8 +20,8 @@ def session_id(agent: Client) -> str:
     return make_session(agent, COUNT)
 
 
-def ask(caller: Caller, session_id: str, **wish: Any) -> None:
-    slices.request_slice(caller, uuid.UUID(session_id), Preference(**wish))
+def ask(caller: Caller, session_id: str, **query: Any) -> None:
+    slices.request_slice(caller, uuid.UUID(session_id), Preference(**query))
 
 
 def sent(client: Client, session_id: str, **query: Any) -> list[str]:

@@ -10,8 +10,8 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
+from operations.context import pipeline, slices
 from operations.context import services as contexts
-from operations.context import slices
 from operations.domain.context.selection import Preference
 from operations.log.cache import forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
@@ -143,9 +143,9 @@ class Changes:
         assert answer.status_code == 200, answer.content
 
     def _slice(self) -> None:
-        wish = Preference(start=0, end=self._chance.randint(5, 20))
+        preference = Preference(start=0, end=self._chance.randint(5, 20))
         caller = caller_of_user(self._owner)
-        slices.request_slice(caller, uuid.UUID(self._session_id), wish)
+        slices.request_slice(caller, uuid.UUID(self._session_id), preference)
 
     def _grow(self) -> None:
         more = {"messages": [{"role": "assistant", "content": "You are welcome."}]}
@@ -171,13 +171,13 @@ class Compiling:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.times = 0
-        compiling = contexts.compile_request
+        compiling = pipeline.compile_request
 
         def counted(*arguments: Any) -> Any:
             self.times += 1
             return compiling(*arguments)
 
-        monkeypatch.setattr(contexts, "compile_request", counted)
+        monkeypatch.setattr(pipeline, "compile_request", counted)
 
 
 def test_a_ledger_compiles_the_originals_once_and_what_is_sent_once_a_change(

@@ -11,6 +11,7 @@ from django.core.management import call_command
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.models import Project, User
+from operations.domain.providers.passes.unsupported import SUMMARY
 from threads import imports
 from threads.models import Import, Session
 
@@ -55,7 +56,9 @@ def test_a_session_is_imported_changed_by_a_tool_and_exported(
     effective = run(
         "export_session", session_id, "--format", "openai", "--view", "effective"
     )
-    assert json.loads(effective)["messages"][0]["content"] == "A question"
+    assert json.loads(effective)["messages"][0]["content"] == SUMMARY.format(
+        "A question"
+    )
 
 
 def test_a_command_that_is_refused_raises_the_sentence(

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from operations.domain.providers.passes.unsupported import SUMMARY
 from tests.operations.support.rest import Tools, effective, keys, make_session
 
 COUNT = 12
@@ -216,7 +217,7 @@ def test_the_hook_rewrites_what_is_about_to_be_sent(
     answer = call.post("apply", {"messages": sent})
     assert answer["messages"] == [
         *sent[:3],
-        {"role": "system", "content": "Sum"},
+        {"role": "system", "content": SUMMARY.format("Sum")},
         *sent[9:],
     ]
     assert answer["applied"] == [made["operation_id"]]

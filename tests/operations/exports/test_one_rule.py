@@ -11,11 +11,15 @@ from django.test import Client
 
 from contextstudio.accounts.models import Project, User
 from operations.domain.log.operation import Redact
+from operations.domain.providers.passes.media import LEAD
+from operations.domain.providers.passes.turn_order import CLOSER
 from operations.edits import services
+from tests.operations.domain.forwarding.sending import said_in
 from tests.operations.support.builders import span
 from tests.operations.support.rest import get, make_session, operate, post
 from tests.people import caller
 from tests.threads.support.transcripts import answer, call, lines, result, text, user
+from threads.domain.part import Text
 from threads.models import Blob
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -91,7 +95,10 @@ def agree(agent: Client, session_id: str, format: str, **members: Any) -> Any:
     body = export(agent, session_id, format, "original")
     found = apply(agent, session_id, body, format=format, append=False)
     expected = export(agent, session_id, format, "effective")
-    assert found["messages"] == expected["messages"]
+    said = said_in(expected["messages"], format)
+    # Images leave OpenAI's results with a lead: of its own messages the client knows better.
+    said = [one for one in said if one[1] != Text(LEAD)]
+    assert said_in(found["messages"], format) == said
     assert found.get("system") == expected.get("system")
     return found
 
@@ -114,10 +121,10 @@ def test_an_export_applied_is_the_effective_export(
 
     assert before["applied"] == before["suspended"] == after["suspended"] == []
     assert after["applied"] == recorded
-    tokens = get(agent, f"/api/sessions/{session_id}/context")["tokens"]
+    context = get(agent, f"/api/sessions/{session_id}/context", provider=format)
     assert after["tokens"] == {
         "before": before["tokens"]["before"],
-        "after": tokens["shown"],
+        "after": context["tokens"]["sent"],
     }
     assert "well" not in json.dumps(after["messages"])
 
@@ -158,9 +165,11 @@ def test_a_client_goes_on_from_an_export(agent: Client, session_id: str) -> None
         format="anthropic",
     )
 
-    assert answer["messages"][-1:] == said
+    *_, last, closer = answer["messages"]
+    assert last == said[0]
+    assert closer == {"role": "user", "content": CLOSER}
     assert len(answer["messages"][2]["content"]) == 2
-    assert len(answer["messages"]) == 6
+    assert len(answer["messages"]) == 7
     assert get(agent, f"/api/sessions/{session_id}")["message_count"] == COUNT + 1
     agree(agent, session_id, "anthropic")
 

@@ -91,8 +91,8 @@ def record(kind: str, **members: Any) -> Change:
 
 
 def request_slice(_: Client, session_id: str, owner: User) -> None:
-    wish = Preference(start=1, end=3)
-    slices.request_slice(caller_of_user(owner), uuid.UUID(session_id), wish)
+    query = Preference(start=1, end=3)
+    slices.request_slice(caller_of_user(owner), uuid.UUID(session_id), query)
 
 
 def grow(agent: Client, session_id: str, _: User) -> None:

@@ -1,4 +1,4 @@
-"""`apply`: rewriting what a client is about to send (DESIGN 4, Hook; 6)."""
+"""`apply`: rewriting what a client is about to send."""
 
 import base64
 import json
@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
+from operations.domain.providers.passes.unsupported import SUMMARY
 from tests.operations.support.rest import get, make_session, operate, post, said
 from tests.people import client_of
 from threads.models import Blob
@@ -35,7 +36,7 @@ def test_what_no_operation_touches_passes_as_it_was_given(
     answer = agent.post(path, {"messages": sent}, "application/json")
     messages = answer.json()["messages"]
     assert json.dumps(messages) == json.dumps(
-        [*sent[:2], {"role": "system", "content": "Sum"}, *sent[5:]]
+        [*sent[:2], {"role": "system", "content": SUMMARY.format("Sum")}, *sent[5:]]
     )
 
 
@@ -128,9 +129,11 @@ def test_anthropics_form_has_its_system_beside_the_messages(agent: Client) -> No
     body = {"format": "anthropic", "messages": said(4), "tools": [], "model": "x"}
     answer = post(agent, address, {**body, "system": "Be brief."})
     assert answer["system"] == "Be brief."
+    summary, following = answer["messages"][0]["content"]
     assert answer["messages"][0]["role"] == "user"
-    assert "Sum" in answer["messages"][0]["content"]
-    assert answer["messages"][1:] == said(4)[2:]
+    assert summary["text"] == SUMMARY.format("Sum")
+    assert following["text"] == said(4)[2]["content"]
+    assert answer["messages"][1] == said(4)[3]
     blocks = [{"type": "text", "text": "Be brief.", "cache_control": {}}]
     assert post(agent, address, {**body, "system": blocks})["system"] == blocks
     refused = post(agent, address, {**body, "system": "Be long."}, expect=409)

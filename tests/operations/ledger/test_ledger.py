@@ -7,6 +7,8 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from operations.context.model_catalog import prices_of
+from operations.domain.providers.passes.turn_order import CLOSER
+from operations.domain.providers.passes.unsupported import SUMMARY
 from tests.operations.support.rest import get, make_session, operate, post, said
 from threads.tokens import count_many
 
@@ -41,8 +43,9 @@ def test_the_figures_are_those_that_a_hand_reckons(
     operate(agent, session_id, "digest", range=[21, 30], summary="Ten of them.")
     prefix, folded = (sum(count_many(TEXTS[a:b])) for a, b in ((0, 20), (20, 30)))
     prefix += count_many(["Be brief."])[0]
-    after = prefix + count_many(["Ten of them."])[0] + sum(count_many(TEXTS[30:]))
-    before = prefix + folded + sum(count_many(TEXTS[30:]))
+    rest = sum(count_many([*TEXTS[30:], CLOSER]))
+    after = prefix + count_many([SUMMARY.format("Ten of them.")])[0] + rest
+    before = prefix + folded + rest
     found = ledger(agent, session_id)
     assert found["prices"] == {
         "model": MODEL,
@@ -66,7 +69,7 @@ def test_the_figures_are_those_that_a_hand_reckons(
     once, per_turn = (after - prefix) * (WRITE - READ), (before - after) * READ
     assert row["cost"]["once"] == pytest.approx(once)
     assert row["cost"]["per_turn"] == pytest.approx(per_turn)
-    assert row["turns"] == -(-once // per_turn) == 12
+    assert row["turns"] == -(-once // per_turn) == 13
     assert (row["key"], row["type"], row["status"]) == ("o1", "digest", "applied")
     assert (row["exact"], found["total"]["exact"]) == (False, True)
     assert found["total"]["first"] == "o1.0"

@@ -8,7 +8,7 @@ from django.test import Client
 
 from operations.edits import purging
 from operations.log.cache import forget_everything
-from operations.messages import reader as spoken
+from operations.messages import reader
 from tests.operations.support.rest import Tools, get, make_session, operate, post, said
 from threads.models import Session
 from threads.store.selectors import Original, load_recorded_at
@@ -25,8 +25,8 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[int]]]:
         found.append(sorted(indexes))
         return load_recorded_at(session, found[-1])
 
-    monkeypatch.setattr(spoken, "FEW", 0)
-    monkeypatch.setattr(spoken, "load_recorded_at", load)
+    monkeypatch.setattr(reader, "FEW", 0)
+    monkeypatch.setattr(reader, "load_recorded_at", load)
     forget_everything()
     yield found
     forget_everything()
@@ -61,7 +61,7 @@ def test_words_that_are_purged_are_kept_no_longer(
     assert "message 2" in words(agent, session_id)
     tools = Tools(agent, session_id)
     tools("remove_group", group_id=2)
-    assert not spoken._originals._values
+    assert not reader._kept._values
     tools("undo_operation", session_id=session_id)
     assert "message 2" not in str(words(agent, session_id))
     assert len(read) == 2
@@ -83,7 +83,7 @@ def test_words_that_another_process_purged_are_kept_no_longer(
 def test_few_originals_are_read_for_themselves(
     agent: Client, read: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spoken, "FEW", 2)
+    monkeypatch.setattr(reader, "FEW", 2)
     session_id = make_session(agent, COUNT)
     operate(agent, session_id, "snip", range=[0, 3])
     assert words(agent, session_id) == ["message 4", "message 5"]

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from operations.domain.context.assembly import (
     Assembly,
     Plan,
-    Spoken,
     assemble,
     outgoings,
 )
@@ -28,9 +27,12 @@ from operations.domain.tree.span import read_changed
 from threads.domain.formats.format import Heading
 from threads.domain.group import group_ids, starts_group
 from threads.domain.message import Message
+from threads.domain.part import Part
+from threads.domain.tokens import total, words
 
 from .conversations import STRATEGIES, Conversation, conversations, recordings
 from .pieces import PICTURE, TOOLS, calls, media, texts
+from .reading import Read
 from .strategies import active_tags, logs
 
 MODELS = {
@@ -51,6 +53,8 @@ class Context:
 
     conversation: Conversation
     thread: Thread
+    assembly: Assembly
+    """Counted in characters."""
     draft: Draft
 
     def for_model(self, model: str) -> Draft:
@@ -97,6 +101,11 @@ layers = st.sampled_from(
 )
 
 
+def characters(parts: Sequence[Part]) -> int:
+    """Counts a message in characters."""
+    return sum(total(counted, len) for counted in words(parts))
+
+
 @st.composite
 def contexts(
     draw: st.DrawFn, source: st.SearchStrategy[Conversation] | None = None
@@ -109,7 +118,7 @@ def contexts(
     count, most = len(conversation.messages), 1 if is_calm else 5
     entries: list[Entry] = draw(logs(count, words=news, most=most))
     plan = Plan(
-        count=len,
+        count=characters,
         strategy=draw(st.sampled_from(STRATEGIES)),
         policy=draw(policies),
         preference=draw(preferences),
@@ -128,9 +137,9 @@ def context(
 ) -> Context:
     """What the pipeline makes of a conversation under a log."""
     thread = replay(_leaves(conversation.messages), fold(entries), tags)
-    assembly = assemble(
-        thread, outgoings(thread, _words(thread, conversation), len), plan
-    )
+    said = outgoings(thread, _words(thread, conversation), characters)
+    messages = [replace(one, tokens=characters(one.parts)) for one in said]
+    assembly = assemble(thread, messages, plan)
     draft = Draft(
         layers=assembly.layers,
         messages=assembly.messages,
@@ -140,7 +149,9 @@ def context(
         tools=tools,
         left_out=_left_out(thread, assembly, conversation),
     )
-    return Context(conversation=conversation, thread=thread, draft=draft)
+    return Context(
+        conversation=conversation, thread=thread, assembly=assembly, draft=draft
+    )
 
 
 def _leaves(messages: Sequence[Message]) -> list[Leaf]:
@@ -162,7 +173,7 @@ def _left_out(
     return left_out_results(thread, assembly.steps, calls, words)
 
 
-def _words(thread: Thread, conversation: Conversation) -> dict[str, Spoken]:
+def _words(thread: Thread, conversation: Conversation) -> dict[str, Read]:
     words = {}
     for shown in thread.effective():
         strategy, name = "openai", None
@@ -174,5 +185,5 @@ def _words(thread: Thread, conversation: Conversation) -> dict[str, Spoken]:
             parts = shown.message.parts if shown.message is not None else ()
         changes = thread.spans(shown.key)
         parts = read_changed(parts, changes) if changes else parts
-        words[shown.key] = Spoken(parts, strategy, name)
+        words[shown.key] = Read(parts, strategy, name)
     return words

@@ -41,10 +41,10 @@ def test_what_did_we_decide_about_the_database(tools: Tools) -> None:
 
 def test_a_slice_holds_the_newest_and_what_the_search_found(tools: Tools) -> None:
     tools("search_session_history", query="database")
-    wish = {"start_message_index": 30, "end_message_index": 99}
+    query = {"start_message_index": 30, "end_message_index": 99}
     kept = tools(
         "request_context_slice",
-        **wish,
+        **query,
         include_search_results=True,
         max_context_messages=2,
     )

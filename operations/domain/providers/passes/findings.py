@@ -19,14 +19,16 @@ class Finding:
     severity: Severity
     detail: str
     repair: str = ""
+    is_own: bool = False
+    """As `Issue.is_own`."""
 
 
-def _repaired(rule: str, detail: str, repair: str) -> Finding:
-    return Finding(rule, Severity.REPAIRED, detail, repair)
+def _repaired(rule: str, detail: str, repair: str, *, is_own: bool = False) -> Finding:
+    return Finding(rule, Severity.REPAIRED, detail, repair, is_own)
 
 
-def _note(rule: str, detail: str, repair: str = "") -> Finding:
-    return Finding(rule, Severity.NOTE, detail, repair)
+def _note(rule: str, detail: str, repair: str = "", *, is_own: bool = False) -> Finding:
+    return Finding(rule, Severity.NOTE, detail, repair, is_own)
 
 
 LONE_RESULT = _repaired(
@@ -53,6 +55,7 @@ NAME = _repaired(
     "R2",
     "Tool names that this provider rejects, in {count} messages.",
     "Invalid characters are replaced by underscores.",
+    is_own=True,
 )
 IN_A_ROW = _repaired(
     "R3",
@@ -94,6 +97,7 @@ FOREIGN_REASONING = _note(
     "R6",
     "Thinking that is unsigned or that this provider can't read, in {count} messages.",
     "It is not sent.",
+    is_own=True,
 )
 LAST_REASONING = _repaired(
     "R6",
@@ -150,6 +154,7 @@ DESCRIBED = _repaired(
     "Images, files or blocks that this provider doesn't accept there, in {count}"
     " messages.",
     "A line of text describes each.",
+    is_own=True,
 )
 SPLIT_BLOCK = _repaired(
     "R15",
@@ -160,21 +165,25 @@ MOVED_MEDIA = _repaired(
     "R15",
     "Images or files in results that may hold only text, in {count} messages.",
     "They are sent in a user message after the results.",
+    is_own=True,
 )
 ARGUMENTS = _repaired(
     "R16",
     "Calls whose arguments are not a JSON object, in {count} messages.",
     "The arguments are wrapped in an object.",
+    is_own=True,
 )
 SPEAKER = _note(
     "R16",
     "Speaker names that this provider rejects, in {count} messages.",
     "The names are not sent.",
+    is_own=True,
 )
 SURROGATE = _repaired(
     "R16",
     "Characters that JSON in UTF-8 can't hold, in {count} messages.",
     "Each is replaced by U+FFFD.",
+    is_own=True,
 )
 SUMMARY = _note(
     "R19",
@@ -215,4 +224,6 @@ def _issue(finding: Finding, keys: dict[int, Key]) -> Issue:
     detail = finding.detail.format(count=f"{len(named):,}")
     if len(named) == 1:
         detail = detail.replace("1 messages", "1 message").replace("1 pairs", "1 pair")
-    return Issue(finding.rule, finding.severity, named, detail, finding.repair)
+    return Issue(
+        finding.rule, finding.severity, named, detail, finding.repair, finding.is_own
+    )

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from operations.domain.providers.turns import Turn
 from threads.domain.message import Role
 from threads.domain.part import Opaque, Text
 
 from . import findings
-from .draft_turns import Turn, Work
 from .unsupported import describe
+from .work import Work
 
 _CALL = "server_tool_use"
 _RESULT = "_tool_result"

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from operations.domain.providers.turns import Piece, Turn
 from threads.domain.message import Role
 from threads.domain.part import File, Image, Text, ToolResult
 
 from . import findings
-from .draft_turns import Piece, Turn, Work
+from .work import Work
 
 _MAGIC = {
     b"\x89PNG\r\n": "image/png",

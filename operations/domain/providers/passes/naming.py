@@ -11,9 +11,10 @@ import string
 from itertools import count
 
 from operations.domain.providers.rules import Alphabet
+from operations.domain.providers.turns import Piece
 
-from .draft_turns import Piece, Work
 from .findings import ID, NAME
+from .work import Work
 
 _LETTERS = string.ascii_letters + string.digits
 _LENGTH = 9

@@ -8,12 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from operations.domain.providers.turns import Piece, Turn
 from threads.domain.message import Role
 from threads.domain.part import Text, ToolCall, ToolResult
 
 from . import findings
-from .draft_turns import Piece, Turn, Work
 from .naming import Ids, given_name
+from .work import Work
 
 LEFT_OUT = "[This result was left out by {by}. recall({key}) brings it back.]"
 NEVER = "[No result of this call was recorded.]"

@@ -2,16 +2,17 @@
 
 from operations.domain.providers.request import Draft
 from operations.domain.providers.rules import Rules
+from operations.domain.providers.turns import Turn
 from threads.domain.formats.requests.form import SYSTEM_GAP
 
 from .cleaning import clean
-from .draft_turns import Turn, Work
 from .halves import with_whole_blocks
 from .media import without_media
 from .pairing import paired
 from .reading import turns_of
 from .signatures import settled
 from .turn_order import alternated
+from .work import Work
 
 
 def prepared(draft: Draft, rules: Rules) -> tuple[list[Turn], Work]:

@@ -11,6 +11,7 @@ from itertools import groupby
 
 from operations.domain.providers.outgoing import Outgoing
 from operations.domain.providers.rules import Reasoning
+from operations.domain.providers.turns import Piece, Turn
 from threads.domain.formats.anthropic.writing import FRAME
 from threads.domain.formats.io import json_text
 from threads.domain.formats.openai.items import SEALED
@@ -29,9 +30,9 @@ from threads.domain.part import (
 
 from . import findings
 from .cleaning import clean_part
-from .draft_turns import Piece, Turn, Work
 from .media import sendable
 from .unsupported import SUMMARY, describe, is_sound
+from .work import Work
 
 COMPACTIONS = SEALED
 """Blocks that hold what stood before them, for their provider alone."""

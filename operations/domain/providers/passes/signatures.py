@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from operations.domain.providers.outgoing import Outgoing
 from operations.domain.providers.rules import Reasoning
+from operations.domain.providers.turns import Piece, Turn
 from operations.domain.tree.key import Key
 from threads.domain.message import Role
 from threads.domain.part import File, Image, Text, Thinking, ToolCall
 
 from . import findings
-from .draft_turns import Piece, Turn, Work
 from .findings import Finding
+from .work import Work
 
 
 def settled(

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from operations.domain.providers.turns import Piece, Turn
 from threads.domain.message import Role
 from threads.domain.part import Text
 
 from . import findings
-from .draft_turns import Piece, Turn, Work
 from .findings import Finding
+from .work import Work
 
 OPENER = "[The conversation so far follows.]"
 CLOSER = "[This is where the conversation stands.]"

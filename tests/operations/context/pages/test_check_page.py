@@ -6,8 +6,8 @@ from unittest.mock import patch
 import pytest
 
 from contextstudio.accounts.models import User
-from operations.context import policies, provider_checks
-from operations.context.services import Wish, assemble_session
+from operations.context import pipeline, policies, provider_checks
+from operations.context.services import ContextQuery, assemble_session
 from operations.domain.providers import PROVIDERS
 from operations.domain.providers.request import Severity
 from operations.notes import scratchpads
@@ -19,13 +19,10 @@ from tests.people import caller
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The providers for which something was compiled, one after the other."""
     found: list[str] = []
-    compiled = provider_checks.compile_request
+    compiled = pipeline.compile_request
     monkeypatch.setattr(
-        "operations.context.services.compile_request",
-        lambda name, draft: found.append(name) or compiled(name, draft),
-    )
-    monkeypatch.setattr(
-        "operations.context.provider_checks.compile_request",
+        pipeline,
+        "compile_request",
         lambda name, draft: found.append(name) or compiled(name, draft),
     )
     return found
@@ -35,7 +32,9 @@ def test_a_check_says_what_compiling_for_its_provider_finds(page: Page) -> None:
     found = provider_checks.load_checks(page.session, list(PROVIDERS))
     assert list(found) == list(PROVIDERS)
     for provider, check in found.items():
-        compiled = assemble_session(page.session, Wish(provider=provider)).compiled
+        compiled = assemble_session(
+            page.session, ContextQuery(provider=provider)
+        ).compiled
         assert {hit.detail for hit in check.hits} == {
             issue.detail for issue in compiled.issues
         }

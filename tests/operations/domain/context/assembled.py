@@ -3,7 +3,6 @@
 from operations.domain.context.assembly import (
     Assembly,
     Plan,
-    Spoken,
     assemble,
     outgoings,
 )
@@ -15,6 +14,7 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.leaf import Leaf
 from tests.operations.domain.providers.outgoings import count
 from tests.operations.support.builders import log
+from tests.operations.support.reading import Read
 from threads.domain.part import Part, Text, ToolResult
 
 SYSTEM = Leaf("system", 4, 0)
@@ -31,14 +31,14 @@ def leaves(groups: int, each: int = 2) -> list[Leaf]:
     return found
 
 
-def spoken(thread: Thread) -> dict[str, Spoken]:
+def spoken(thread: Thread) -> dict[str, Read]:
     """What messages read: as many characters as they have tokens, of a tool's their result."""
     found = {}
     for shown in thread.effective():
         words: tuple[Part, ...] = (Text("x" * shown.tokens),)
         if shown.role == "tool":
             words = (ToolResult("c", words),)  # type: ignore[arg-type]  # a text
-        found[shown.key] = Spoken(
+        found[shown.key] = Read(
             shown.message.parts if shown.message else words, "openai"
         )
     return found

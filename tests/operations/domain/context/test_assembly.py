@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.context.assembly import Assembly, Spoken, outgoings
+from operations.domain.context.assembly import Assembly, outgoings
 from operations.domain.context.layers import layer
 from operations.domain.context.policy import Policy
 from operations.domain.context.selection import Preference
@@ -19,6 +19,7 @@ from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.made import New
 from tests.operations.domain.providers.outgoings import count
 from tests.operations.support.builders import digest, insert, keys, log, snip, span
+from tests.operations.support.reading import Read
 from tests.operations.support.strategies import active_tags, sessions
 from threads.domain.part import Text
 
@@ -115,7 +116,7 @@ def test_seals_hold_up_to_the_first_change() -> None:
 
 def test_what_is_changed_is_counted_again() -> None:
     thread = thread_of(2, Redact(spans=(span("m3", 0, 2, "xx", saved=1),)))
-    words = spoken(thread) | {"m3": Spoken((Text("x" * 12),), "openai")}
+    words = spoken(thread) | {"m3": Read((Text("x" * 12),), "openai")}
     (message,) = [one for one in outgoings(thread, words, count) if one.key == "m3"]
     assert (message.changed, message.tokens) == (True, 12)
 

@@ -22,8 +22,8 @@ THREAD = [
 ]
 
 
-def chosen(messages: list[Outgoing] = THREAD, **wish: Any) -> list[str]:
-    kept, step = select(messages, Preference(**wish), HELD.__getitem__)
+def chosen(messages: list[Outgoing] = THREAD, **query: Any) -> list[str]:
+    kept, step = select(messages, Preference(**query), HELD.__getitem__)
     assert step.after + sum(one.tokens for one in step.left_out) == step.before
     return keys_of(kept)
 
@@ -52,15 +52,15 @@ def test_what_the_last_search_found_is_added_where_asked() -> None:
 
 
 def test_what_is_left_out_says_why() -> None:
-    wish = Preference(start=5, end=7, max_context_messages=1)
-    _, step = select(THREAD, wish, HELD.__getitem__)
+    query = Preference(start=5, end=7, max_context_messages=1)
+    _, step = select(THREAD, query, HELD.__getitem__)
     whys = {one.key: one.why for one in step.left_out}
     assert whys["m0"] == "It is not in the slice 5 to 7."
     assert whys["m5"] == "It is not among the newest 1."
 
 
 @pytest.mark.parametrize(
-    ("wish", "at"),
+    ("query", "at"),
     [
         ({"start": 3, "end": 3}, "start_message_index"),
         ({"start": -1, "end": 3}, "start_message_index"),
@@ -68,7 +68,7 @@ def test_what_is_left_out_says_why() -> None:
         ({"max_context_messages": 0}, "max_context_messages"),
     ],
 )
-def test_what_can_be_no_slice_is_refused(wish: dict[str, int], at: str) -> None:
+def test_what_can_be_no_slice_is_refused(query: dict[str, int], at: str) -> None:
     with pytest.raises(Invalid) as refused:
-        Preference(**wish)  # type: ignore[arg-type]
+        Preference(**query)  # type: ignore[arg-type]
     assert refused.value.at == (at,)

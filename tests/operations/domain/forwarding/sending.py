@@ -4,26 +4,34 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
+from operations.domain.context.assembly import Assembly, Plan, assemble, outgoings
 from operations.domain.forwarding.alignment import Given, Unit, align, recorded
-from operations.domain.forwarding.rewriting import (
-    Request,
-    Rewritten,
-    rewrite,
-    system_length,
-)
+from operations.domain.forwarding.passthrough import Passed, with_own
 from operations.domain.log.log import Entry, fold
+from operations.domain.log.operation import Tag
+from operations.domain.providers import compile_request
+from operations.domain.providers.request import Compiled, Draft
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index, original_key
 from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.span import read_changed
+from operations.domain.tree.status import Status
+from tests.operations.support.reading import Read
 from threads.domain import formats
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.format import Heading
 from threads.domain.message import Message, Role, digest
-from threads.domain.part import File, Image, Part, Text, ToolCall, ToolResult
+from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
+
+
+class Sent(NamedTuple):
+    """What is made of a thread."""
+
+    assembly: Assembly
+    compiled: Compiled
 
 
 @dataclass
@@ -68,23 +76,37 @@ class Conversation:
             message = known[index or 0]
         return replace(message, parts=read_changed(message.parts, thread.spans(key)))
 
+    def context(
+        self, thread: Thread, provider: str, more: Sequence[Message] = ()
+    ) -> Sent:
+        """What the pipeline makes of a thread for a provider, its policy being `replay`."""
+        keys = [one.key for one in thread.effective()]
+        said = {
+            key: Read(message.parts, provider, message.name)
+            for key, message in self.words(thread, keys, more).items()
+        }
+        plan = Plan(count=len, strategy=provider)
+        assembly = assemble(thread, outgoings(thread, said, len), plan)
+        draft = Draft(
+            layers=assembly.layers,
+            messages=assembly.messages,
+            model="",
+            heading=self.heading,
+            sealed=assembly.sealed,
+        )
+        return Sent(assembly, compile_request(provider, draft))
+
     def export(self, format: str, view: str) -> dict[str, Any]:
         """The body of a request that the export of a view is."""
         thread = self.thread()
-        if view == "original":
-            found = [self.readings(index)[1] for index in range(len(self.messages))]
-            system = None
-        else:
-            keys = [one.key for one in thread.effective()]
-            words = self.words(thread, keys)
-            found = [words[key] for key in keys]
-            system = system_length(thread)
-        blob = self.blobs.__getitem__
-        pieces = formats.write(format, found, blob=blob, system=system)
+        if view == "effective":
+            return self.context(thread, format).compiled.request
+        found = [self.readings(index)[1] for index in range(len(self.messages))]
+        pieces = formats.write(format, found, blob=self.blobs.__getitem__)
         body: dict[str, Any] = json.loads(b"".join(pieces))
         return body
 
-    def apply(self, format: str, body: dict[str, Any]) -> Rewritten:
+    def apply(self, format: str, body: dict[str, Any]) -> Passed:
         """What goes out for a request; what is new in it is not recorded."""
         form = formats.REQUESTS[format]
         prompt = list(anthropic.read_system(body.get("system")))
@@ -95,15 +117,27 @@ class Conversation:
         units += new_units(given, known, count)
         more = messages[known:]
         thread = self.thread(count, more)
-        request = Request(
-            form=form,
-            heading=self.heading,
-            messages=[*([None] * len(prompt)), *body["messages"]],
-            system=body.get("system"),
+        if not changes(thread):
+            return Passed(body["messages"], frozenset(), body.get("system"))
+        sent = self.context(thread, format, more)
+        return with_own(
+            sent.compiled,
+            sent.assembly.layers,
+            sent.assembly.messages,
+            thread,
+            units,
+            [*([None] * len(prompt)), *body["messages"]],
+            body.get("system"),
         )
-        return rewrite(
-            thread, units, request, lambda keys: self.words(thread, keys, more)
-        )
+
+
+def changes(thread: Thread) -> bool:
+    """Whether any operation applies that changes what is sent."""
+    edits = thread.log.edits
+    return any(
+        one.status is Status.APPLIED and not isinstance(edits[one.number].edit, Tag)
+        for one in thread.operations
+    )
 
 
 def new_units(given: Given, known: int, count: int) -> list[Unit]:
@@ -134,12 +168,42 @@ def _named(part: Part, blobs: dict[str, bytes]) -> Any:
 
 
 def agree(conversation: Conversation, format: str) -> dict[str, Any]:
-    """The effective export, which is what `apply` makes of the original one."""
-    sent = conversation.apply(format, conversation.export(format, "original"))
-    expected = conversation.export(format, "effective")
-    assert sent.messages == expected["messages"]
-    assert sent.system == expected.get("system")
+    """The effective export, which says what `apply` makes of the original one.
+
+    What a rule of the provider takes from a message for its own sake, `apply` leaves as it is.
+    """
+    body = conversation.export(format, "original")
+    sent = conversation.apply(format, body)
+    thread = conversation.thread()
+    context = conversation.context(thread, format)
+    if not changes(thread):
+        assert (sent.messages, sent.system) == (body["messages"], body.get("system"))
+        return body
+    expected = context.compiled.request
+    if not any(issue.is_own for issue in context.compiled.issues):
+        said = said_in(expected["messages"], format)
+        assert said_in(sent.messages, format) == said
+    own = {id(message) for message in body["messages"]}
+    written = iter(expected["messages"])
+    assert all(one in written for one in sent.messages if id(one) not in own)
+    if "system" in expected or format == "anthropic":
+        assert (sent.system or None) == expected.get("system")
     return expected
+
+
+def said_in(messages: Sequence[dict[str, Any]], format: str) -> list[Any]:
+    """What messages say, however they are cut; of OpenAI's without the reasoning, for which its
+    form has no place."""
+    form = formats.REQUESTS[format]
+    found: list[Any] = []
+    for message in map(form.read, messages):
+        for part in message.parts:
+            if isinstance(part, Thinking) and format == "openai":
+                continue
+            if isinstance(part, Text) and not part.text.strip():
+                continue
+            found.append((message.role, part))
+    return found
 
 
 def message(role: Role, *parts: Part) -> Message:

@@ -33,16 +33,18 @@ def test_a_shorter_list_is_the_beginning_of_the_session() -> None:
 
 
 def test_a_longer_list_goes_on_where_the_session_ends() -> None:
-    session = Conversation([CALLED, ONE, OTHER], entries(digest(1, 2)))
+    session = Conversation([ASKED, CALLED, ONE, OTHER], entries(digest(1, 3)))
     messages = [
+        {"role": "user", "content": "Look."},
         USE,
         user(block("a"), block("b")),
         {"role": "assistant", "content": "!"},
+        {"role": "user", "content": "?"},
     ]
     sent = session.apply("anthropic", {"messages": messages})
 
-    assert sent.messages[2:] == messages[2:]
-    assert "summary" in sent.messages[1]["content"]
+    assert sent.messages[1:] == messages[3:]
+    assert "<summary>" in sent.messages[0]["content"][1]["text"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def passed(
     """What goes out for compiled messages of these origins: a number where it was given."""
     compiled = [{"compiled": place} for place in range(len(origins))]
     sent = pass_through(compiled, origins, units, GIVEN, touched.__contains__)
-    return [form.get("given", "compiled") for form in sent]
+    return [form.get("given", "compiled") for form in sent.messages]
 
 
 def test_untouched_messages_are_the_clients_own() -> None:
@@ -62,12 +62,9 @@ def test_the_system_prompt_beside_the_messages_is_no_message() -> None:
     sent = pass_through(
         [{"compiled": 0}], [["m1"]], ONE_BY_ONE, given, lambda key: False
     )
-    assert list(sent) == [{"given": 1}]
-    (nothing,) = [
-        list(
-            pass_through(
-                [{"compiled": 0}], [["m0"]], ONE_BY_ONE, given, lambda key: False
-            )
-        )
-    ]
-    assert nothing == []
+    assert sent.messages == [{"given": 1}]
+    assert sent.given == {"m1"}
+    prompt = pass_through(
+        [{"compiled": 0}], [["m0"]], ONE_BY_ONE, given, lambda key: False
+    )
+    assert prompt.messages == []

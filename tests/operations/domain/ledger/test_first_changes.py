@@ -140,7 +140,7 @@ def test_of_what_waits_it_tells_what_would_come() -> None:
     tried = thread(
         10, digest(0, 1), proposal(snip(3, 4)), proposal(digest(0, 2)), assume={2, 3}
     )
-    waiting = {entry_key(number) for number in (2, 3)}
+    waiting = {entry_key(2): 0, entry_key(3): 0}
     layout = laid_out(tried, (), sent(now), waiting=waiting)
     assert list(touched(tried, layout, (2, 3))) == [
         Touch("o2", "o2", 13, 20),

@@ -8,10 +8,9 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
-from operations.context import slices
+from operations.context import pipeline, slices
 from operations.domain.context.selection import Preference
 from operations.domain.providers.request import Compiled, Issue, Severity
-from operations.forwarding import compile as sending
 from tests.operations.support.rest import get, make_session, operate, post, put, said
 
 COUNT = 5
@@ -136,8 +135,8 @@ def test_what_no_provider_takes_is_refused_with_its_rule(
     agent: Client, session_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     issue = Issue("R9", Severity.REFUSED, ("m0",), "It can't be sent.")
-    refused = Compiled({}, [], None, (), (issue,))
-    monkeypatch.setattr(sending, "compile_request", lambda *_: refused)
+    refused = Compiled({}, [], None, (), (issue,), (), "")
+    monkeypatch.setattr(pipeline, "compile_request", lambda *_: refused)
     operate(agent, session_id, "snip", range=[1, 1])
     path = f"/api/sessions/{session_id}/apply"
     found = post(agent, path, {"messages": said(COUNT)}, expect=422)
@@ -160,7 +159,7 @@ def test_a_thread_without_a_question_has_layers_too(agent: Client) -> None:
 
 
 def test_the_hook_uses_up_a_slice(agent: Client, session_id: str, owner: User) -> None:
-    wish = Preference(start=4, end=5)
-    slices.request_slice(caller_of_user(owner), uuid.UUID(session_id), wish)
+    preference = Preference(start=4, end=5)
+    slices.request_slice(caller_of_user(owner), uuid.UUID(session_id), preference)
     assert apply(agent, session_id, said(COUNT))["messages"] == said(COUNT)[4:]
     assert apply(agent, session_id, said(COUNT))["messages"] == said(COUNT)

@@ -1,4 +1,4 @@
-"""What goes out in place of what a client sends: as given, or as an export writes it."""
+"""What goes out in place of what a client sends: its own wherever nothing touches it."""
 
 import pytest
 
@@ -55,55 +55,43 @@ def test_one_of_them_alone_is_written_anew() -> None:
         "anthropic", {"messages": [{"role": "user", "content": "Look."}, USE, given]}
     )
 
-    assert sent.messages[2:] == [user(block("b"))]
+    assert sent.messages[2:] == [user(block("b"), block("a", NEVER))]
 
 
 def test_results_of_one_original_in_several_messages_pass_as_they_were_given() -> None:
-    session = Conversation([ASKED, CALLED, BOTH, DONE], entries(insert("m1", "New.")))
+    session = Conversation([ASKED, CALLED, BOTH, DONE], entries(insert("m0", "New.")))
     body = session.export("openai", "original")
     body["messages"][2:4] = [tool("a", x=1), tool("b", is_error=True)]
 
     sent = session.apply("openai", body).messages
 
-    assert sent == [*body["messages"][:2], NEW, *body["messages"][2:]]
+    assert sent == [body["messages"][0], NEW, *body["messages"][1:]]
 
 
 NEW = {"role": "system", "content": "New."}
+NEVER = "[No result of this call was recorded.]"
 
 
-def test_results_given_side_by_side_stay_apart_unless_something_else_joins_them() -> (
-    None
-):
+def test_results_given_side_by_side_stay_apart() -> None:
     between = message(Role.ASSISTANT, Text("And on."))
-    messages = [USE, user(block("a")), user(block("b"))]
-    together = Conversation([CALLED, ONE, OTHER])
-    parted = Conversation([CALLED, ONE, between, OTHER], entries(snip(2, 2)))
+    asked = {"role": "user", "content": "Look."}
+    messages = [asked, USE, user(block("a")), user(block("b"))]
+    together = Conversation([ASKED, CALLED, ONE, OTHER])
+    parted = Conversation([ASKED, CALLED, ONE, between, OTHER], entries(snip(3, 3)))
     said = {"role": "assistant", "content": "And on."}
-    given = {"messages": [*messages[:2], said, messages[2]]}
+    given = {"messages": [*messages[:3], said, messages[3]]}
 
     assert together.apply("anthropic", {"messages": messages}).messages == messages
-    assert parted.apply("anthropic", given).messages == [
-        USE,
-        user(block("a"), block("b")),
-    ]
+    assert parted.apply("anthropic", given).messages == messages
 
 
-def test_what_is_given_as_bare_text_is_joined_too() -> None:
+def test_a_result_whose_call_is_gone_is_not_sent() -> None:
     session = Conversation([ASKED, CALLED, ONE], entries(snip(1, 1)))
-    for content in ("Look.", ["Look."], [{"type": "text", "text": "Look."}]):
+    for content in ("Look.", [{"type": "text", "text": "Look."}]):
         messages = [{"role": "user", "content": content}, USE, user(block("a"))]
         sent = session.apply("anthropic", {"messages": messages})
 
-        assert sent.messages == [user(block("a"), {"type": "text", "text": "Look."})]
-
-
-def test_a_message_joined_with_the_next_does_not_go_into_the_one_before() -> None:
-    later = message(Role.USER, Text("Now."))
-    session = Conversation([CALLED, ASKED, later, ONE], entries(insert("m1", "New.")))
-    sent = agree(session, "anthropic")["messages"]
-
-    assert len(sent) == 4
-    assert sent[3] == user(block("a"), {"type": "text", "text": "Now."})
+        assert sent.messages == messages[:1]
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -124,8 +112,7 @@ def test_calls_without_ids_are_named_as_they_stand_in_the_thread() -> None:
     session = Conversation([ASKED, *found, answered], entries(snip(1, 1)))
     sent = agree(session, "anthropic")["messages"]
 
-    assert sent[1]["content"][1]["id"] == "call_1"
-    assert sent[2]["content"][0]["tool_use_id"] == "call_1"
+    assert sent[1]["content"][1]["id"] == sent[2]["content"][0]["tool_use_id"] != ""
     agree(Conversation([ASKED, *found, answered]), "anthropic")
 
 
@@ -159,7 +146,7 @@ def test_a_digest_at_the_top_is_no_system_prompt() -> None:
     sent = agree(Conversation(found, entries(digest(1, 2))), "anthropic")
 
     assert sent["system"] == "Be brief."
-    assert "summary" in sent["messages"][0]["content"]
+    assert "<summary>" in sent["messages"][0]["content"][0]["text"]
     sent = agree(Conversation(found, entries(digest(0, 2))), "anthropic")
     assert "system" not in sent
 
@@ -193,7 +180,7 @@ def test_a_session_without_a_system_prompt_refuses_one() -> None:
         Conversation([ASKED]).apply("anthropic", {"system": "Be.", "messages": []})
 
 
-def test_a_message_of_the_system_s_among_the_others_stays_there() -> None:
+def test_a_message_of_the_system_s_at_the_top_becomes_the_prompt() -> None:
     session = Conversation([PROMPT, ASKED], entries(insert("m1", "New.")))
     messages = [
         {"role": "system", "content": "Be brief."},
@@ -201,8 +188,9 @@ def test_a_message_of_the_system_s_among_the_others_stays_there() -> None:
     ]
     sent = session.apply("anthropic", {"messages": messages})
 
-    assert sent.messages[:2] == messages
-    assert sent.system is None
+    assert sent.system == "Be brief."
+    assert [one["role"] for one in sent.messages] == ["user"]
+    assert "New." in str(sent.messages)
 
 
 def test_a_system_prompt_moved_down_is_framed_and_one_moved_up_is_not() -> None:
@@ -210,7 +198,7 @@ def test_a_system_prompt_moved_down_is_framed_and_one_moved_up_is_not() -> None:
     moved = agree(Conversation(found, entries(resequence("m2", "m0"))), "anthropic")
 
     assert moved["system"] == "Be kind."
-    assert "Be brief." in moved["messages"][1]["content"]
+    assert "Be brief." in moved["messages"][0]["content"][1]["text"]
     agree(Conversation(found, entries(snip(0, 1))), "anthropic")
 
 
@@ -221,9 +209,16 @@ def test_openai_s_form_may_have_its_system_prompt_beside_the_messages() -> None:
     gone = Conversation(found, entries(snip(0, 0)))
     redacted = Conversation(found, entries(Redact(spans=(span("m0", 0, 2, "Be"),))))
 
-    assert moved.apply("openai", body) == (messages, "Be brief.")
-    assert gone.apply("openai", body) == (messages, None)
-    assert redacted.apply("openai", body) == (messages, "[redacted] brief.")
+    for session, prompt in (
+        (gone, None),
+        (redacted, "[redacted] brief."),
+        (Conversation(found, entries(insert("m1", "New."))), "Be brief."),
+    ):
+        sent = session.apply("openai", body)
+        assert (sent.messages[:1], sent.system) == (messages, prompt)
+    sent = moved.apply("openai", body)
+    assert sent.messages == [*messages, {"role": "system", "content": "Be brief."}]
+    assert sent.system is None
     assert Conversation(found[1:]).apply("openai", {**body, "system": ""}).system == ""
 
 

@@ -1,0 +1,281 @@
+"""From a session to the request that is sent of it: one way, whoever asks.
+
+The page, `GET …/context`, the agent's tools, `apply`, the provider checks, the ledger and every
+export of the effective view describe what they want as `ContextInputs` and get it from `build`.
+They differ only in how they write the result.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+from operations.domain.context.assembly import Assembly, Plan, assemble, outgoings
+from operations.domain.context.compiling import Compiling, compiling
+from operations.domain.context.policy import Policy
+from operations.domain.context.selection import Preference
+from operations.domain.context.step import Count, Step
+from operations.domain.context.unanswered import (
+    keys_near,
+    left_out_results,
+    unanswered,
+)
+from operations.domain.log.operation import Tag
+from operations.domain.providers import compile_request
+from operations.domain.providers.outgoing import Layer, Outgoing
+from operations.domain.providers.request import Compiled, Draft, LeftOut
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key
+from operations.domain.tree.status import Status
+from operations.log.cache import Cache
+from operations.log.version import version_of
+from operations.messages.reader import MessageReader
+from threads import tokens
+from threads.domain.formats.format import Heading
+from threads.domain.message import Role
+from threads.domain.part import Part, Text
+from threads.models import Session
+from threads.store import blobs
+from threads.store.selectors import load_messages
+
+from .layers import Surroundings, load_layers
+from .policies import policy_of
+from .slices import pending_slice
+
+_ROWS = 500
+"""Originals that are counted at once, where a model reads in another encoding."""
+_QUESTIONS = 20
+"""Messages of users among which the last one in words is looked for at once."""
+_STRATEGIES = {
+    "anthropic": "anthropic",
+    "bedrock": "anthropic",
+    "gemini": "gemini",
+}
+"""In whose form a provider's calls are recorded; OpenAI's for the others."""
+_outgoing: Cache[Sequence[Outgoing]] = Cache(len, most=50_000)
+"""What the model sees of threads with its words, which weigh more than all else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextInputs:
+    """All that a request is made of."""
+
+    session: Session
+    reader: MessageReader
+    """Reads the messages of the thread that is sent."""
+    provider: str
+    """One of `PROVIDERS`."""
+    model: str
+    policy: Policy
+    preference: Preference | None
+    layers: Sequence[Layer]
+    """Those besides the system prompt, as they read now."""
+    encoding: str
+    """In which everything is counted."""
+    tools: Sequence[dict[str, Any]] = ()
+    basis: Hashable = None
+    """All that the thread follows from; None where nothing that is made of it is kept."""
+
+    @property
+    def thread(self) -> Thread:
+        """The thread that is sent."""
+        return self.reader.thread
+
+    @property
+    def version(self) -> Hashable:
+        """Of two inputs with the same version the same is made; None: not known."""
+        return self.basis and (
+            *(self.basis, self.provider, self.model),
+            *(self.policy, self.preference, tuple(self.layers)),
+        )
+
+    @property
+    def passes_through(self) -> bool:
+        """Whether messages are sent as they were recorded: no operation applies, and neither
+        policy nor layers ask for anything."""
+        policy, edits = self.policy, self.thread.log.edits
+        steps = policy.window or policy.isolation or policy.truncation or policy.markers
+        return not (
+            steps
+            or self.preference
+            or self.layers
+            or any(
+                one.status is Status.APPLIED
+                and not isinstance(edits[one.number].edit, Tag)
+                for one in self.thread.operations
+            )
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """A request with all that it was made of."""
+
+    assembly: Assembly
+    compiled: Compiled
+    count: Count
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """From the originals to what is sent, the compiler's own step last."""
+        return [*self.assembly.steps, self._compiling.step]
+
+    @property
+    def sent(self) -> int:
+        """The tokens of the request's own texts: prompt, messages, frames and repairs."""
+        return self._compiling.step.after
+
+    @property
+    def messages(self) -> Sequence[Outgoing]:
+        """The messages of the assembly with the tokens that the request has of each."""
+        return self._compiling.messages
+
+    @cached_property
+    def _compiling(self) -> Compiling:
+        return compiling(self.assembly, self.compiled, self.count)
+
+
+def inputs_of(
+    session: Session,
+    reader: MessageReader,
+    provider: str,
+    *,
+    model: str = "",
+    policy: Policy | None = None,
+    tools: Sequence[dict[str, Any]] = (),
+    encoding: str = "",
+    basis: Hashable = None,
+) -> ContextInputs:
+    """What a session's request is made of now.
+
+    `policy` is tried in place of the one in force. `encoding` is by default the model's own.
+    """
+    chosen, model = policy or policy_of(session), model or session.model
+    if not encoding:
+        encoding = tokens.encoding_for(model) if model else session.encoding
+    surroundings = Surroundings(
+        session=session,
+        thread=reader.thread,
+        policy=chosen,
+        question=cache(partial(last_question, reader)),
+    )
+    return ContextInputs(
+        session=session,
+        reader=reader,
+        provider=provider,
+        model=model,
+        policy=chosen,
+        preference=pending_slice(session),
+        layers=load_layers(surroundings, counter_of(encoding)),
+        encoding=encoding,
+        tools=tools,
+        basis=basis,
+    )
+
+
+def build(inputs: ContextInputs, assembly: Assembly | None = None) -> Built:
+    """The request for a provider: assembled by policy and layers, then compiled by its rules.
+
+    `assembly` is one that was made of the same inputs for another provider, to be taken again.
+    """
+    count = counter_of(inputs.encoding)
+    if assembly is None:
+        assembly = _assemble(inputs, count)
+    heading = Heading(
+        title=inputs.session.title,
+        model=inputs.model,
+        strategy=inputs.session.parsing_strategy,
+        blob=blobs.read,
+    )
+    draft = Draft(
+        layers=assembly.layers,
+        messages=assembly.messages,
+        model=inputs.model,
+        heading=heading,
+        sealed=assembly.sealed,
+        tools=inputs.tools,
+        left_out=_results_left_out(inputs, assembly),
+    )
+    compiled = compile_request(inputs.provider, draft)
+    return Built(assembly=assembly, compiled=compiled, count=count)
+
+
+def counter_of(encoding: str) -> Count:
+    """Counts messages in an encoding, as those of a session were counted."""
+
+    def count(parts: Sequence[Part]) -> int:
+        return sum(tokens.count_parts(parts, encoding))
+
+    return count
+
+
+def basis_of(session: Session, thread: Thread) -> Hashable:
+    """What a session's own thread follows from."""
+    version = version_of(session)._replace(
+        head=thread.head, message_count=thread.message_count
+    )
+    return version, tuple(sorted(thread.active_tags))
+
+
+def last_question(reader: MessageReader) -> str:
+    """The last words of a user, as the model reads them; empty where there are none."""
+    asked = (
+        shown.key
+        for shown in reversed(list(reader.thread.effective()))
+        if shown.role == Role.USER
+    )
+    while batch := list(islice(asked, _QUESTIONS)):
+        for said in reader.effective(batch).values():
+            texts = [part.text for part in said.parts if isinstance(part, Text)]
+            if texts:
+                return "\n".join(texts)
+    return ""
+
+
+def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
+    messages, total = _messages(inputs), None
+    if inputs.encoding != inputs.session.encoding:
+        messages = [replace(one, tokens=count(one.parts)) for one in messages]
+        total = sum(count(parts) for parts in _originals(inputs.session))
+    plan = Plan(
+        count=count,
+        strategy=_STRATEGIES.get(inputs.provider, "openai"),
+        policy=inputs.policy,
+        preference=inputs.preference,
+        layers=inputs.layers,
+    )
+    return assemble(inputs.thread, messages, plan, total=total)
+
+
+def _messages(inputs: ContextInputs) -> Sequence[Outgoing]:
+    """What the model sees of the thread, counted as the session is."""
+    key = inputs.basis and (inputs.session.pk, inputs.basis)
+    found = _outgoing.get(key) if key else None
+    if found is None:
+        thread = inputs.thread
+        said = inputs.reader.effective(shown.key for shown in thread.effective())
+        found = outgoings(thread, said, counter_of(inputs.session.encoding))
+        if key:
+            _outgoing.keep(key, found)
+    return found
+
+
+def _originals(session: Session) -> Iterator[tuple[Part, ...]]:
+    for start in range(0, session.message_count, _ROWS):
+        for original in load_messages(session, start, start + _ROWS):
+            yield original.parts
+
+
+def _results_left_out(
+    inputs: ContextInputs, assembly: Assembly
+) -> Mapping[str, LeftOut]:
+    """What left out the results of calls that are sent, by the calls' ids."""
+    calls = unanswered(assembly.messages)
+    if not calls:
+        return MappingProxyType({})
+    near: Sequence[Key] = keys_near(inputs.thread, calls)
+    said = inputs.reader.effective(near)
+    parts = {key: text.parts for key, text in said.items()}
+    return left_out_results(inputs.thread, assembly.steps, calls, parts)

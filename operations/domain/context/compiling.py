@@ -1,0 +1,123 @@
+"""What compiling for a provider does to tokens: the last step, counted on the request's own texts.
+
+A request frames summaries, bridges gaps and leaves out what its provider refuses, so that it
+holds other texts than the messages it is made of. What stays as it is keeps its count.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.request import Compiled, Issue
+from operations.domain.providers.turns import GAP, MADE
+from operations.domain.tree.key import Key
+from threads.domain.part import Part, Text, Thinking, ToolResult
+from threads.domain.tokens import words
+
+from .assembly import Assembly
+from .step import Count, Omission, Step
+
+NAME = "compile"
+
+
+class Compiling(NamedTuple):
+    """What came of compiling."""
+
+    step: Step
+    messages: list[Outgoing]
+    """The messages with the tokens that the request has of each; 0 where it has none."""
+
+
+def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling:
+    """The step from an assembly to its request: what was left out of which message, and added.
+
+    Reasoning that isn't sent is told apart, for it is what most often goes unseen. A message
+    that is framed or cut counts by the difference.
+    """
+    written, made = _written(compiled)
+    rules = _rules(compiled.issues)
+    left_out: list[Omission] = []
+    messages: list[Outgoing] = []
+    added = _joins(compiled, count) + (count(made) if made else 0)
+    if assembly.layers or compiled.prompt:
+        layers = sum(layer.tokens for layer in assembly.layers)
+        added += count((Text(compiled.prompt),)) - layers
+    for place, message in enumerate(assembly.messages):
+        parts = written.get(place, ())
+        if _says_the_same(message.parts, parts):
+            messages.append(message)
+            continue
+        lost = [part for part in message.parts if _is_lost(part, parts)]
+        reasoning = count(lost) if lost and parts else 0
+        now = count(parts) if parts else 0
+        change = now - (message.tokens - reasoning)
+        why = rules.get(message.key, "It is not sent.")
+        if lost and parts:
+            left_out.append(Omission(message.key, reasoning, why))
+        if change < 0 or not parts:
+            left_out.append(Omission(message.key, -change, why))
+        else:
+            added += change
+        messages.append(replace(message, tokens=now))
+    after = assembly.sent + added - sum(omission.tokens for omission in left_out)
+    step = Step(
+        name=NAME,
+        before=assembly.sent,
+        after=after,
+        added=added,
+        left_out=tuple(left_out),
+    )
+    return Compiling(step, messages)
+
+
+def _written(compiled: Compiled) -> tuple[Mapping[int, Sequence[Part]], list[Part]]:
+    """What is written of each message, by its place; and what the compiler put in."""
+    written: dict[int, list[Part]] = defaultdict(list)
+    made: list[Part] = []
+    for turn in compiled.turns:
+        for piece in turn.pieces:
+            (made if piece.place == MADE else written[piece.place]).append(piece.part)
+    return written, made
+
+
+def _joins(compiled: Compiled, count: Count) -> int:
+    """What texts have more as one than each by itself: the blank lines between them."""
+    more = 0
+    for turn in compiled.turns:
+        for kind in turn.joined:
+            texts = turn.texts(kind)
+            if len(texts) > 1:
+                more += count((Text(GAP.join(texts)),)) - count(list(map(Text, texts)))
+    return more
+
+
+def _rules(issues: Sequence[Issue]) -> dict[Key, str]:
+    """For each message that an issue names, the rule and what was done, in words."""
+    return {
+        key: f"{issue.rule}: {issue.repair or issue.detail}"
+        for issue in reversed(issues)
+        for key in issue.keys
+    }
+
+
+def _says_the_same(recorded: Sequence[Part], written: Sequence[Part]) -> bool:
+    """Whether the same is counted of both: other ids and roles make no difference."""
+    if len(recorded) != len(written):
+        return False
+    for one, other in zip(recorded, written, strict=True):
+        if one is not other and not _is_counted_alike(one, other):
+            return False
+    return True
+
+
+def _is_counted_alike(one: Part, other: Part) -> bool:
+    # A result that gets its tool's name is the commonest case by far.
+    if isinstance(one, ToolResult) and isinstance(other, ToolResult):
+        return one.content is other.content or words((one,)) == words((other,))
+    return one == other or words((one,)) == words((other,))
+
+
+def _is_lost(part: Part, written: Sequence[Part]) -> bool:
+    return isinstance(part, Thinking) and part not in written

@@ -1,0 +1,95 @@
+"""What compilers write: turns, the same for every provider."""
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from operations.domain.tree.key import Key
+from threads.domain.message import Role
+from threads.domain.part import Part, Text, Thinking, ToolResult
+
+MADE = -1
+"""The place of what a compiler puts in: in no message of the draft."""
+GAP = "\n\n"
+"""What stands between texts that are written as one."""
+
+
+class Piece(NamedTuple):
+    """A part, and the message it is of: its place among the draft's messages and its key."""
+
+    part: Part
+    place: int = MADE
+    key: Key | None = None
+
+
+@dataclass(slots=True)
+class Turn:
+    """What one speaks without a break.
+
+    Of an assistant's alone come reasoning and calls; a turn of the role `tool` holds results
+    and nothing else, and no other turn holds any.
+    """
+
+    role: Role
+    pieces: list[Piece] = field(default_factory=list)
+    name: str | None = None
+    joined: tuple[type[Text | Thinking], ...] = ()
+    """The kinds of parts of which several are written as one, with a blank line between them."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Its parts alone."""
+        return tuple(piece.part for piece in self.pieces)
+
+    @property
+    def written(self) -> tuple[Part, ...]:
+        """Its parts as they are written: what is joined stands where the first of it stood."""
+        found = self.parts
+        for kind in self.joined:
+            texts = self.texts(kind)
+            if len(texts) > 1:
+                first = next(place for place, p in enumerate(found) if type(p) is kind)
+                rest = [p for p in found[first:] if type(p) is not kind]
+                found = (*found[:first], kind(GAP.join(texts)), *rest)
+        return found
+
+    def texts(self, kind: type[Text | Thinking] = Text) -> list[str]:
+        """The words of its parts of a kind."""
+        parts = (piece.part for piece in self.pieces)
+        return [part.text for part in parts if isinstance(part, kind)]
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The keys of the messages it is made of, each once."""
+        return keys_of(self.pieces)
+
+
+def keys_of(pieces: list[Piece]) -> tuple[Key, ...]:
+    """The keys of the messages that pieces are of, each once."""
+    if len(pieces) == 1:
+        key = pieces[0].key
+        return () if key is None else (key,)
+    return tuple(dict.fromkeys(piece.key for piece in pieces if piece.key is not None))
+
+
+def with_one_text(piece: Piece) -> Piece:
+    """A piece whose texts are one text, where it is a result: some providers take a string."""
+    part = piece.part
+    if not isinstance(part, ToolResult) or len(part.content) < 2:
+        return piece
+    texts = [item.text for item in part.content if isinstance(item, Text)]
+    others = [item for item in part.content if not isinstance(item, Text)]
+    content = (Text(GAP.join(texts)), *others)
+    return piece._replace(part=replace(part, content=content))
+
+
+def without_blank_texts(piece: Piece) -> Piece:
+    """A piece without texts that are blank, where it is a result: some providers refuse them."""
+    part = piece.part
+    if not isinstance(part, ToolResult):
+        return piece
+    content = tuple(
+        item for item in part.content if not isinstance(item, Text) or item.text.strip()
+    )
+    if len(content) == len(part.content):
+        return piece
+    return piece._replace(part=replace(part, content=content))

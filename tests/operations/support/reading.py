@@ -1,0 +1,13 @@
+"""What messages read, for tests without a database."""
+
+from typing import NamedTuple
+
+from threads.domain.part import Part
+
+
+class Read(NamedTuple):
+    """What a message reads in the thread, and how it was recorded."""
+
+    parts: tuple[Part, ...]
+    strategy: str
+    name: str | None = None
