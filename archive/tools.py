@@ -1,4 +1,4 @@
-"""Documents 1 and 2: memos, and recalling what is no longer in view."""
+"""Tools of the archive: memos, and recalling what is no longer in view."""
 
 import uuid
 from typing import Annotated, Any

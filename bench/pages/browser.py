@@ -1,4 +1,6 @@
-"""What long threads cost in a browser: `python -m bench.pages.browser`. R1, R2 and R3 of the plan.
+"""What long threads cost in a browser: `python -m bench.pages.browser`.
+
+Its rows are R1, R2 and R3 of docs/performance.md.
 
 R1: from the start of the navigation until two frames after the script of the page has run and
 its rows stand, against the same of a session of 200 messages. R2: the time between frames

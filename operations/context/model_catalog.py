@@ -1,7 +1,7 @@
 """What litellm's packaged map knows of models, read as data.
 
-The module litellm itself is never imported here (DESIGN 8). Whoever reads the map keeps of its
-three megabytes only what is needed.
+The module litellm itself is never imported here: it is heavy, and configures logging and
+networking. Whoever reads the map keeps of its three megabytes only what is needed.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Contexts in the words of the public contract (DESIGN 6)."""
+"""Contexts in the words of the public contract."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from .services import Context, Effect
 
 
 def present_context(context: Context) -> dict[str, Any]:
-    """A context as the public contract gives it (DESIGN 6)."""
+    """A context as the public contract gives it."""
     compiled, assembly = context.compiled, context.assembly
     answer: dict[str, Any] = {
         "session_id": str(context.session.pk),

@@ -1,4 +1,4 @@
-"""What an agent asked the next context to hold: kept until one is made of it (document 4)."""
+"""What an agent asked the next context to hold: kept until one is made of it."""
 
 import uuid
 from collections.abc import Iterable

@@ -42,7 +42,7 @@ _SECONDS = 3600
 MOST_ROWS = 20_000
 """How many rows are kept in the process."""
 PAID_IN = 10
-"""The turns within which what a provider clears itself is to pay (R18)."""
+"""The turns within which what a provider clears itself is to pay (rule R18 of docs/ledger.md)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Row:
     first: Key | None
     """The message, fold or layer at which the request is changed first; None: nowhere."""
     seals: tuple[Key, ...]
-    """Messages with sealed reasoning that would hold without it, and no longer does (R7)."""
+    """Messages with sealed reasoning that would hold without it, and no longer does."""
     exact: bool
     """Whether contexts were compared; else it was read off the thread."""
 
@@ -200,7 +200,7 @@ def _frame(context: Context, edit: Edit) -> int:
 
 
 def _notes(found: Ledger) -> Iterator[Note]:
-    """R8, R17 and R18 where they bear on the figures."""
+    """Rules R8, R17 and R18 of docs/ledger.md, where they bear on the figures."""
     context, tariff = found.context, found.prices.tariff
     rows = [*([found.total] if found.total else []), *found.rows]
     if any(row.seals for row in rows):

@@ -1,4 +1,4 @@
-"""STATE of a session: what responses say at their end, and what somebody set (document 2).
+"""STATE of a session: what responses say at their end, and what somebody set.
 
 Versions from responses are read off the messages, which never change, and never stored:
 taking a message back takes its STATE back too. Set ones are stored with how many messages

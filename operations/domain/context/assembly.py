@@ -1,4 +1,4 @@
-"""From a thread to what is sent, step by step (DESIGN 4)."""
+"""From a thread to what is sent, step by step."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

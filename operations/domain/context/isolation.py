@@ -1,4 +1,4 @@
-"""Isolation by parsing strategy: text crosses, calls and results don't (document 2).
+"""Isolation by parsing strategy: text crosses, calls and results don't.
 
 Compile translates calls between strategies, so that this is a switch, off by default.
 """

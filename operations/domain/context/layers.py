@@ -1,4 +1,4 @@
-"""The layers before the history, in their order (document 2)."""
+"""The layers before the history, in their order."""
 
 from collections.abc import Iterable
 

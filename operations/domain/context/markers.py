@@ -1,4 +1,4 @@
-"""The markers of folds, sent among the messages where a policy wants them (documents 0, DESIGN 4).
+"""The markers of folds, sent among the messages where a policy wants them.
 
 A fold has one before what it shows and one after it; a snip, which shows nothing, has but the
 first. They name the fold, so that a model that sees them can ask for what is in it. Off by

@@ -1,4 +1,4 @@
-"""Policies: what stands between the thread and what is sent (DESIGN 4)."""
+"""Policies: what stands between the thread and what is sent."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -16,7 +16,7 @@ class Memos(StrEnum):
     OWN = "own"
     """Once the session saved or retrieved one."""
     RELEVANT = "relevant"
-    """Those that share keywords with the last message of the user (document 2)."""
+    """Those that share keywords with the last message of the user."""
     NONE = "none"
 
 
@@ -27,7 +27,7 @@ def _require_at_least_0(value: float, *at: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruning:
-    """When a session is to be made shorter, and how (document 1). Lengths count tokens."""
+    """When a session is to be made shorter, and how. Lengths count tokens."""
 
     large_window: int = 200_000
     """A window above this is full when `remaining_tokens` are left, else at the share."""

@@ -1,4 +1,4 @@
-"""A slice of the conversation that an agent asked for, for the next context alone (document 4)."""
+"""A slice of the conversation that an agent asked for, for the next context alone."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""STATE: what a model keeps of a conversation at the end of its responses (document 2)."""
+"""STATE: what a model keeps of a conversation at the end of its responses."""
 
 import re
 from collections.abc import Iterator

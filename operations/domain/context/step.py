@@ -1,4 +1,4 @@
-"""What a step between the thread and what is sent left out or added (DESIGN 4)."""
+"""What a step between the thread and what is sent left out or added."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Shorter results of tools, the older the shorter (document 2).
+"""Shorter results of tools, the older the shorter.
 
 Lengths count code points. Where a text is cut, neither a pair of surrogates nor a character
 with what is written onto it (accents, joiners, variants) is cut in two; the text is rather a

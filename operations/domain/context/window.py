@@ -1,4 +1,4 @@
-"""The rolling window: the last groups of a conversation (document 2)."""
+"""The rolling window: the last groups of a conversation."""
 
 from collections.abc import Sequence
 

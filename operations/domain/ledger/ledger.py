@@ -1,4 +1,4 @@
-"""What a change costs once and saves each turn, where providers cache prefixes (R17).
+"""What a change costs once and saves each turn, where providers cache prefixes.
 
 A provider keeps the prefix of a request that it has read before: system and tools, then the
 messages in their order. What stands before the earliest change is read from the cache for a
@@ -138,10 +138,10 @@ def bill(before: int, after: int, prefix: int | None, tariff: Tariff) -> Bill:
 
 
 def clear_at_least(tokens: int, prefix: int, turns: int, tariff: Tariff) -> int | None:
-    """How many tokens must go at once behind a prefix to pay within so many turns (R18).
+    """How many tokens must go at once behind a prefix to pay within so many turns.
 
     For a provider's own clearing of old results (`clear_at_least`), which breaks the cache
-    just so. Reckoned with the price of the whole; None where nothing is cached.
+    just so. Estimated with the price of the whole; None where nothing is cached.
     """
     price = tariff.price(tokens)
     surcharge = price.write - price.read

@@ -1,6 +1,6 @@
-"""Requests of every provider, compiled from one draft (DESIGN 4, Compile).
+"""Requests of every provider, compiled from one draft.
 
-A compiler runs the same passes over the same turns (`preparing`) under its provider's rules,
+A compiler runs the same passes over the same turns (`passes`) under its provider's rules,
 then writes them in its provider's form. `docs/providers.md` has the rules.
 """
 

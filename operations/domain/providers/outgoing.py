@@ -1,4 +1,4 @@
-"""Messages on their way from the thread to a provider, and the layers before them (DESIGN 4)."""
+"""Messages on their way from the thread to a provider, and the layers before them."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""What a compiler is given, and what it answers (DESIGN 4, Compile)."""
+"""What a compiler is given, and what it answers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Documents 2 and 4: what is sent, and what an agent keeps beside its messages."""
+"""Tools for what is sent, and for what an agent keeps beside its messages."""
 
 from difflib import unified_diff
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""`GET /api/sessions/{id}/context`: what would be sent to a model now (DESIGN 6)."""
+"""`GET /api/sessions/{id}/context`: what would be sent to a model now."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""Document 2 by its own examples: state, scratchpad, window, tiers, layers, through the doors."""
+"""State, scratchpad, window, tiers and layers through REST, by worked examples."""
 
 import json
 from typing import Any

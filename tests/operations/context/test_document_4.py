@@ -1,4 +1,4 @@
-"""Document 4 by its own examples: what the agent asked the next context to hold."""
+"""What an agent asked the next context to hold, by worked examples."""
 
 import uuid
 from typing import Any

@@ -1,4 +1,4 @@
-"""What must hold for every log (DESIGN 3), through REST and the database.
+"""What must hold for every log through REST and the database.
 
 The same log is sent as a client would send it, and replayed by the domain alone; on SQLite
 and on PostgreSQL, wherever these tests run. An entry that a door refuses leaves no trace.

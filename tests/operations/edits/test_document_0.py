@@ -1,4 +1,4 @@
-"""The examples of document 0 (npl-context), and its tools by their names."""
+"""Digests, snips and recalls by worked examples, and npl-context's tools by their names."""
 
 from typing import Any
 

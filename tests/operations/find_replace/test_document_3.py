@@ -1,4 +1,4 @@
-"""Document 3, pattern-based pruning: t1–t4, every error, and the examples of its guide."""
+"""Pattern-based pruning: the cases t1–t4, every error, and the examples of the guide."""
 
 from django.test import Client
 

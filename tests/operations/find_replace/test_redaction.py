@@ -1,4 +1,4 @@
-"""A redaction that is on masks its text at every door (DESIGN 3)."""
+"""A redaction that is on masks its text at every door."""
 
 import json
 import re

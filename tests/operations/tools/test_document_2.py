@@ -1,4 +1,4 @@
-"""Document 2's own examples through the tools: groups, undo, state, scratchpad, query_db."""
+"""Groups, undo, state, scratchpad and query_db through the tools, by worked examples."""
 
 from typing import Any
 

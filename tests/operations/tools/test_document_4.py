@@ -1,4 +1,4 @@
-"""Document 4's two usage examples, word for word where there are words."""
+"""Search, then a preference for the next context: two worked examples, word for word."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""Isolation by strategy: text crosses, calls and results don't (document 2)."""
+"""Isolation by strategy: text crosses, calls and results don't."""
 
 from operations.domain.context.isolation import isolate
 from tests.operations.domain.providers.outgoings import count, keys_of, out, result

@@ -1,4 +1,4 @@
-"""Layers in their order (document 2)."""
+"""Layers in their order."""
 
 from operations.domain.context.layers import (
     GUIDELINES_TEXT,

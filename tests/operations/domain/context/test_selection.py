@@ -1,4 +1,4 @@
-"""A slice for the next context alone (document 4, DESIGN 6)."""
+"""A slice for the next context alone."""
 
 from typing import Any
 

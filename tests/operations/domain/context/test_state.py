@@ -1,4 +1,4 @@
-"""STATE at the end of a response (document 2)."""
+"""STATE at the end of a response."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tiers of results: the older the shorter (document 2)."""
+"""Tiers of results: the older the shorter."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""The window: the last groups, counted in the order of the thread (document 2, DESIGN 4)."""
+"""The window: the last groups, counted in the order of the thread."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""How a log folds: the state of edits, their words, undo and redo (DESIGN 3, "Entries")."""
+"""How a log folds: the state of edits, their words, undo and redo."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""R1 and R2: each call directly followed by its one result, under ids the provider takes."""
+"""Rules R1 and R2 of docs/providers.md: each call is directly followed by its one result."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""R14, R15: images, files and typed blocks go out whole, or words say what stood there."""
+"""Rules R14 and R15 of docs/providers.md: images, files and blocks go out whole, or as words."""
 
 import base64
 from typing import Any
@@ -61,7 +61,7 @@ def test_a_file_is_sent(provider: str) -> None:
             for block in blocks(compiled)
             if "document" in block
         ]
-        assert found == ["document 1", "document 2"]
+        assert found == [f"document {number}" for number in (1, 2)]
         assert any("text" in block for block in blocks(compiled))
 
 

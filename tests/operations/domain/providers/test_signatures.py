@@ -1,4 +1,4 @@
-"""R6, R7, R10, R12 and R13: sealed reasoning goes out whole and valid, or not at all."""
+"""Rules R6, R7, R10, R12, R13 of docs/providers.md: reasoning is sent whole and valid, or not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""R3, R4, R5 and R19: who speaks when, where the system may, and how a summary is framed."""
+"""Rules R3, R4, R5 and R19 of docs/providers.md: turns, system messages, framed summaries."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Where operations do not overlap, replay equals the first document's own algorithm."""
+"""Where operations do not overlap, replay equals a plain substitution of slices."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,7 +51,7 @@ def separate_operations(draw: st.DrawFn) -> tuple[int, list[Edit]]:
 
 
 def by_slices(count: int, operations: list[Edit]) -> list[str]:
-    """Document 0: from the highest place down, each operation replaces an inclusive slice.
+    """From the highest place down, each operation replaces an inclusive slice.
 
     An insert before a range comes after it, so that it stands in front of the range.
     """

@@ -1,4 +1,4 @@
-"""What must hold for every log (DESIGN 3), as properties."""
+"""What must hold for every log as properties."""
 
 from hypothesis import assume, given
 from hypothesis import strategies as st

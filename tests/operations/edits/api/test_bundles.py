@@ -1,4 +1,4 @@
-"""Bundles through REST: recorded, refused and switched as one (DESIGN 6)."""
+"""Bundles through REST: recorded, refused and switched as one."""
 
 from django.test import Client
 

@@ -1,4 +1,4 @@
-"""Lenses through REST, and what an operation is for (DESIGN 6)."""
+"""Lenses through REST, and what an operation is for."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""Operations through REST: read, switched, reviewed, amended (DESIGN 6)."""
+"""Operations through REST: read, switched, reviewed, amended."""
 
 from django.test import Client
 

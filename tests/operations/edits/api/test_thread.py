@@ -1,4 +1,4 @@
-"""The thread through REST: its views, folds, windows and tags (DESIGN 6)."""
+"""The thread through REST: its views, folds, windows and tags."""
 
 from django.test import Client
 

@@ -1,4 +1,4 @@
-"""Messages as the public API shows them (DESIGN 6), taken back: `GET …/messages` and threads.
+"""Messages as the public API shows them and takes them back: `GET …/messages` and threads.
 
 Their `parts` say what OpenAI's members beside them can't: several results, reasoning, blocks
 of others.

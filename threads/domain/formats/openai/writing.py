@@ -41,7 +41,7 @@ def blob_address(part: Image | File) -> str:
 def write_message(
     message: Message, *, address: Address = blob_address
 ) -> dict[str, Any]:
-    """The public form of a message (DESIGN 6): role, content, calls, results.
+    """The public form of a message: role, content, calls, results.
 
     `content` of a message that is one result alone is that result's; it is null where there
     are only calls. `tool_results` is always there, `tool_call_id` where there is one result.
