@@ -1,8 +1,9 @@
 """What rows and pages cost on the server: `python -m bench.pages.drawing`.
 
-The warm half of row R4 of docs/performance.md: 200 rows of the thread from the cache of finished rows, against the same
-finished rows rendered without any cache, bodies and all. All counts that a chunk's view does
-between the replayed thread and the HTML; the rows are asserted equal, byte for byte. Figures
+The warm half of row R4 of docs/performance.md: 200 rows of the thread from the cache of
+finished rows, against the same finished rows rendered without any cache, bodies and all. All
+counts that a chunk's view does between the replayed thread and the HTML; the rows are asserted
+equal, byte for byte. Figures
 are the least of some rounds in one process (`bench.pages.drawing_process`). The pages are answered
 with all middleware, by a process that has answered them before.
 """
