@@ -4,7 +4,6 @@ It starts a server of its own with the demonstration session, and needs what the
 """
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from playwright.sync_api import (
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
 
+from tests.browsers import system_chromium
 from tests.servers import Server
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -55,7 +55,7 @@ def open_digest(page: Page) -> None:
 
 
 def select(page: Page) -> None:
-    """Select four messages."""
+    """Select six messages."""
     show(page, "m69")
     page.locator("#n-m69 .pick").click()
     page.locator("#n-m74 .pick").click(modifiers=["Shift"])
@@ -111,7 +111,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as data, sync_playwright() as playwright:
         server = Server(Path(data)).start()
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"))
+        chromium = playwright.chromium.launch(executable_path=system_chromium())
         try:
             take_all(chromium, server)
         finally:

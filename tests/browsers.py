@@ -12,6 +12,11 @@ COMMANDS = ("chromium-headless-shell", "chromium")
 """The system's browsers; the first opens a window in a fifth of the time."""
 
 
+def system_chromium() -> str | None:
+    """Where the system's browser is; None where only Playwright's own can be."""
+    return next(filter(None, map(shutil.which, COMMANDS)), None)
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium: the system's, else Playwright's own.
@@ -21,7 +26,7 @@ def browser() -> Iterator[Browser]:
     """
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=next(filter(None, map(shutil.which, COMMANDS)), None),
+            executable_path=system_chromium(),
             args=["--disable-gpu"],  # where there is none, imitating it takes longer
         )
         yield chromium
