@@ -6,11 +6,11 @@ What was read inside a transaction is kept only once it is committed, for a tran
 is rolled back must leave nothing behind.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
+from cachetools import LRUCache
 from django.db import transaction
 
 Value = TypeVar("Value")
@@ -21,22 +21,22 @@ _all: list["Cache[Any]"] = []
 
 
 class Cache(Generic[Value]):
-    """Values by key, least recently used first out, bounded by the weight of what is kept."""
+    """Values by key, least recently used first out, bounded by the weight of what is kept.
+
+    A value that weighs more than all may together is kept alone.
+    """
 
     def __init__(self, weigh: Callable[[Value], int], most: int = MOST_LEAVES) -> None:
-        self._weigh, self._most = weigh, most
-        self._values: OrderedDict[Hashable, Value] = OrderedDict()
-        self._weight = 0
+        self._values: LRUCache[Hashable, Value] = LRUCache(
+            most, lambda value: min(weigh(value), most)
+        )
         self._lock = Lock()
         _all.append(self)
 
     def get(self, key: Hashable) -> Value | None:
         """The value kept under a key, if there is one."""
         with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
-        return None
+            return self._values.get(key)
 
     def keep(self, key: Hashable, value: Value) -> None:
         """Keep a value once the running transaction is committed, at once outside of one."""
@@ -46,18 +46,10 @@ class Cache(Generic[Value]):
         """Forget everything."""
         with self._lock:
             self._values.clear()
-            self._weight = 0
 
     def _keep(self, key: Hashable, value: Value) -> None:
         with self._lock:
-            old = self._values.pop(key, None)
-            if old is not None:
-                self._weight -= self._weigh(old)
             self._values[key] = value
-            self._weight += self._weigh(value)
-            while self._weight > self._most and len(self._values) > 1:
-                _, dropped = self._values.popitem(last=False)
-                self._weight -= self._weigh(dropped)
 
 
 def forget_everything() -> None:
