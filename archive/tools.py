@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
-from operations.edits.arguments import Tag
+from operations.edits.arguments import TagName
 from operations.log.transaction import refuse_stale
 from operations.tools import Tool
 from threads.store.selectors import get_session
@@ -15,7 +15,7 @@ from . import memos
 from .domain.memo import ReadableMemo
 from .recalling import RecallQuery, recall
 
-Tags = Annotated[list[Tag], Field(max_length=20)]
+Tags = Annotated[list[TagName], Field(max_length=20)]
 
 
 class ArchiveTool(Tool):

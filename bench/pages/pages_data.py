@@ -11,9 +11,9 @@ from itertools import cycle, islice
 from django.core.management import call_command
 
 from bench.transcript import messages
-from contextstudio.accounts import services as accounts
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
+from contextstudio.accounts.services import prepare_first_use
 from threads.domain.formats.openai.messages import read_messages
 from threads.models import Message, Session
 from threads.sessions.services import NewSession, create_session
@@ -25,7 +25,7 @@ BATCH = 2_000
 def prepare() -> tuple[User, Project]:
     """The tables, the first user and the project of an empty data folder."""
     call_command("migrate", verbosity=0)
-    owner, _ = accounts.prepare_first_use()
+    owner, _ = prepare_first_use()
     return owner, Project.objects.get(slug="demo")
 
 

@@ -17,11 +17,11 @@ from django.http import HttpRequest, HttpResponse  # noqa: E402
 from django.urls import path  # noqa: E402
 
 from contextstudio import urls  # noqa: E402
-from contextstudio.accounts import services as accounts  # noqa: E402
 from contextstudio.accounts.authentication import caller_of  # noqa: E402
 from contextstudio.accounts.domain.rights import Right  # noqa: E402
 from contextstudio.accounts.models import Project  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
+from contextstudio.accounts.services import create_key, prepare_first_use  # noqa: E402
 from threads.domain.formats.openai.messages import read_messages  # noqa: E402
 from threads.sessions import services  # noqa: E402
 from threads.store.selectors import get_session  # noqa: E402
@@ -69,9 +69,9 @@ def main() -> None:
     """Make the session, print where it is and the key to it, and serve."""
     urls.urlpatterns.append(path("bench/<uuid:session_id>/messages", raw_messages))
     call_command("migrate", verbosity=0)
-    owner, _ = accounts.prepare_first_use()
+    owner, _ = prepare_first_use()
     project = Project.objects.get(slug="demo")
-    key = accounts.create_key(owner, project, name="bench", scopes=frozenset(Right))
+    key = create_key(owner, project, name="bench", scopes=frozenset(Right))
     new = services.NewSession(title="Read", messages=read_messages(seed()))
     session = services.create_session(caller_of_user(owner), project, new)
     from contextstudio.asgi import application  # noqa: PLC0415

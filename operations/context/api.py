@@ -14,9 +14,9 @@ from operations.requests import tags_of
 from threads.store.selectors import get_session
 
 from . import policies
-from . import presentation as context_presentation
-from . import services as contexts
+from .presentation import present_context, present_effect
 from .schemas import ContextOut, EffectOut, PolicyIn, PolicyOut
+from .services import ContextQuery, assemble, effect_of
 
 router = Router(tags=["context"])
 
@@ -36,15 +36,15 @@ def context(
     `max_tokens` never cuts: it sets `over_budget`, and `heaviest` names what weighs most.
     `consume` uses up a slice that waits. `active_tags` as for the thread.
     """
-    query = contexts.ContextQuery(
+    query = ContextQuery(
         provider=provider,
         model=model,
         active_tags=tags_of(active_tags),
         max_tokens=max_tokens,
         consume=consume,
     )
-    found = contexts.assemble(caller_of(request), session_id, query)
-    return json_response(context_presentation.present_context(found))
+    found = assemble(caller_of(request), session_id, query)
+    return json_response(present_context(found))
 
 
 @router.get("/sessions/{uuid:session_id}/policy", response=PolicyOut)
@@ -62,10 +62,8 @@ def set_policy(
     """Give a session a policy; `dry_run` answers its effect and saves nothing."""
     caller = caller_of(request)
     if body.dry_run:
-        effect = contexts.effect_of(
-            caller, session_id, body.policy, provider=body.provider
-        )
-        return context_presentation.present_effect(effect)
+        effect = effect_of(caller, session_id, body.policy, provider=body.provider)
+        return present_effect(effect)
     chosen = policies.set_policy(caller, session_id, body.policy)
     return _policy(chosen, own=body.policy is not None)
 

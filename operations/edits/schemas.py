@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from contextstudio.accounts.shape import RequestBody
 
-from .arguments import AnyEdit, Tag
+from .arguments import AnyEdit, TagName
 
 View = Literal["annotated", "effective", "original"]
 
@@ -36,7 +36,7 @@ class BundleIn(RequestBody):
 class LensIn(RequestBody):
     """The tags of a lens."""
 
-    tags: list[Tag]
+    tags: list[TagName]
 
 
 class WarningOut(BaseModel):

@@ -9,7 +9,7 @@ from contextstudio.accounts.authentication import caller_of
 from operations.edits.schemas import View
 from threads.store.selectors import get_session
 
-from . import services as exports
+from .services import export_response
 
 router = Router(tags=["operations"])
 
@@ -23,4 +23,4 @@ def export(
 ) -> StreamingHttpResponse:
     """Download the originals, or what the model would see."""
     session = get_session(caller_of(request), session_id)
-    return exports.response(session, format=format, view=view)
+    return export_response(session, format=format, view=view)

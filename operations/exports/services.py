@@ -45,7 +45,7 @@ _WRITTEN_FOR = {
 """Formats of files that a tool goes on from, and the provider that it sends them to."""
 
 
-def write(
+def write_export(
     session: Session, *, format: str, view: str, export_id: uuid.UUID | None = None
 ) -> Iterator[bytes]:
     """The file, piece by piece. Raises Invalid at once for a format that can't be written.
@@ -103,11 +103,13 @@ def _file(
     )
 
 
-def response(session: Session, *, format: str, view: str) -> StreamingHttpResponse:
+def export_response(
+    session: Session, *, format: str, view: str
+) -> StreamingHttpResponse:
     """The file as a download."""
     kind = formats.WRITERS.get(format)
     export_id = uuid.uuid4()
-    pieces = write(session, format=format, view=view, export_id=export_id)
+    pieces = write_export(session, format=format, view=view, export_id=export_id)
     name = formats.file_name(format, export_id)
     name = name or f"{session.pk}-{view}.{kind.suffix if kind else 'txt'}"
     answer = StreamingHttpResponse(

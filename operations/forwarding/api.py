@@ -16,8 +16,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.responses import json_answer
 
-from . import answer_cache as answers
-from . import services as applying
+from . import answer_cache, services
 from .alignment import Inbound
 from .schemas import ApplyIn, ApplyOut
 from .wire import read_raw
@@ -47,7 +46,7 @@ def _known(request: HttpRequest, session_id: uuid.UUID) -> bytes | None:
     with suppress(DomainError, RequestDataTooBig):
         caller = caller_of(request)
         raw = read_raw(request.body)
-        return answers.find(caller, session_id, raw) if raw else None
+        return answer_cache.find(caller, session_id, raw) if raw else None
     return None
 
 
@@ -59,7 +58,7 @@ def _known(request: HttpRequest, session_id: uuid.UUID) -> bytes | None:
 @decorate_view(_from_memory)
 def apply(request: HttpRequest, session_id: uuid.UUID, body: ApplyIn) -> HttpResponse:
     """Rewrite the messages that a client is about to send."""
-    applied = applying.apply(
+    applied = services.apply(
         caller_of(request),
         session_id,
         Inbound(

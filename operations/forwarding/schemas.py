@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from contextstudio.accounts.shape import RequestBody
 from operations.context.schemas import IssueOut, StepOut
-from operations.edits.arguments import Tag
+from operations.edits.arguments import TagName
 from threads.sessions.schemas import MessageData
 
 
@@ -19,7 +19,7 @@ class ApplyIn(RequestBody):
     system: str | list[dict[str, Any]] | None = None
     tools: list[dict[str, Any]] | None = None
     model: str | None = None
-    active_tags: list[Tag] | None = None
+    active_tags: list[TagName] | None = None
     append: bool = True
 
 

@@ -9,7 +9,7 @@ from operations.context.model_catalog import context_window
 from operations.domain.thread.node import Tokens
 from operations.editor.rows.look import Look
 from operations.editor.rows.minimap_bands import results_of_users
-from threads import tokens as tokenizer
+from threads.tokens import is_exact
 
 _KIND_OF = {"system": "system", "developer": "system", "user": "user"} | {
     "assistant": "assistant",
@@ -72,7 +72,7 @@ def meter_of(look: Look) -> Meter:
         original=counted.original,
         limit=limit,
         tokenizer=session.encoding,
-        exact=tokenizer.is_exact(session.model),
+        exact=is_exact(session.model),
         parts=_parts(
             counted,
             whole=max(limit or counted.original, counted.effective),

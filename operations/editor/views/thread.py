@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.tree.key import entry_number
-from operations.editor import open_folds as folding
+from operations.editor import open_folds
 from operations.editor.panels.meter import meter_of
 from operations.editor.panels.minimap import minimap_of
 from operations.editor.panels.outline import outline_of
@@ -20,8 +20,8 @@ from operations.editor.rows.articles import articles_of, gap_articles, gap_of
 from operations.editor.rows.drawing import draw, draw_gap, joined
 from operations.editor.rows.look import Look
 from operations.editor.rows.sections import SIZE, draw_chunk, draw_sections, start_of
-from operations.exports import services as exports
 from operations.exports.page import export_menu
+from operations.exports.services import export_response
 from operations.requests import View, fields_of, number_of, view_of
 from threads.store.origins import load_origin
 from threads.store.selectors import get_session
@@ -84,7 +84,7 @@ def fold(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
     look = look_at(request, session_id)
     is_open = request.POST.get("open") == "1"
     if (number := entry_number(key)) is not None:
-        folding.keep(caller_of(request), look.session, number, is_open=is_open)
+        open_folds.keep(caller_of(request), look.session, number, is_open=is_open)
         changed = look.open_folds | {key} if is_open else look.open_folds - {key}
         look.open_folds = frozenset(changed)
     return HttpResponse(joined(_row(look, key, brief=not is_open)))
@@ -97,7 +97,7 @@ def folds(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     thread, opened = look.thread, look.open_folds
     keys = {key for key in thread.folds if thread.top(key) == key}
     is_open = request.POST.get("open") == "1"
-    folding.keep_all(caller_of(request), look.session, keys, is_open=is_open)
+    open_folds.keep_all(caller_of(request), look.session, keys, is_open=is_open)
     look.open_folds = opened | keys if is_open else opened - keys
     return patch(request, look, opened=opened)
 
@@ -120,7 +120,7 @@ def export(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     session = get_session(caller_of(request), session_id)
     fields = fields_of(request)
     view = View.EFFECTIVE if not fields.get("view") else view_of(fields)
-    return exports.response(
+    return export_response(
         session, format=fields.get("format", "contextstudio"), view=view
     )
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from .amend import AmendArguments, RewordAmendment
-from .edit import ActiveTags, EditArguments, Index, Tag
+from .edit import ActiveTags, EditArguments, Index, TagName
 from .folds import (
     CondenseArguments,
     DigestArguments,
@@ -38,8 +38,8 @@ __all__ = [
     "RewordAmendment",
     "RewordArguments",
     "SnipArguments",
-    "Tag",
     "TagArguments",
+    "TagName",
     "TextArguments",
 ]
 

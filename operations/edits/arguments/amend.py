@@ -6,14 +6,14 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.log import operation as edits
 from operations.domain.log.condition import Condition
 from operations.domain.log.edit import messages_of
+from operations.domain.log.operation import Edit, New, Tag
 from operations.domain.text.wording import reworded
 from threads.domain.part import Text
 from threads.sessions.schemas import MessageData
 
-from .edit import ConditionArguments, Tag, Words, made_messages
+from .edit import ConditionArguments, TagName, Words, made_messages
 
 
 class AmendArguments(BaseModel):
@@ -25,11 +25,11 @@ class AmendArguments(BaseModel):
     text: Words | None = None
     replacements: list[MessageData] | None = Field(None, min_length=1)
     messages: list[MessageData] | None = Field(None, min_length=1)
-    tags: list[Tag] | None = None
+    tags: list[TagName] | None = None
     condition: ConditionArguments | None = None
     expected_head: int | None = Field(None, ge=0)
 
-    def amended(self, edit: edits.Edit) -> edits.Edit:
+    def amended(self, edit: Edit) -> Edit:
         """The edit with these words. Raises Invalid for words that its kind does not have."""
         if self.tags is not None and self.condition is not None and edit.kind != "tag":
             raise Invalid("Give either tags or condition, not both.", at=["tags"])
@@ -39,7 +39,7 @@ class AmendArguments(BaseModel):
                 if field != WORDS_OF.get(edit.kind):
                     raise Invalid(f"A {edit.kind} has no {field}.", at=[field])
                 changes["messages"] = self._made(field, value, edit)
-        if self.tags is not None and isinstance(edit, edits.Tag):
+        if self.tags is not None and isinstance(edit, Tag):
             changes["tags"] = tuple(self.tags)
         elif self.tags is not None:
             changes["condition"] = Condition(tags=tuple(self.tags))
@@ -49,11 +49,9 @@ class AmendArguments(BaseModel):
             raise Invalid("Say what to amend.")
         return replace(edit, **changes)
 
-    def _made(self, field: str, value: Any, edit: edits.Edit) -> tuple[edits.New, ...]:
+    def _made(self, field: str, value: Any, edit: Edit) -> tuple[New, ...]:
         if isinstance(value, str):
-            return tuple(
-                edits.New(made.role, (Text(value),)) for made in messages_of(edit)
-            )
+            return tuple(New(made.role, (Text(value),)) for made in messages_of(edit))
         return made_messages(value, field)
 
 
@@ -61,15 +59,15 @@ class RewordAmendment(BaseModel):
     """What a dialog amends: the words of an operation's one message, the tags of its condition."""
 
     text: str = ""
-    tags: list[Tag] = []
+    tags: list[TagName] = []
 
-    def amended(self, edit: edits.Edit) -> edits.Edit:
+    def amended(self, edit: Edit) -> Edit:
         """The edit with these tags and words; what else its message holds is kept."""
         condition = replace(edit.condition, tags=tuple(self.tags))
         made = messages_of(edit)
         if len(made) != 1 or not self.text:
             return replace(edit, condition=condition)
-        new = edits.New(made[0].role, reworded(made[0].parts, self.text))
+        new = New(made[0].role, reworded(made[0].parts, self.text))
         return replace(edit, messages=(new,), condition=condition)  # type: ignore[arg-type]
 
 

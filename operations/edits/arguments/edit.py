@@ -8,8 +8,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from pydantic_core import PydanticCustomError
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.log import operation as edits
 from operations.domain.log.condition import ALWAYS, Condition
+from operations.domain.log.operation import Edit, New
 from operations.domain.thread.thread import Thread
 from threads.domain.formats.openai.messages import read_messages
 from threads.models import Session
@@ -40,7 +40,7 @@ def _tag(tag: str) -> str:
 
 Key = Annotated[str, Field(max_length=40, description="`m12`, `o7` or `o7.0`.")]
 Index = Annotated[int, Field(ge=0, description="0-based index over the originals.")]
-Tag = Annotated[
+TagName = Annotated[
     str,
     Field(
         min_length=1,
@@ -51,18 +51,16 @@ Tag = Annotated[
 Words = Annotated[str, AfterValidator(_not_blank), Field(description="Not empty.")]
 
 
-def made_messages(
-    messages: Sequence[dict[str, Any]], field: str
-) -> tuple[edits.New, ...]:
+def made_messages(messages: Sequence[dict[str, Any]], field: str) -> tuple[New, ...]:
     """Messages that an operation makes, from what a client sent. Raises Invalid with the place."""
     given = read_messages(messages, at=(field,))
-    return tuple(edits.New(message.role, message.parts) for message in given)
+    return tuple(New(message.role, message.parts) for message in given)
 
 
 class ActiveTags(BaseModel):
     """The tags under which conditions are to hold."""
 
-    tags: list[Tag]
+    tags: list[TagName]
 
 
 class ConditionArguments(BaseModel):
@@ -70,8 +68,8 @@ class ConditionArguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    tags: list[Tag] = []
-    objectives: list[Tag] = []
+    tags: list[TagName] = []
+    objectives: list[TagName] = []
     match: Literal["all", "any", "none"] = "all"
 
     def condition(self) -> Condition:
@@ -96,7 +94,7 @@ class EditArguments(BaseModel, ABC):
     )
 
     @abstractmethod
-    def edit(self, session: Session, thread: Thread) -> edits.Edit:
+    def edit(self, session: Session, thread: Thread) -> Edit:
         """The edit, its targets resolved in the thread to keys. Raises Invalid with the place."""
 
     def _condition(self, tags: Sequence[str] | None = None) -> Condition:

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.log import operation as edits
+from operations.domain.log.operation import Condense, Digest, New, Revise, Snip, Tag
 from operations.domain.text.wording import reworded
 from operations.domain.thread.thread import Thread
 from operations.messages.reader import MessageReader
@@ -18,7 +18,7 @@ from .edit import (
     EditArguments,
     Key,
     RangeArguments,
-    Tag,
+    TagName,
     Words,
     made_messages,
 )
@@ -28,11 +28,11 @@ class TagArguments(RangeArguments):
     """Give messages tags."""
 
     type: Literal["tag"] = "tag"
-    tags: list[Tag] = Field(min_length=1)
+    tags: list[TagName] = Field(min_length=1)
 
-    def edit(self, session: Session, thread: Thread) -> edits.Tag:
+    def edit(self, session: Session, thread: Thread) -> Tag:
         """The tag operation."""
-        return edits.Tag(
+        return Tag(
             targets=self.targets_in(thread),
             tags=tuple(self.tags),
             condition=self._condition(),
@@ -44,15 +44,15 @@ class DigestArguments(RangeArguments):
 
     type: Literal["digest"] = "digest"
     summary: Words
-    tags: list[Tag] | None = Field(
+    tags: list[TagName] | None = Field(
         None, description="Short for a condition on all of them."
     )
 
-    def edit(self, session: Session, thread: Thread) -> edits.Digest:
+    def edit(self, session: Session, thread: Thread) -> Digest:
         """The digest; its summary is a message of role system."""
-        return edits.Digest(
+        return Digest(
             targets=self.targets_in(thread),
-            messages=(edits.New(Role.SYSTEM, (Text(self.summary),)),),
+            messages=(New(Role.SYSTEM, (Text(self.summary),)),),
             condition=self._condition(self.tags),
         )
 
@@ -62,11 +62,11 @@ class ReviseArguments(RangeArguments):
 
     type: Literal["revise"] = "revise"
     replacements: list[MessageData] = Field(min_length=1)
-    tags: list[Tag] | None = None
+    tags: list[TagName] | None = None
 
-    def edit(self, session: Session, thread: Thread) -> edits.Revise:
+    def edit(self, session: Session, thread: Thread) -> Revise:
         """The revise."""
-        return edits.Revise(
+        return Revise(
             targets=self.targets_in(thread),
             messages=made_messages(self.replacements, "replacements"),
             condition=self._condition(self.tags),
@@ -82,9 +82,9 @@ class RewordArguments(RangeArguments):
     type: Literal["revise"] = "revise"
     text: Words
     role: Literal["user", "assistant", "system"] | None = None
-    tags: list[Tag] | None = None
+    tags: list[TagName] | None = None
 
-    def edit(self, session: Session, thread: Thread) -> edits.Revise:
+    def edit(self, session: Session, thread: Thread) -> Revise:
         """The revise, of one message."""
         targets = self.targets_in(thread)
         role: str = self.role or "user"
@@ -92,9 +92,9 @@ class RewordArguments(RangeArguments):
         if len(targets) == 1 and thread.holds(targets[0]):
             for now in MessageReader(session, thread).effective(targets).values():
                 role, parts = self.role or now.role, reworded(now.parts, self.text)
-        return edits.Revise(
+        return Revise(
             targets=targets,
-            messages=(edits.New(role, parts),),
+            messages=(New(role, parts),),
             condition=self._condition(self.tags),
         )
 
@@ -103,11 +103,11 @@ class SnipArguments(RangeArguments):
     """Leave messages out, behind a single marker."""
 
     type: Literal["snip"] = "snip"
-    tags: list[Tag] | None = None
+    tags: list[TagName] | None = None
 
-    def edit(self, session: Session, thread: Thread) -> edits.Snip:
+    def edit(self, session: Session, thread: Thread) -> Snip:
         """The snip."""
-        return edits.Snip(
+        return Snip(
             targets=self.targets_in(thread), condition=self._condition(self.tags)
         )
 
@@ -118,17 +118,17 @@ class CondenseArguments(EditArguments):
     type: Literal["condense"] = "condense"
     target: Key
     text: Words
-    tags: list[Tag] | None = None
+    tags: list[TagName] | None = None
 
-    def edit(self, session: Session, thread: Thread) -> edits.Condense:
+    def edit(self, session: Session, thread: Thread) -> Condense:
         """The condense."""
         try:
             role = thread.role(self.target)
         except Invalid as error:
             error.at = ("target",)
             raise
-        return edits.Condense(
+        return Condense(
             targets=(self.target,),
-            messages=(edits.New(role, (Text(self.text),)),),
+            messages=(New(role, (Text(self.text),)),),
             condition=self._condition(self.tags),
         )

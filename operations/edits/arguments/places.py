@@ -6,14 +6,14 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.log import operation as edits
+from operations.domain.log.operation import Insert, Resequence
 from operations.domain.thread.moving import order_behind
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import made_place, original_index, original_key
 from threads.models import Session
 from threads.sessions.schemas import MessageData
 
-from .edit import EditArguments, Index, Key, Tag, made_messages
+from .edit import EditArguments, Index, Key, TagName, made_messages
 
 
 class InsertArguments(EditArguments):
@@ -23,7 +23,7 @@ class InsertArguments(EditArguments):
     after_idx: int | None = Field(None, ge=-1, description="-1 inserts at the top.")
     after: Key | int | None = None
     messages: list[MessageData] = Field(min_length=1)
-    tags: list[Tag] | None = None
+    tags: list[TagName] | None = None
 
     @model_validator(mode="after")
     def _names_its_anchor_once(self) -> "InsertArguments":
@@ -33,9 +33,9 @@ class InsertArguments(EditArguments):
             self.after_idx, self.after = self.after, None
         return self
 
-    def edit(self, session: Session, thread: Thread) -> edits.Insert:
+    def edit(self, session: Session, thread: Thread) -> Insert:
         """The insert, anchored to a key or the top."""
-        return edits.Insert(
+        return Insert(
             after=self._anchor(thread),
             messages=made_messages(self.messages, "messages"),
             condition=self._condition(self.tags),
@@ -59,7 +59,7 @@ class ResequenceArguments(EditArguments):
     type: Literal["resequence"] = "resequence"
     new_order: list[Index] | None = Field(None, min_length=2)
     order: list[Key] | None = Field(None, min_length=1)
-    tags: list[Tag] | None = None
+    tags: list[TagName] | None = None
 
     @model_validator(mode="after")
     def _names_its_order_once(self) -> "ResequenceArguments":
@@ -67,13 +67,13 @@ class ResequenceArguments(EditArguments):
             raise ValueError("give new_order or order")
         return self
 
-    def edit(self, session: Session, thread: Thread) -> edits.Resequence:
+    def edit(self, session: Session, thread: Thread) -> Resequence:
         """The resequence."""
         if self.order is not None:
             order = tuple(self.order)
         else:
             order = tuple(self._listed(thread, self.new_order or ()))
-        return edits.Resequence(order=order, condition=self._condition(self.tags))
+        return Resequence(order=order, condition=self._condition(self.tags))
 
     @staticmethod
     def _listed(thread: Thread, indexes: Sequence[int]) -> Iterator[str]:
@@ -108,7 +108,7 @@ class MoveArguments(EditArguments):
             raise ValueError("enter a message number")
         return key
 
-    def edit(self, session: Session, thread: Thread) -> edits.Resequence:
+    def edit(self, session: Session, thread: Thread) -> Resequence:
         """The resequence. Raises NotFound, or Invalid where nothing would move."""
         order = order_behind(thread, self.moved, self.after)
-        return edits.Resequence(order=order, condition=self._condition())
+        return Resequence(order=order, condition=self._condition())

@@ -5,20 +5,20 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.log import operation as edits
+from operations.domain.log.operation import Redact, Replace
 from operations.domain.text.text_edit import TextEditRequest
 from operations.domain.thread.thread import Thread
 from operations.messages.matching import edit_of
 from threads.models import Session
 
-from .edit import EditArguments, Tag
+from .edit import EditArguments, TagName
 from .pattern import MOST_PATTERNS, MOST_SPANS, PatternArguments, SpanArguments
 
 
 class TextArguments(EditArguments):
     """Change text inside messages, found by patterns or named by its places."""
 
-    changes: ClassVar[type[edits.Replace | edits.Redact]]
+    changes: ClassVar[type[Replace | Redact]]
     """The kind of edit."""
 
     patterns: list[PatternArguments] | None = Field(
@@ -28,7 +28,7 @@ class TextArguments(EditArguments):
     include_folded: bool = Field(
         False, description="Search messages that are inside of folds, too."
     )
-    tags: list[Tag] | None = None
+    tags: list[TagName] | None = None
     dry_run: bool = Field(False, description="Record nothing, answer the matches.")
 
     @model_validator(mode="after")
@@ -39,7 +39,7 @@ class TextArguments(EditArguments):
             raise ValueError("a dry run searches patterns")
         return self
 
-    def edit(self, session: Session, thread: Thread) -> edits.Replace | edits.Redact:
+    def edit(self, session: Session, thread: Thread) -> Replace | Redact:
         """The edit of the text that is found. Raises Invalid or Conflict, and for a dry run."""
         if self.dry_run:
             raise Invalid("A dry run stands alone.", at=["dry_run"])
@@ -60,11 +60,11 @@ class ReplaceArguments(TextArguments):
     """Let messages read otherwise in places of 30 characters and more."""
 
     type: Literal["replace"] = "replace"
-    changes = edits.Replace
+    changes = Replace
 
 
 class RedactArguments(TextArguments):
     """Mask text at every door."""
 
     type: Literal["redact"] = "redact"
-    changes = edits.Redact
+    changes = Redact

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from contextstudio.accounts.domain.errors import NotFound
-from operations.exports import services as exports
+from operations.exports.services import write_export
 from threads.models import Session
 
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         if session is None:
             raise NotFound("There is no such session.", at=["id"])
         output = getattr(self.stdout, "buffer", None) or sys.stdout.buffer
-        for piece in exports.write(
+        for piece in write_export(
             session, format=options["format"], view=options["view"]
         ):
             output.write(piece)

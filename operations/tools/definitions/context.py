@@ -13,7 +13,7 @@ from operations.context.rebuild_state import rebuild_state
 from operations.context.services import ContextQuery, assemble, assemble_session
 from operations.context.slices import request_slice
 from operations.domain.context.selection import Preference
-from operations.edits.arguments import Index, Tag
+from operations.edits.arguments import Index, TagName
 from operations.notes.scratchpads import (
     append_to_scratchpad,
     load_scratchpad,
@@ -45,7 +45,7 @@ class ShowContext(SessionTool):
         "bedrock or generic-strict; empty: as the session was recorded.",
     )
     model: str = Field("", max_length=128, description="As the provider names it.")
-    active_tags: list[Tag] | None = Field(
+    active_tags: list[TagName] | None = Field(
         None, description="Tags for this once; without it the session's own."
     )
     max_tokens: int | None = Field(None, ge=1, description="A budget to compare with.")

@@ -14,10 +14,10 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from contextstudio.accounts import services as accounts
 from contextstudio.accounts.jobs import enqueue
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.accounts.selectors import caller_of_user
+from contextstudio.accounts.services import revoke_key
 from contextstudio.api import api
 from operations.context.pages.forms import fields_of
 from operations.domain.context.policy import REPLAY
@@ -297,7 +297,7 @@ def clients(
         found[name] = Client()
         found[name].force_login(request.getfixturevalue(name))
     text = key_of(owner, project, name="revoked")
-    accounts.revoke_key(caller_of_user(owner), ApiKey.objects.get(name="revoked").pk)
+    revoke_key(caller_of_user(owner), ApiKey.objects.get(name="revoked").pk)
     found["revoked"] = Client(headers={"Authorization": f"Bearer {text}"})
     return found
 

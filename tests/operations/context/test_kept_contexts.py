@@ -10,8 +10,7 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
-from operations.context import pipeline, slices
-from operations.context import services as contexts
+from operations.context import pipeline, services, slices
 from operations.domain.context.selection import Preference
 from operations.log.cache import forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
@@ -197,7 +196,7 @@ def test_a_ledger_compiles_the_originals_once_and_what_is_sent_once_a_change(
 def test_a_context_of_too_many_messages_is_not_kept(
     read: Reader, session_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contexts, "MOST_KEPT", Session.objects.get().message_count - 9)
+    monkeypatch.setattr(services, "MOST_KEPT", Session.objects.get().message_count - 9)
     work = Compiling(monkeypatch)
     for _ in range(2):
         read(session_id, "context")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
-from operations.exports import services as exports
+from operations.exports.services import write_export
 from threads.domain import formats
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
@@ -39,7 +39,7 @@ def test_import_of_the_lossless_export_is_the_same_messages(
 ) -> None:
     new = NewSession(title="t", messages=SAID)
     session = create_session(caller_of_user(owner), project, new)
-    file = b"".join(exports.write(session, format="contextstudio", view="original"))
+    file = b"".join(write_export(session, format="contextstudio", view="original"))
     (transcript,) = formats.read(io.BytesIO(file))
     read = [replace(m, records=()) for m in transcript.items if isinstance(m, Message)]
     assert read == list(SAID)
@@ -48,7 +48,7 @@ def test_import_of_the_lossless_export_is_the_same_messages(
 def test_the_effective_export_keeps_who_speaks(owner: User, project: Project) -> None:
     new = NewSession(title="t", messages=SAID)
     session = create_session(caller_of_user(owner), project, new)
-    file = b"".join(exports.write(session, format="contextstudio", view="effective"))
+    file = b"".join(write_export(session, format="contextstudio", view="effective"))
     (transcript,) = formats.read(io.BytesIO(file))
     names = [m.name for m in transcript.items if isinstance(m, Message)]
     assert names == [message.name for message in SAID]

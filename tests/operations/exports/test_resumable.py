@@ -10,7 +10,7 @@ from contextstudio.accounts.selectors import caller_of_user
 from operations.domain.log.operation import Redact, Snip, Span
 from operations.domain.tree.span import fingerprint
 from operations.edits import services
-from operations.exports import services as exports
+from operations.exports.services import export_response, write_export
 from threads.domain import formats
 from threads.domain.message import Message, Role
 from threads.domain.part import Text, Thinking
@@ -40,7 +40,7 @@ def session(owner: User, project: Project) -> Session:
 def seals(session: Session, view: str) -> list[str]:
     """The seals in the session file that Claude Code would resume."""
     session.refresh_from_db()
-    file = b"".join(exports.write(session, format="claude_code", view=view))
+    file = b"".join(write_export(session, format="claude_code", view=view))
     (transcript,) = formats.read(io.BytesIO(file))
     return [
         part.signature or ""
@@ -84,7 +84,7 @@ def test_seals_end_where_something_was_redacted_in_the_originals_too(
 def test_a_download_is_called_as_its_tool_looks_for_it(
     session: Session, format: str, name: re.Pattern[str]
 ) -> None:
-    answer = exports.response(session, format=format, view="effective")
+    answer = export_response(session, format=format, view="effective")
     given = re.search(r'filename="(.*)"', answer["Content-Disposition"])
     found = name.match(given[1] if given else "")
     assert found is not None

@@ -17,7 +17,7 @@ from contextstudio.accounts.jobs import JobContext
 from contextstudio.accounts.jobs.queue import claim
 from contextstudio.accounts.models import Job, Project, User
 from operations.domain.tree.span import covered
-from operations.exports import services as exports
+from operations.exports.services import write_export
 from operations.find_replace import jobs, secrets
 from tests.operations.support.rest import get, make_session, post
 from threads import imports
@@ -207,7 +207,7 @@ def test_a_title_that_is_made_of_a_message_shows_no_credential(
     assert session.title == title
     assert (
         words
-        in b"".join(exports.write(session, format="markdown", view="original")).decode()
+        in b"".join(write_export(session, format="markdown", view="original")).decode()
     )
 
 

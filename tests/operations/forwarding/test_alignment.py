@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from operations.forwarding import alignment as aligning
+from operations.forwarding import alignment
 from operations.log.cache import forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
 
@@ -97,11 +97,11 @@ class Sessions:
         """What both answer, which is the same."""
         body = {"messages": messages, **self._members, **members}
         remembered = self._answer(self.ids[0], json.dumps(body))
-        kept = dict(aligning._known._values)
+        kept = dict(alignment._known._values)
         forget_everything()
         fresh = self._answer(self.ids[1], json.dumps(body))
         forget_everything()
-        aligning._known._values.update(kept)
+        alignment._known._values.update(kept)
         assert remembered == fresh
         return remembered
 
@@ -145,13 +145,13 @@ def test_only_what_is_new_is_read(
 ) -> None:
     sessions.send(sessions.talk[:4])
     asked: list[int] = []
-    read = aligning._read
+    read = alignment._read
 
     def count(session: Any, inbound: Any, start: int) -> Any:
         asked.append(len(inbound.messages) - start)
         return read(session, inbound, start)
 
-    monkeypatch.setattr(aligning, "_read", count)
+    monkeypatch.setattr(alignment, "_read", count)
     sessions.send(sessions.talk[:6])
     assert asked == [2, 6]
     sessions.send(sessions.talk[:6], model="gpt-4")

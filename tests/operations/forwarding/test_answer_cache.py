@@ -12,7 +12,7 @@ from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.context import slices
 from operations.domain.context.selection import Preference
-from operations.forwarding import services as applying
+from operations.forwarding import services
 from operations.log.cache import forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
 from tests.people import client_of
@@ -130,7 +130,7 @@ def test_a_request_that_comes_again_is_answered_without_being_read(
 ) -> None:
     put("scratchpad", content="Plan")(agent, session_id, User())
     first = apply(agent, session_id, body_of())
-    monkeypatch.setattr(applying, "apply", None)
+    monkeypatch.setattr(services, "apply", None)
     assert apply(agent, session_id, body_of()) == first
     assert first[1]["messages"][-1] == TALK[-1]
 

@@ -11,7 +11,7 @@ from operations.domain.thread.replay import replay
 from operations.domain.tree.leaf import Leaf
 from operations.editor.panels.meter import meter_of
 from operations.editor.panels.minimap import HEIGHT, MOST_STROKES, minimap_of
-from operations.editor.rows import minimap_bands as silhouette
+from operations.editor.rows import minimap_bands
 from operations.editor.rows.minimap_bands import Shape, shapes
 from operations.editor.rows.sections import guessed_height
 from operations.requests import View
@@ -24,7 +24,7 @@ from tests.operations.support.strategies import sessions
 def _nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every thread here is of another session, under one id."""
     none = SimpleNamespace(get=lambda key: None, keep=lambda key, value: None)
-    monkeypatch.setattr(silhouette, "_skeletons", none)
+    monkeypatch.setattr(minimap_bands, "_skeletons", none)
 
 
 @settings(deadline=None)  # the first asks for the price map

@@ -14,7 +14,7 @@ from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.models import Project, User
 from operations.domain.log.operation import Redact, Span
 from operations.domain.tree.span import fingerprint
-from operations.edits import services as operations
+from operations.edits.services import record_edit
 from tests.people import caller
 from tests.servers import url_of_test_database
 from threads.domain.message import Message, Role
@@ -241,8 +241,7 @@ def test_what_is_masked_is_found_nowhere(
     if caught_up:
         catch_up()
     span = Span(key="m1", part=0, start=12, end=19, sha256=fingerprint("hunter2"))
-    request = operations.Request(lambda thread: Redact(spans=(span,)))
-    operations.record_edit(caller(owner), session.pk, request)
+    record_edit(caller(owner), session.pk, Redact(spans=(span,)))
     session.refresh_from_db()
     assert indexes(session, "hunter2") == []
     assert everywhere(owner, "hunter2") == [(other.pk, 0)]

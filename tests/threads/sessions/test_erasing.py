@@ -17,7 +17,7 @@ from contextstudio.accounts.jobs import enqueue, housekeeping
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.domain.log.operation import Insert, New
-from operations.edits import services as operations
+from operations.edits.services import record_edit
 from threads import imports
 from threads.domain.message import Message as Given
 from threads.domain.message import Role
@@ -116,7 +116,7 @@ def test_a_picture_that_an_operation_shows_stays_and_goes_with_its_session(
     second = made(caller, project, Text("b"))
     shown = New("user", (PICTURE,), 0)
     edit = Insert(after="m0", messages=(shown,))
-    operations.record_edit(caller, second.pk, operations.Request(lambda _: edit))
+    record_edit(caller, second.pk, edit)
     delete_session(caller, first.pk, purge=True)
     assert blobs.path_of(NAME).exists()
     delete_session(caller, second.pk, purge=True)
