@@ -126,7 +126,7 @@ class _Hook:
             messages=assembly.messages,
             model="",
             heading=Heading(),
-            sealed=assembly.sealed,
+            intact=assembly.intact,
         )
         compiled = compile_request("openai", draft)
         assert compiling(assembly, compiled, _count).step.after

@@ -14,7 +14,7 @@ from operations.domain.log.log import Entry
 from operations.domain.log.operation import Redact
 from operations.domain.providers import PROVIDERS
 from operations.domain.providers.outgoing import Outgoing
-from operations.domain.providers.passes.signatures import broken_seals, sealed_keys
+from operations.domain.providers.passes.signatures import broken_signatures, signed_keys
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number
@@ -105,20 +105,20 @@ def earliest(before: Context, after: Context) -> Change | None:
 
 
 def broken(before: Context, after: Context) -> tuple[Key, ...]:
-    """Messages whose seals hold in one context, and no longer in another."""
+    """Messages whose signatures hold in one context, and no longer in another."""
     old, new = before.assembly, after.assembly
     if list(old.layers) == list(new.layers):
-        found = broken_seals(old.messages, new.messages, old.sealed).keys
+        found = broken_signatures(old.messages, new.messages, old.intact).keys
     else:
-        held = {message.key for message in old.messages[: old.sealed]}
-        found = tuple(key for key in sealed_keys(new.messages) if key in held)
+        held = {message.key for message in old.messages[: old.intact]}
+        found = tuple(key for key in signed_keys(new.messages) if key in held)
     return _own(after, found)
 
 
 def first_broken(
     context: Context, found: Sequence[Touch]
 ) -> dict[Key, tuple[Key, ...]]:
-    """The seals that one operation alone breaks: the first one, up to where the next acts."""
+    """The signatures that one operation alone breaks: the first one, up to where the next acts."""
     acting = sorted((touch.tokens, touch.operation) for touch in found if touch.key)
     if not acting:
         return {}
@@ -130,7 +130,7 @@ def first_broken(
         if first <= tokens < end:
             between.append(message)
         tokens += message.tokens
-    return {operation: _own(context, sealed_keys(between))}
+    return {operation: _own(context, signed_keys(between))}
 
 
 def _recompiled(before: Context, after: Context) -> tuple[Key, ...]:
@@ -155,7 +155,7 @@ def _piece(message: Outgoing) -> Piece:
 
 
 def _own(context: Context, keys: Iterable[Key]) -> tuple[Key, ...]:
-    """Of messages with seals those that the provider's own models wrote and that bind."""
+    """Of messages with signatures, those that the provider's own models wrote and that bind."""
     rules = PROVIDERS[context.provider].rules
     if not rules.reasoning.is_bound:
         return ()

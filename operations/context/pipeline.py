@@ -194,7 +194,7 @@ def build(inputs: ContextInputs, assembly: Assembly | None = None) -> Built:
         messages=assembly.messages,
         model=inputs.model,
         heading=heading,
-        sealed=assembly.sealed,
+        intact=assembly.intact,
         tools=inputs.tools,
         left_out=_results_left_out(inputs, assembly),
     )

@@ -56,7 +56,7 @@ def written_messages(context: Context) -> Iterator[Message]:
                 created_at=text.original.row.created_at
                 if text and text.original
                 else None,
-                usage=usage if found[0].place < assembly.sealed else None,
+                usage=usage if found[0].place < assembly.intact else None,
             )
 
 

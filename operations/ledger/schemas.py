@@ -62,7 +62,7 @@ class BillOut(BaseModel):
     turns: int | None
     """After how many turns it has paid for itself; null: never."""
     seals: list[str]
-    """Messages whose sealed reasoning holds without it, and no longer does."""
+    """Messages whose signed reasoning holds without it, and no longer does."""
     exact: bool
     """Whether two contexts were compared; else it was read off the thread."""
 

@@ -54,7 +54,7 @@ class Row:
     first: Key | None
     """The message, fold or layer at which the request is changed first; None: nowhere."""
     seals: tuple[Key, ...]
-    """Messages with sealed reasoning that would hold without it, and no longer does."""
+    """Messages with signed reasoning that would hold without it, and no longer does."""
     exact: bool
     """Whether contexts were compared; else it was read off the thread."""
 
@@ -206,8 +206,8 @@ def _notes(found: Ledger) -> Iterator[Note]:
     if any(row.seals for row in rows):
         yield Note(
             "R8",
-            "Sealed reasoning behind the first change is left out of every request from then"
-            " on: once, so that the prefix is rewritten once.",
+            "Signed thinking after the first change is left out of every later request, so the"
+            " prefix is rewritten only once.",
         )
     if not tariff.kept(context.sent):
         why = (

@@ -20,7 +20,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Thinking:
-    """A model's reasoning, with the provider's seal where there is one.
+    """A model's reasoning, with the provider's signature where there is one.
 
     `signature` (Anthropic, Gemini) is valid only for the exact text; `data` is reasoning that
     only the provider can read (`redacted_thinking`, `encrypted_content`), `text` then empty.

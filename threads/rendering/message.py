@@ -89,10 +89,12 @@ def _text(role: Role, text: str) -> str:
 def _thinking(part: Thinking, count: int | None) -> str:
     size = f' <span class="size">{count:,} tok</span>' if count else ""
     if not part.text.strip():
-        sealed = '<p class="note">Only its provider can read this.</p>'
-        note = '<span class="tool-note">sealed</span>'
+        encrypted = '<p class="note">Only its provider can read this.</p>'
+        note = '<span class="tool-note">encrypted</span>'
         head = f'<span class="tool-name">thinking</span> {note}{size}'
-        return f'<details class="thinking"><summary>{head}</summary>{sealed}</details>'
+        return (
+            f'<details class="thinking"><summary>{head}</summary>{encrypted}</details>'
+        )
     head = f'<span class="tool-name">thinking</span>{size}'
     body = markdown.render(part.text)
     return f'<details class="thinking"><summary>{head}</summary>{body}</details>'

@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import Protocol
 
 from operations.domain.providers.outgoing import Layer, Outgoing
-from operations.domain.providers.passes.signatures import intact
+from operations.domain.providers.passes.signatures import count_intact
 from operations.domain.thread.node import EffectiveMessage, FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_number, made_place, original_index
@@ -69,8 +69,8 @@ class Assembly:
     total: int
     shown: int
     sent: int
-    sealed: int
-    """As `Draft.sealed`."""
+    intact: int
+    """As `Draft.intact`."""
 
 
 def outgoings(
@@ -118,7 +118,7 @@ def assemble(
         total=total,
         shown=shown,
         sent=sent,
-        sealed=0 if added else _sealed(messages, rules, history),
+        intact=0 if added else _count_intact(messages, rules, history),
     )
 
 
@@ -266,8 +266,10 @@ def _outgoing(
     )
 
 
-def _sealed(
+def _count_intact(
     messages: Sequence[Outgoing], rules: int, history: Sequence[Outgoing]
 ) -> int:
     """How many messages stand as recorded, behind a system prompt that does."""
-    return intact(history, rules) if intact(messages[:rules]) == rules else 0
+    return (
+        count_intact(history, rules) if count_intact(messages[:rules]) == rules else 0
+    )

@@ -30,7 +30,7 @@ RULES = Rules(
     strategies=frozenset({"anthropic"}),
     ids=Alphabet(legal=SHORT_IDS.legal, longest=64),
     merges=True,
-    reasoning=Reasoning.SEALED,
+    reasoning=Reasoning.SIGNED,
     images=PICTURES,
     files=PDF | {"text/plain"},
     image_urls=True,

@@ -27,8 +27,8 @@ EMPTY = "(no output)"
 RULES = Rules(
     strategies=frozenset({"bedrock", "anthropic"}),
     ids=Alphabet(legal=IDS.legal, longest=64),
-    reasoning=Reasoning.SEALED,
-    encoded_seals=frozenset({"data"}),
+    reasoning=Reasoning.SIGNED,
+    encoded_signatures=frozenset({"data"}),
     images=PICTURES,
     files=PDF,
 )

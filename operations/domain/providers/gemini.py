@@ -35,7 +35,7 @@ RULES = Rules(
     names=Alphabet(legal=re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]*"), longest=64),
     merges=True,
     reasoning=Reasoning.KEPT,
-    encoded_seals=frozenset({"signature", "data"}),
+    encoded_signatures=frozenset({"signature", "data"}),
     images=frozenset({"image/png", "image/jpeg", "image/webp"}),
     image_urls=True,
     files=PDF | _MEDIA,
@@ -89,7 +89,7 @@ def _is_lifted(turn: Turn) -> bool:
 
 
 def _sign(content: Content, turn: Turn, work: Work) -> None:
-    """Gives the first call of an answer the seal that the provider asks for there (R12)."""
+    """Gives the first call of an answer the signature that the provider asks for there (R12)."""
     calls = [part for part in content["parts"] if "functionCall" in part]
     if calls and "thoughtSignature" not in calls[0]:
         calls[0]["thoughtSignature"] = UNCHECKED

@@ -1,6 +1,6 @@
 """OpenAI's Responses API, without state on its side: every item is sent (R10, R11).
 
-No item has an id of its own: reasoning goes out with its seal or not at all, so that nothing
+No item has an id of its own: reasoning goes out with its signature or not at all, so that nothing
 names an item that isn't there.
 
 Source: platform.openai.com/docs/api-reference/responses/create.

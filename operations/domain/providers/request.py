@@ -58,9 +58,9 @@ class Draft:
     model: str
     heading: Heading
     """Gives the bytes of images and files."""
-    sealed: int = 0
-    """How many of `messages`, from the first, stand exactly as they were recorded: seals of
-    reasoning (signatures) hold in these alone, and in none where the system prompt changed."""
+    intact: int = 0
+    """How many of `messages`, from the first, stand exactly as they were recorded: signatures of
+    reasoning hold in these alone, and in none where the system prompt changed."""
     tools: Sequence[dict[str, Any]] = ()
     """Definitions of tools as OpenAI Chat takes them."""
     left_out: Mapping[str, LeftOut] = field(default_factory=dict)

@@ -17,18 +17,18 @@ class Reasoning(StrEnum):
 
     NONE = "none"
     WORDS = "words"
-    """Its words, without a seal."""
-    SEALED = "sealed"
-    """With a seal that holds only while nothing before it is changed."""
+    """Its words, without a signature."""
+    SIGNED = "signed"
+    """With a signature that holds only while nothing before it is changed."""
     ITEMS = "items"
     """The same, each in an item of its own that another must follow."""
     KEPT = "kept"
-    """With a seal that holds while the message itself is unchanged."""
+    """With a signature that holds while the message itself is unchanged."""
 
     @property
     def is_bound(self) -> bool:
-        """Whether a seal stands for all that is before it."""
-        return self in (Reasoning.SEALED, Reasoning.ITEMS)
+        """Whether a signature stands for all that is before it."""
+        return self in (Reasoning.SIGNED, Reasoning.ITEMS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +74,8 @@ class Rules:
     result_media: bool = False
     error_media: bool = True
     """Whether results that are errors may hold media too, where results may."""
-    encoded_seals: frozenset[str] = frozenset()
-    """Which seals must be base64: `signature`, `data`."""
+    encoded_signatures: frozenset[str] = frozenset()
+    """Which signatures must be base64: `signature`, `data`."""
     opaque: Mapping[Role, frozenset[str]] = field(default_factory=dict)
     """Blocks of its own, by the role of the turn in which they may stand."""
     text_arguments: bool = False

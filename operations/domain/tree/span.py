@@ -71,7 +71,7 @@ def read_changed(
 ) -> tuple[Part, ...]:
     """The parts as they read under changes that do not overlap.
 
-    A signature of reasoning is dropped with a change of it, for it seals the exact words.
+    A signature of reasoning is dropped with a change of it, for it signs the exact words.
     """
     of_part: dict[int, list[SpanChange]] = {}
     for change in changes:

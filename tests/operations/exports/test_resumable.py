@@ -1,4 +1,4 @@
-"""What a tool resumes holds the provider's seals up to the first change, and none from there on."""
+"""A session that a tool resumes holds signatures up to the first change, and none after it."""
 
 import io
 import re
@@ -37,8 +37,8 @@ def session(owner: User, project: Project) -> Session:
     return create_session(caller_of_user(owner), project, new)
 
 
-def seals(session: Session, view: str) -> list[str]:
-    """The seals in the session file that Claude Code would resume."""
+def signatures(session: Session, view: str) -> list[str]:
+    """The signatures in the session file that Claude Code would resume."""
     session.refresh_from_db()
     file = b"".join(write_export(session, format="claude_code", view=view))
     (transcript,) = formats.read(io.BytesIO(file))
@@ -51,26 +51,32 @@ def seals(session: Session, view: str) -> list[str]:
     ]
 
 
-def test_an_untouched_thread_keeps_every_seal(session: Session) -> None:
+def test_an_untouched_thread_keeps_every_signature(session: Session) -> None:
     every = [f"seal-{turn}" for turn in range(TURNS)]
-    assert seals(session, "original") == seals(session, "effective") == every
+    assert signatures(session, "original") == signatures(session, "effective") == every
 
 
-def test_seals_end_where_something_was_snipped(owner: User, session: Session) -> None:
+def test_signatures_end_where_something_was_snipped(
+    owner: User, session: Session
+) -> None:
     edit = Snip(targets=("m4",))
     services.record_edit(caller_of_user(owner), session.pk, edit)
-    assert seals(session, "effective") == ["seal-0", "seal-1"]
-    assert len(seals(session, "original")) == TURNS
+    assert signatures(session, "effective") == ["seal-0", "seal-1"]
+    assert len(signatures(session, "original")) == TURNS
 
 
-def test_seals_end_where_something_was_redacted_in_the_originals_too(
+def test_signatures_end_where_something_was_redacted_in_the_originals_too(
     owner: User, session: Session
 ) -> None:
     word = "Question"
     span = Span(key="m2", part=0, start=0, end=len(word), sha256=fingerprint(word))
     edit = Redact(spans=(span,))
     services.record_edit(caller_of_user(owner), session.pk, edit)
-    assert seals(session, "effective") == seals(session, "original") == ["seal-0"]
+    assert (
+        signatures(session, "effective")
+        == signatures(session, "original")
+        == ["seal-0"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_a_change_counts_from_where_the_request_differs_not_the_thread(
     assert found["total"]["tokens"]["prefix"] == sum(count_many([*TEXTS[:4], "Look."]))
 
 
-def test_seals_that_an_operation_breaks_are_named(agent: Client) -> None:
+def test_signatures_that_an_operation_breaks_are_named(agent: Client) -> None:
     def answer(number: int) -> dict[str, Any]:
         thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2VhbA=="}
         text = {"type": "text", "text": TEXTS[number]}

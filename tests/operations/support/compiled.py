@@ -1,4 +1,4 @@
-"""Whether what compiles is accepted: by the validators, and by the seals of the reasoning in it."""
+"""Whether what compiles is accepted, by validators and by the signatures of its reasoning."""
 
 import re
 from collections import Counter
@@ -68,7 +68,7 @@ class Tally:
 def problems_of(provider: str, compiled: Compiled, context: Context) -> Iterator[str]:
     """What a provider would refuse of a request, and what of it isn't said of the messages."""
     yield from VALIDATORS[provider](compiled.request)
-    yield from _broken_seals(compiled.request, context)
+    yield from _broken_signatures(compiled.request, context)
     yield from _lost(compiled.request, context)
     if len(compiled.origins) != len(compiled.messages):
         yield "Not every message says what it is made of."
@@ -100,19 +100,19 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(inner)
 
 
-def _broken_seals(request: Any, context: Context) -> Iterator[str]:
-    """Seals of an answer that aren't with its words, or behind a message that was changed.
+def _broken_signatures(request: Any, context: Context) -> Iterator[str]:
+    """Signatures of an answer that aren't with its words, or behind a message that was changed.
 
     Signatures in Gemini's form are bound to their part alone.
     """
     recorded = _recorded(context)
     intact = _intact(context)
-    for words, seal in _sealed(request):
-        places = [place for place, part in recorded if _is(part, words, seal)]
+    for words, signature in _signed(request):
+        places = [place for place, part in recorded if _is(part, words, signature)]
         if not places:
-            yield f"The seal {seal!r} is not the one of {words!r}."
+            yield f"The signature {signature!r} is not the one of {words!r}."
         elif min(places) >= intact:
-            yield f"The seal {seal!r} stands behind what was changed."
+            yield f"The signature {signature!r} stands behind what was changed."
 
 
 def _recorded(context: Context) -> list[tuple[int, Thinking]]:
@@ -128,7 +128,7 @@ def _recorded(context: Context) -> list[tuple[int, Thinking]]:
 def _intact(context: Context) -> int:
     """How many originals, from the first, are sent as they were recorded, nothing between them.
 
-    A step may leave out what an operation moved, so that it is of no matter to seals.
+    A step may leave out what an operation moved, so that it is of no matter to signatures.
     """
     layers, messages = context.draft.layers, context.draft.messages
     if any(not layer.keys for layer in layers):
@@ -144,14 +144,14 @@ def _intact(context: Context) -> int:
     return len(sent)
 
 
-def _is(part: Thinking, words: str | None, seal: str) -> bool:
+def _is(part: Thinking, words: str | None, signature: str) -> bool:
     if words is None:
-        return part.data == seal
-    return part.text == words and part.signature == seal
+        return part.data == signature
+    return part.text == words and part.signature == signature
 
 
-def _sealed(value: Any) -> Iterator[tuple[str | None, str]]:
-    """The words and the seal of each piece of sealed reasoning; words None: only the seal."""
+def _signed(value: Any) -> Iterator[tuple[str | None, str]]:
+    """The words and the signature of each piece of signed reasoning; words None: no words."""
     if isinstance(value, Mapping):
         if value.get("type") == "thinking" and "signature" in value:
             yield value["thinking"], value["signature"]
@@ -165,7 +165,7 @@ def _sealed(value: Any) -> Iterator[tuple[str | None, str]]:
             yield None, value["encrypted_content"]
         else:
             for inner in value.values():
-                yield from _sealed(inner)
+                yield from _signed(inner)
     elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
         for inner in value:
-            yield from _sealed(inner)
+            yield from _signed(inner)

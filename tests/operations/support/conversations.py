@@ -1,9 +1,9 @@
 """Hypothesis strategies: conversations of agents, and whole sessions of them.
 
 Rounds of tools as the providers make them (in messages of their own, or among a user's parts),
-calls that nobody answers, results that nobody asked for, ids that are taken, sealed reasoning,
+calls that nobody answers, results that nobody asked for, ids that are taken, signed reasoning,
 images with and without bytes, speakers in a row, empty messages; and messages of anything.
-Half of the conversations are as a provider's own agent has them, so that seals hold in them.
+Half of the conversations are as a provider's own agent has them, so that signatures hold in them.
 """
 
 import base64
@@ -32,14 +32,14 @@ class Conversation:
     strategies: Sequence[str]
 
 
-def seal(number: int) -> str:
+def signature(number: int) -> str:
     """A signature that only the answer with this number has."""
     return base64.b64encode(b"seal %d" % number).decode()
 
 
 @st.composite
 def thoughts(draw: st.DrawFn, number: int) -> list[Part]:
-    """Reasoning before an answer: none, in words, sealed, or readable by its provider alone."""
+    """Reasoning before an answer: none, in words, signed, or readable by its provider alone."""
     words = draw(st.sampled_from(TEXTS))
     return draw(
         st.sampled_from(
@@ -47,9 +47,12 @@ def thoughts(draw: st.DrawFn, number: int) -> list[Part]:
                 [],
                 [],
                 [Thinking(words)],
-                [Thinking(words, seal(number))],
-                [Thinking("Hm.", seal(number)), Thinking("", data=seal(number))],
-                [Thinking("", data=seal(number))],
+                [Thinking(words, signature(number))],
+                [
+                    Thinking("Hm.", signature(number)),
+                    Thinking("", data=signature(number)),
+                ],
+                [Thinking("", data=signature(number))],
                 [Thinking("Hm.", "not base64!")],
             )
         )
@@ -127,7 +130,7 @@ def conversations(draw: st.DrawFn) -> Conversation:
 
 @st.composite
 def recordings(draw: st.DrawFn) -> Conversation:
-    """A conversation as an agent of one provider has it: sealed, in order, all answered."""
+    """A conversation as an agent of one provider has it: signed, in order, all answered."""
     said = [Message(role=Role.SYSTEM, parts=(Text("Be brief."),))]
     said = said if draw(st.booleans()) else []
     for number in range(draw(st.integers(1, 4))):
@@ -147,9 +150,9 @@ def answers(draw: st.DrawFn, number: int) -> list[Message]:
         st.sampled_from(
             (
                 (),
-                (Thinking("Let me see.", seal(number)),),
-                (Thinking("", data=seal(number)),),
-                (Thinking("Hm.", seal(number)), SEARCH, FOUND),
+                (Thinking("Let me see.", signature(number)),),
+                (Thinking("", data=signature(number)),),
+                (Thinking("Hm.", signature(number)), SEARCH, FOUND),
             )
         )
     )

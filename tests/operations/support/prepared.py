@@ -145,7 +145,7 @@ def context(
         messages=assembly.messages,
         model="",
         heading=Heading(blob=lambda sha256: PICTURE),
-        sealed=assembly.sealed,
+        intact=assembly.intact,
         tools=tools,
         left_out=_left_out(thread, assembly, conversation),
     )

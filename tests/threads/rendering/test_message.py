@@ -67,7 +67,7 @@ def test_thinking_without_counts_has_none() -> None:
     assert "tok" not in render(Role.ASSISTANT, (Thinking("why"),), counts=None)
 
 
-def test_sealed_thinking_says_who_can_read_it() -> None:
+def test_signed_thinking_says_who_can_read_it() -> None:
     html = render(Role.ASSISTANT, (Thinking("", data="abc"),), counts=None)
     assert "Only its provider can read this." in html
     assert "abc" not in html

@@ -60,7 +60,7 @@ class Heading:
     strategy: str = "openai"
     blob: Blob | None = None
     first_changed: int | None = None
-    """The first message, from 0, that an operation changed: seals hold before it alone."""
+    """The first message, from 0, that an operation changed: signatures hold before it alone."""
     export_id: uuid.UUID = field(default_factory=uuid.uuid4)
     """What the file calls the conversation, where its tool would confuse it with the source."""
     system: int | None = None

@@ -109,7 +109,7 @@ ACTIVE_REASONING = _note(
     "The answer in progress continues without its thinking.",
     "The request leaves thinking off; with it on, the provider would reject it.",
 )
-BROKEN_SEAL = _repaired(
+BROKEN_SIGNATURE = _repaired(
     "R7",
     "Signed thinking after the first change, no longer valid, in {count} messages.",
     "Signed thinking is dropped from the first change on.",

@@ -14,7 +14,7 @@ from operations.domain.providers.rules import Reasoning
 from operations.domain.providers.turns import Piece, Turn
 from threads.domain.formats.anthropic.writing import FRAME
 from threads.domain.formats.io import json_text
-from threads.domain.formats.openai.items import SEALED
+from threads.domain.formats.openai.items import COMPACTIONS
 from threads.domain.message import Role
 from threads.domain.part import (
     JSON,
@@ -34,8 +34,6 @@ from .media import sendable
 from .unsupported import SUMMARY, describe, is_sound
 from .work import Work
 
-COMPACTIONS = SEALED
-"""Blocks that hold what stood before them, for their provider alone."""
 _RAW_REASONING = re.compile(r"<(think|thinking)>.*?</\1>\s*", re.DOTALL)
 _SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 
@@ -110,7 +108,7 @@ class _Reading:
         pieces = list(self._pieces(role))
         if role is not Role.ASSISTANT:
             pieces.sort(key=_is_spoken)
-        if not pieces:  # which no provider was ever sent: no seal stands for it
+        if not pieces:  # which no provider was ever sent: no signature stands for it
             self._work.found(findings.EMPTY, self._head)
         for found, group in groupby(pieces, key=lambda piece: _speaker(piece, role)):
             yield Turn(found, list(group), name if found is role else None)

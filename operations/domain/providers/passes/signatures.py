@@ -1,8 +1,8 @@
-"""Sealed reasoning: what of it a request may hold (R6, R7, R9, R10), and what breaks it.
+"""Signed reasoning: what of it a request may hold (R6, R7, R9, R10), and what breaks it.
 
-A seal (a signature, or reasoning that only the provider can read) stands for the answer it is
+A signature (or reasoning that only the provider can read) stands for the answer it is
 in and for everything before it. One change before it, and it and every later one are refused.
-So there is one watermark: before it all seals go out as they are, from it on none does.
+So there is one watermark: before it all signatures go out as they are, from it on none does.
 """
 
 import base64
@@ -27,7 +27,7 @@ def settled(
 ) -> list[Turn]:
     """The turns without the reasoning that can't be sent, arranged by another pass.
 
-    What is arranged may break seals, and what is left out may change who speaks in a row; the
+    What is arranged may break signatures, and what is left out may change who speaks in a row; the
     watermark only sinks, so that it ends.
     """
     while True:
@@ -41,7 +41,7 @@ def settled(
 
 
 def _without_broken(turns: Sequence[Turn], work: Work) -> list[Turn]:
-    """The turns without reasoning whose seal doesn't hold, and without those left empty."""
+    """The turns without reasoning whose signature doesn't hold, and without those left empty."""
     kept: list[Turn] = []
     for turn in turns:
         if _has_reasoning(turn):
@@ -54,10 +54,10 @@ def _without_broken(turns: Sequence[Turn], work: Work) -> list[Turn]:
 
 
 def _without_loose(pieces: list[Piece], work: Work) -> Iterator[Piece]:
-    """The pieces without seals that stand alone, with nothing behind them that they seal."""
+    """The pieces without bare signatures that nothing they belong to follows."""
     for piece, following in zip_longest(pieces, pieces[1:]):
-        is_seal = isinstance(piece.part, Thinking) and not piece.part.text
-        if is_seal and not (
+        is_bare = isinstance(piece.part, Thinking) and not piece.part.text
+        if is_bare and not (
             following is not None
             and following.place == piece.place
             and isinstance(following.part, Text | ToolCall | Image | File)
@@ -74,7 +74,7 @@ def _may_stay(piece: Piece, work: Work) -> bool:
     if finding is None:
         return True
     work.found(finding, piece)
-    if work.rules.reasoning is Reasoning.SEALED:
+    if work.rules.reasoning is Reasoning.SIGNED:
         work.breaks(piece.place)
     return False
 
@@ -83,13 +83,13 @@ def _fault(part: Thinking, place: int, work: Work) -> Finding | None:
     """Why reasoning can't be sent; None where it can."""
     rules, message = work.rules, work.draft.messages[place]
     if rules.reasoning is Reasoning.WORDS:
-        is_sealed = part.signature is not None or part.data is not None
-        return findings.FOREIGN_REASONING if is_sealed or not part.text else None
+        is_bareed = part.signature is not None or part.data is not None
+        return findings.FOREIGN_REASONING if is_bareed or not part.text else None
     if message.strategy not in rules.strategies or not _is_readable(part, work):
         return findings.FOREIGN_REASONING
     if rules.reasoning is Reasoning.KEPT:
-        return findings.BROKEN_SEAL if message.changed else None
-    return findings.BROKEN_SEAL if place >= work.watermark else None
+        return findings.BROKEN_SIGNATURE if message.changed else None
+    return findings.BROKEN_SIGNATURE if place >= work.watermark else None
 
 
 def _without_last(turns: list[Turn], work: Work) -> list[Turn]:
@@ -109,12 +109,12 @@ def _without_last(turns: list[Turn], work: Work) -> list[Turn]:
 
 def _note_progress(turns: list[Turn], work: Work) -> None:
     """Say so where results are the last that was said, of an answer that lost its reasoning."""
-    if work.rules.reasoning is not Reasoning.SEALED or len(turns) < 2:
+    if work.rules.reasoning is not Reasoning.SIGNED or len(turns) < 2:
         return
     answer, last = turns[-2:]
     if last.role is not Role.TOOL or _has_reasoning(answer):
         return
-    lost = work.findings.places(findings.BROKEN_SEAL)
+    lost = work.findings.places(findings.BROKEN_SIGNATURE)
     for piece in answer.pieces:
         if piece.place in lost:
             work.found(findings.ACTIVE_REASONING, piece)
@@ -127,10 +127,10 @@ def _has_reasoning(turn: Turn) -> bool:
 
 
 def _is_readable(part: Thinking, work: Work) -> bool:
-    """Whether reasoning has a seal, in the alphabet that the provider asks for."""
-    encoded = work.rules.encoded_seals
+    """Whether reasoning has a signature, in the alphabet that the provider asks for."""
+    encoded = work.rules.encoded_signatures
     signature, data = part.signature, part.data
-    return has_seal(part) and not (
+    return is_signed(part) and not (
         (signature and "signature" in encoded and not _is_base64(signature))
         or (data and "data" in encoded and not _is_base64(data))
     )
@@ -144,8 +144,8 @@ def _is_base64(text: str) -> bool:
         return False
 
 
-def has_seal(part: Thinking) -> bool:
-    """Whether reasoning has a provider's seal."""
+def is_signed(part: Thinking) -> bool:
+    """Whether reasoning has a provider's signature."""
     return bool(part.signature) or bool(part.data)
 
 
@@ -153,19 +153,19 @@ def has_seal(part: Thinking) -> bool:
 
 
 class Broken(NamedTuple):
-    """What one operation does to seals."""
+    """What one operation does to signatures."""
 
     first_changed: int | None
     """The place of the first message that is sent otherwise; None: none is."""
     keys: tuple[Key, ...]
-    """Messages that are still sent, with sealed reasoning that the operation makes invalid."""
+    """Messages that are still sent, with signed reasoning that the operation makes invalid."""
 
 
-def intact(messages: Sequence[Outgoing], first: int = 0) -> int:
+def count_intact(messages: Sequence[Outgoing], first: int = 0) -> int:
     """How many messages, from the first, stand exactly as they were recorded.
 
     `first` is the index of the original that comes first where nothing is changed: the count
-    of those that are the system prompt. This is `Draft.sealed` where that prompt is unchanged.
+    of those that are the system prompt. This is `Draft.intact` where that prompt is unchanged.
     """
     for place, message in enumerate(messages):
         if (
@@ -185,25 +185,28 @@ def first_changed(before: Sequence[Outgoing], after: Sequence[Outgoing]) -> int 
     return None if len(before) == len(after) else min(len(before), len(after))
 
 
-def broken_seals(
-    before: Sequence[Outgoing], after: Sequence[Outgoing], sealed: int | None = None
+def broken_signatures(
+    before: Sequence[Outgoing], after: Sequence[Outgoing], valid: int | None = None
 ) -> Broken:
-    """The seals that hold in `before` (without an operation), and no longer in `after`.
+    """The signatures that are valid in `before` (without an operation), but not in `after`.
 
-    `sealed` is how many messages of `before` hold their seals; None: as many as are intact.
+    `valid` is how many messages of `before` have valid signatures; None: as many as are intact.
     """
     place = first_changed(before, after)
     if place is None:
         return Broken(None, ())
-    valid = intact(before, _first_index(before)) if sealed is None else sealed
+    if valid is None:
+        valid = count_intact(before, _first_index(before))
     held = {message.key for message in before[place:valid]}
-    keys = (key for key in sealed_keys(after[place:]) if key in held)
+    keys = (key for key in signed_keys(after[place:]) if key in held)
     return Broken(place, tuple(keys))
 
 
-def sealed_keys(messages: Iterable[Outgoing]) -> Iterator[Key]:
-    """The messages that hold sealed reasoning."""
-    return (message.key for message in messages if any(map(_is_sealed, message.parts)))
+def signed_keys(messages: Iterable[Outgoing]) -> Iterator[Key]:
+    """The messages that hold signed reasoning."""
+    return (
+        message.key for message in messages if any(map(_is_signed_part, message.parts))
+    )
 
 
 def _first_index(messages: Sequence[Outgoing]) -> int:
@@ -216,5 +219,5 @@ def _is_same(one: Outgoing, other: Outgoing) -> bool:
     )
 
 
-def _is_sealed(part: object) -> bool:
-    return isinstance(part, Thinking) and has_seal(part)
+def _is_signed_part(part: object) -> bool:
+    return isinstance(part, Thinking) and is_signed(part)

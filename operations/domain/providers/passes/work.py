@@ -8,13 +8,13 @@ from .findings import Finding, Findings
 
 
 class Work:
-    """The draft, the provider's rules, what was found, and how far seals hold."""
+    """The draft, the provider's rules, what was found, and how far signatures hold."""
 
     def __init__(self, draft: Draft, rules: Rules) -> None:
         self.draft = draft
         self.rules = rules
         self.findings = Findings()
-        self.watermark = draft.sealed
+        self.watermark = draft.intact
         """The place from which on something is sent otherwise than it was recorded."""
 
     def found(self, finding: Finding, piece: Piece | None = None) -> None:
@@ -25,11 +25,11 @@ class Work:
             self.findings.add(finding, piece.place, piece.key)
 
     def repaired(self, finding: Finding, piece: Piece) -> None:
-        """Report what was changed in a piece, and that seals no longer hold from it on."""
+        """Report what was changed in a piece, and that signatures no longer hold from it on."""
         self.found(finding, piece)
         self.breaks(piece.place)
 
     def breaks(self, place: int) -> None:
-        """From the message at this place on, seals no longer hold."""
+        """From the message at this place on, signatures no longer hold."""
         if place != MADE:
             self.watermark = min(self.watermark, place)

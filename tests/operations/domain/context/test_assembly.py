@@ -45,7 +45,7 @@ def test_a_new_session_is_sent_as_it_is() -> None:
     assert [(one.name, one.text, one.keys) for one in found.layers] == [
         ("system", "xxxx", ("m0",))
     ]
-    assert found.sealed == 4
+    assert found.intact == 4
 
 
 def test_an_empty_session_has_an_empty_context() -> None:
@@ -99,19 +99,19 @@ def test_steps_follow_one_another_in_their_order() -> None:
     assert sent_keys(found) == list(keys(5, 8))
 
 
-def test_layers_are_added_last_and_break_the_seals() -> None:
+def test_layers_are_added_last_and_break_the_signatures() -> None:
     state = layer("state", "### STATE", count)
     found = assembled(thread_of(1), layers=[layer("scratchpad", "pad", count), state])
     assert [one.name for one in found.layers] == ["system", "state", "scratchpad"]
-    assert (found.steps[-1].added, found.sent, found.sealed) == (12, 36, 0)
+    assert (found.steps[-1].added, found.sent, found.intact) == (12, 36, 0)
 
 
-def test_seals_hold_up_to_the_first_change() -> None:
-    assert assembled(thread_of(2, digest(2, 2))).sealed == 1
+def test_signatures_hold_up_to_the_first_change() -> None:
+    assert assembled(thread_of(2, digest(2, 2))).intact == 1
     changed = Redact(spans=(span("m3", 0, 2, "xx"),))
-    assert assembled(thread_of(2, changed)).sealed == 2
+    assert assembled(thread_of(2, changed)).intact == 2
     system = Redact(spans=(span("m0", 0, 2, "xx"),))
-    assert assembled(thread_of(2, system)).sealed == 0
+    assert assembled(thread_of(2, system)).intact == 0
 
 
 def test_what_is_changed_is_counted_again() -> None:

@@ -65,7 +65,7 @@ def test_markers_are_counted_as_what_they_add() -> None:
     words = (Text("▸ digest o1: 3 messages"), Text("◂ o1"))
     assert step.added == sum(count((text,)) for text in words)
     assert found.sent == plain.sent + step.added
-    assert found.sealed == plain.sealed
+    assert found.intact == plain.intact
 
 
 def test_markers_belong_to_the_fold_that_they_are_about() -> None:

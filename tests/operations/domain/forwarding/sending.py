@@ -92,7 +92,7 @@ class Conversation:
             messages=assembly.messages,
             model="",
             heading=self.heading,
-            sealed=assembly.sealed,
+            intact=assembly.intact,
         )
         return Sent(assembly, compile_request(provider, draft))
 

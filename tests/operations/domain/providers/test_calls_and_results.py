@@ -256,9 +256,9 @@ rows = st.tuples(
 @settings(max_examples=40)
 @given(st.lists(rows, max_size=6), st.integers(0, 6))
 def test_whatever_stands_where_each_call_has_its_one_result(
-    given: list[tuple[str, list[Text]]], sealed: int
+    given: list[tuple[str, list[Text]]], intact: int
 ) -> None:
-    context = draft(*((role, *found) for role, found in given), sealed=sealed)
+    context = draft(*((role, *found) for role, found in given), intact=intact)
     for provider in PROVIDERS:
         compiled = compile_request(provider, context)
         assert len(compiled.origins) == len(compiled.messages) > 0

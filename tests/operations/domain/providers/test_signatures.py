@@ -7,9 +7,9 @@ from operations.domain.providers.deepseek import PLACEHOLDER
 from operations.domain.providers.gemini import UNCHECKED
 from operations.domain.providers.outgoing import Outgoing
 from operations.domain.providers.passes.signatures import (
-    broken_seals,
+    broken_signatures,
+    count_intact,
     first_changed,
-    intact,
 )
 from operations.domain.providers.passes.unsupported import SUMMARY
 from operations.domain.providers.request import Compiled, Draft, Severity
@@ -17,11 +17,11 @@ from threads.domain.part import Image, Opaque, Text, Thinking
 
 from .drafts import PNG, blocks, call, draft, issue, message, result, rules
 
-SEALED = ("anthropic", "bedrock")
+SIGNED = ("anthropic", "bedrock")
 
 
 def rounds(count: int = 3, **members: object) -> Draft:
-    """Questions, each with sealed reasoning, a call, its result, and an answer."""
+    """Questions, each with signed reasoning, a call, its result, and an answer."""
     rows: list[tuple[object, ...]] = []
     for n in range(count):
         rows += [
@@ -34,7 +34,7 @@ def rounds(count: int = 3, **members: object) -> Draft:
 
 
 def thoughts(compiled: Compiled) -> list[str]:
-    """The seals of the reasoning that is sent, in their order."""
+    """The signatures of the reasoning that is sent, in their order."""
     found = []
     for block in blocks(compiled):
         if block.get("type") in ("thinking", "redacted_thinking"):
@@ -47,23 +47,25 @@ def thoughts(compiled: Compiled) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("provider", SEALED)
-def test_where_nothing_is_changed_all_seals_are_sent(provider: str) -> None:
-    compiled = compile_request(provider, rounds(2, sealed=9))
+@pytest.mark.parametrize("provider", SIGNED)
+def test_where_nothing_is_changed_all_signatures_are_sent(provider: str) -> None:
+    compiled = compile_request(provider, rounds(2, intact=9))
     assert thoughts(compiled) == ["seal0", "hidden0", "seal1", "hidden1"]
     assert {"R6", "R7"}.isdisjoint(rules(compiled))
 
 
-@pytest.mark.parametrize("provider", SEALED)
-@pytest.mark.parametrize("sealed", range(0, 12, 2))
-def test_from_the_first_change_on_no_seal_is_sent(provider: str, sealed: int) -> None:
-    whole = thoughts(compile_request(provider, rounds(sealed=13)))
-    compiled = compile_request(provider, rounds(sealed=sealed))
-    assert thoughts(compiled) == whole[: sealed // 2]
-    assert len(issue(compiled, "R7").keys) == 6 - sealed // 2
+@pytest.mark.parametrize("provider", SIGNED)
+@pytest.mark.parametrize("intact", range(0, 12, 2))
+def test_from_the_first_change_on_no_signature_is_sent(
+    provider: str, intact: int
+) -> None:
+    whole = thoughts(compile_request(provider, rounds(intact=13)))
+    compiled = compile_request(provider, rounds(intact=intact))
+    assert thoughts(compiled) == whole[: intact // 2]
+    assert len(issue(compiled, "R7").keys) == 6 - intact // 2
 
 
-def test_what_a_compiler_itself_changes_breaks_the_seals_behind_it() -> None:
+def test_what_a_compiler_itself_changes_breaks_the_signatures_behind_it() -> None:
     for place, bad in (
         (0, ("assistant", "hi")),
         (3, ("system", "b")),
@@ -71,26 +73,26 @@ def test_what_a_compiler_itself_changes_breaks_the_seals_behind_it() -> None:
     ):
         messages = list(rounds().messages)
         messages.insert(place, message(place, *bad, key="x", strategy="anthropic"))
-        compiled = compile_request("anthropic", draft(*messages, sealed=14))
+        compiled = compile_request("anthropic", draft(*messages, intact=14))
         assert len(thoughts(compiled)) == place // 2
         assert issue(compiled, "R7").severity == Severity.REPAIRED
 
 
-def test_an_empty_message_breaks_no_seal_for_it_was_never_sent() -> None:
+def test_an_empty_message_breaks_no_signature_for_it_was_never_sent() -> None:
     messages = [message(0, "user", " ", key="x"), *rounds(1).messages]
-    compiled = compile_request("anthropic", draft(*messages, sealed=6))
+    compiled = compile_request("anthropic", draft(*messages, intact=6))
     assert thoughts(compiled) == ["seal0", "hidden0"]
     assert rules(compiled) == {"R4"}
 
 
-def test_a_missing_result_breaks_the_seals_behind_the_call() -> None:
+def test_a_missing_result_breaks_the_signatures_behind_the_call() -> None:
     messages = list(rounds().messages)
     del messages[6]
-    compiled = compile_request("anthropic", draft(*messages, sealed=12))
+    compiled = compile_request("anthropic", draft(*messages, intact=12))
     assert thoughts(compiled) == ["seal0", "hidden0", "seal1"]
 
 
-def test_reasoning_of_others_and_without_seal_is_not_sent() -> None:
+def test_reasoning_of_others_and_without_signature_is_not_sent() -> None:
     rows = (
         message(0, "user", "a"),
         message(1, "assistant", Thinking("hm", "seal"), "b", strategy="gemini"),
@@ -100,31 +102,31 @@ def test_reasoning_of_others_and_without_seal_is_not_sent() -> None:
         message(5, "assistant", Thinking("hm", "seal"), "f", strategy="anthropic"),
         message(6, "user", "g"),
     )
-    compiled = compile_request("anthropic", draft(*rows, sealed=7))
+    compiled = compile_request("anthropic", draft(*rows, intact=7))
     assert thoughts(compiled) == []
     assert issue(compiled, "R6").keys == ("m1", "m3")
     assert issue(compiled, "R7").keys == ("m5",)
 
 
-@pytest.mark.parametrize("provider", SEALED)
+@pytest.mark.parametrize("provider", SIGNED)
 def test_no_answer_ends_in_reasoning(provider: str) -> None:
     rows = ("user", "a"), ("assistant", Thinking("hm", "seal")), ("user", "b")
-    compiled = compile_request(provider, draft(*rows, strategy="anthropic", sealed=3))
+    compiled = compile_request(provider, draft(*rows, strategy="anthropic", intact=3))
     assert [form["role"] for form in compiled.messages] == ["user"]
     assert compiled.origins == (("m0", "m2"),)
     assert issue(compiled, "R6").keys == ("m1",)
     rows = ("user", "a"), ("assistant", "b", Thinking("hm", "seal")), ("user", "c")
-    compiled = compile_request(provider, draft(*rows, strategy="anthropic", sealed=3))
+    compiled = compile_request(provider, draft(*rows, strategy="anthropic", intact=3))
     assert thoughts(compiled) == []
     assert len(compiled.messages) == 3
 
 
 def test_an_answer_in_progress_that_lost_its_reasoning_is_named() -> None:
-    context = draft(*rounds(1).messages[:3], sealed=0)
+    context = draft(*rounds(1).messages[:3], intact=0)
     compiled = compile_request("anthropic", context)
     assert issue(compiled, "R6").severity == Severity.NOTE
     assert issue(compiled, "R6").keys == ("m1",)
-    whole = compile_request("anthropic", draft(*rounds(1).messages[:3], sealed=3))
+    whole = compile_request("anthropic", draft(*rounds(1).messages[:3], intact=3))
     assert whole.issues == ()
     plain = draft(("user", "a"), ("assistant", call("a")), ("tool", result("a")))
     assert compile_request("anthropic", plain).issues == ()
@@ -141,7 +143,7 @@ def test_reasoning_items_are_sent_before_their_item_and_without_ids() -> None:
         ("assistant", Thinking("words only"), Thinking("", data="enc2"), "done"),
         ("assistant", Thinking("", data="enc3")),
     )
-    compiled = compile_request("openai-responses", draft(*rows, sealed=5))
+    compiled = compile_request("openai-responses", draft(*rows, intact=5))
     assert [item["type"] for item in compiled.messages] == [
         "message",
         "reasoning",
@@ -158,7 +160,7 @@ def test_reasoning_items_are_sent_before_their_item_and_without_ids() -> None:
 
 def test_behind_a_change_no_reasoning_item_is_sent() -> None:
     rows = ("user", "a"), ("assistant", Thinking("sum", data="enc"), "b")
-    compiled = compile_request("openai-responses", draft(*rows, sealed=0))
+    compiled = compile_request("openai-responses", draft(*rows, intact=0))
     assert [item["type"] for item in compiled.messages] == ["message", "message"]
     assert issue(compiled, "R7").keys == ("m1",)
 
@@ -187,7 +189,7 @@ def parts_of(compiled: Compiled) -> list[dict[str, object]]:
     return [part for form in compiled.messages for part in form["parts"]]
 
 
-def test_calls_of_the_turn_in_progress_have_a_seal() -> None:
+def test_calls_of_the_turn_in_progress_have_a_signature() -> None:
     rows = (
         ("user", "old"),
         ("assistant", call("a")),
@@ -198,15 +200,15 @@ def test_calls_of_the_turn_in_progress_have_a_seal() -> None:
         ("assistant", call("d")),
     )
     compiled = compile_request("gemini", draft(*rows))
-    seals = [
+    signatures = [
         p.get("thoughtSignature") for p in parts_of(compiled) if "functionCall" in p
     ]
-    assert seals == [None, UNCHECKED, None, UNCHECKED]
+    assert signatures == [None, UNCHECKED, None, UNCHECKED]
     assert issue(compiled, "R12").keys == ("m4", "m6")
     assert issue(compiled, "R15").keys == ("m5",)
 
 
-def test_gemini_keeps_its_own_seals_of_unchanged_messages() -> None:
+def test_gemini_keeps_its_own_signatures_of_unchanged_messages() -> None:
     answer = Thinking("", data="c2VhbA=="), call("a")
     rows = (
         message(0, "user", "a", changed=True),
@@ -225,7 +227,7 @@ def test_gemini_keeps_its_own_seals_of_unchanged_messages() -> None:
     assert issue(compiled, "R7").keys == ("m1",)
 
 
-def test_seals_that_gemini_would_refuse_are_not_sent() -> None:
+def test_signatures_that_gemini_would_refuse_are_not_sent() -> None:
     rows = (
         ("user", "a"),
         (
@@ -300,29 +302,29 @@ def thread() -> list[Outgoing]:
 
 def test_messages_are_intact_up_to_the_first_that_is_not_as_it_was_recorded() -> None:
     messages = thread()
-    assert intact(messages) == 9
-    assert intact(messages[2:], 2) == 7
-    assert intact(messages[2:]) == 0
-    assert intact([*messages[:3], *messages[4:]]) == 3
+    assert count_intact(messages) == 9
+    assert count_intact(messages[2:], 2) == 7
+    assert count_intact(messages[2:]) == 0
+    assert count_intact([*messages[:3], *messages[4:]]) == 3
     made = message(4, "user", "x", kind="revise")
-    assert intact([*messages[:4], made]) == 4
-    assert intact([*messages[:4], message(4, "user", "x", changed=True)]) == 4
+    assert count_intact([*messages[:4], made]) == 4
+    assert count_intact([*messages[:4], message(4, "user", "x", changed=True)]) == 4
 
 
-def test_an_operation_breaks_the_seals_behind_the_first_change() -> None:
+def test_an_operation_breaks_the_signatures_behind_the_first_change() -> None:
     before = thread()
-    assert broken_seals(before, before) == (None, ())
-    assert broken_seals([], []) == (None, ())
-    assert broken_seals(before, thread()) == (None, ())
+    assert broken_signatures(before, before) == (None, ())
+    assert broken_signatures([], []) == (None, ())
+    assert broken_signatures(before, thread()) == (None, ())
     snipped = [*before[:2], *before[4:]]
-    assert broken_seals(before, snipped) == (2, ("m5", "m7"))
+    assert broken_signatures(before, snipped) == (2, ("m5", "m7"))
     other = message(5, "assistant", Text("x"), strategy="anthropic", changed=True)
-    assert broken_seals(before, [*before[:5], other, *before[6:]]) == (5, ("m7",))
-    assert broken_seals(before, before[:8]) == (8, ())
+    assert broken_signatures(before, [*before[:5], other, *before[6:]]) == (5, ("m7",))
+    assert broken_signatures(before, before[:8]) == (8, ())
     assert first_changed(before[:8], before) == 8
 
 
-def test_seals_that_did_not_hold_before_are_not_broken_again() -> None:
+def test_signatures_that_did_not_hold_before_are_not_broken_again() -> None:
     before = thread()
-    assert broken_seals(before, before[2:], sealed=4) == (0, ("m3",))
-    assert broken_seals(before[1:], before[2:]) == (0, ("m3", "m5", "m7"))
+    assert broken_signatures(before, before[2:], valid=4) == (0, ("m3",))
+    assert broken_signatures(before[1:], before[2:]) == (0, ("m3", "m5", "m7"))

@@ -191,7 +191,7 @@ def test_raw_reasoning_in_what_operations_made_is_not_sent() -> None:
         1, "assistant", Thinking("hm", "seal"), "b", kind="revise", strategy="anthropic"
     )
     asked = message(2, "user", Thinking("hm", "seal"), "c", strategy="anthropic")
-    compiled = compile_request("anthropic", draft(("user", "a"), made, asked, sealed=3))
+    compiled = compile_request("anthropic", draft(("user", "a"), made, asked, intact=3))
     assert spoken(compiled) == [("user", "a"), ("assistant", "b"), ("user", "c")]
     assert issue(compiled, "R9").keys == ("m1", "m2")
 

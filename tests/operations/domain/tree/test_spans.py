@@ -149,7 +149,7 @@ def test_a_change_over_several_pieces_stands_in_the_first():
     )
 
 
-def test_changed_reasoning_loses_its_seal():
+def test_changed_reasoning_loses_its_signature():
     assert read_changed([Thinking("think", "seal")], [change(0, 2)]) == (
         Thinking("ink"),
     )

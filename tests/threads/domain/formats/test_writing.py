@@ -166,7 +166,9 @@ def test_an_anthropic_request_joins_the_results_behind_their_calls() -> None:
     assert results[1] == {"type": "tool_result", "tool_use_id": "2", "is_error": True}
 
 
-def test_reasoning_without_a_seal_is_left_out_and_arguments_become_objects() -> None:
+def test_reasoning_without_a_signature_is_left_out_and_arguments_become_objects() -> (
+    None
+):
     body = written("anthropic", CALLED)
     blocks = body["messages"][0]["content"]
 

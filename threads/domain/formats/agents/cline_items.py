@@ -37,7 +37,7 @@ class ClineItems:
     """Makes items of records, one after the other."""
 
     _reasoning: Message | None = None
-    """Sealed reasoning, which is a record before the answer that it belongs to."""
+    """Encrypted reasoning, which is a record before the answer that it belongs to."""
     _parents: dict[str, str] = field(default_factory=dict)
     """Of each record that can hide others the one that hides it."""
     _hidden: dict[str, list[int]] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class ClineItems:
         moment = fields.moment(given.get("ts"))
         if given.get("type") == "reasoning":
             yield from self.rest()
-            parts = tuple(_sealed(given))
+            parts = tuple(_encrypted(given))
             self._reasoning = Message(
                 role=Role.ASSISTANT,
                 parts=parts,
@@ -210,7 +210,7 @@ def _result(given: dict[str, Any], at: tuple[str | int, ...]) -> Part:
     )
 
 
-def _sealed(given: dict[str, Any]) -> Iterator[Part]:
+def _encrypted(given: dict[str, Any]) -> Iterator[Part]:
     """Reasoning as OpenAI's Responses give it: a summary, and what only the provider reads."""
     summary = [
         fields.text(one, "text") or (one if isinstance(one, str) else "")
@@ -219,8 +219,8 @@ def _sealed(given: dict[str, Any]) -> Iterator[Part]:
     words = "\n\n".join(filter(None, summary)) or fields.text(given, "text")
     if words:
         yield Thinking(words)
-    if sealed := fields.text(given, "encrypted_content"):
-        yield Thinking("", data=sealed)
+    if encrypted := fields.text(given, "encrypted_content"):
+        yield Thinking("", data=encrypted)
 
 
 def _usage(metrics: JSON) -> Usage | None:

@@ -186,13 +186,13 @@ class CopilotItems:
 
 def _thinking(data: dict[str, Any]) -> Iterator[Thinking]:
     words = fields.text(data, "reasoningText")
-    seal = fields.text(data, "reasoningOpaque") or None
+    signature = fields.text(data, "reasoningOpaque") or None
     if words:
-        yield Thinking(words, seal)
-    elif seal:
-        yield Thinking("", data=seal)
-    if sealed := fields.text(data, "encryptedContent"):
-        yield Thinking("", data=sealed)
+        yield Thinking(words, signature)
+    elif signature:
+        yield Thinking("", data=signature)
+    if encrypted := fields.text(data, "encryptedContent"):
+        yield Thinking("", data=encrypted)
 
 
 def _calls(data: dict[str, Any]) -> Iterator[ToolCall]:

@@ -132,10 +132,10 @@ def _content(content: JSON, at: tuple[str | int, ...]) -> tuple[Part, ...]:
 def _block(block: dict[str, Any]) -> Part | None:
     match block.get("type"):
         case "thinking":
-            seal = fields.text(block, "thinkingSignature") or None
-            if block.get("redacted") is True and seal:
-                return Thinking("", data=seal)
-            return Thinking(fields.text(block, "thinking"), seal)
+            signature = fields.text(block, "thinkingSignature") or None
+            if block.get("redacted") is True and signature:
+                return Thinking("", data=signature)
+            return Thinking(fields.text(block, "thinking"), signature)
         case "toolCall":
             name = fields.text(block, "name")
             if not name:

@@ -2,7 +2,7 @@
 
 The messages at the top that are the system's become `system`; one further down is a user's
 text in a frame. Results stand first in one user's message behind the calls that they answer:
-where a transcript holds them one by one, they are joined. Reasoning without its seal is left
+where a transcript holds them one by one, they are joined. Reasoning without its signature is left
 out, for the provider refuses it, and so are blocks that are not Anthropic's.
 
 Source: docs.anthropic.com/en/api/messages.

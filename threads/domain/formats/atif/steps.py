@@ -1,7 +1,7 @@
 """One step of an ATIF trajectory, as messages.
 
 What ATIF has no member for, an export of ours says in `extra.contextstudio`: thinking in
-several pieces or with its provider's seal, arguments that are no object, which results came
+several pieces or with its provider's signature, arguments that are no object, which results came
 in one message, that a result was an error.
 """
 

@@ -101,12 +101,12 @@ def _block(block: dict[str, Any]) -> Iterator[Part]:
 
 
 def _reasoning(block: dict[str, Any]) -> Thinking:
-    """What a provider sealed is kept for it; its summary is what can be read of it."""
+    """What a provider encrypted is kept for it; its summary is what can be read of it."""
     words = fields.text(block, "reasoning")
-    seal = fields.text(block, "signature") or None
+    signature = fields.text(block, "signature") or None
     if block.get("redacted") is True:
         return Thinking(fields.text(block, "summary"), data=words)
-    return Thinking(words, seal)
+    return Thinking(words, signature)
 
 
 def _media(block: dict[str, Any], kind: str) -> Image | File | None:

@@ -5,7 +5,7 @@ Each line has what the tool's own reader asks for (`parentUuid`, `isSidechain`, 
 called after its session and lie in the folder of a project under `~/.claude/projects`. What no
 session file holds is left out: a system prompt at the top, for the tool brings its own; another
 system message is a user's text in a frame, marked as not typed (`isMeta`). From the first change
-on, seals of reasoning don't hold and are left out with it, and counts of tokens are zero, for
+on, signatures of reasoning don't hold and are left out with it, and counts of tokens are zero, for
 the tool would shorten its context by them.
 """
 
@@ -24,7 +24,7 @@ from threads.domain.part import ToolCall
 VERSION = "2.1.219"
 """The version of the tool that writes such lines."""
 _SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
-_SEALED = ("thinking", "redacted_thinking")
+_REASONING = ("thinking", "redacted_thinking")
 _NO_USAGE = Usage()
 
 Record = dict[str, Any]
@@ -95,7 +95,7 @@ class _Session:
             "usage": _usage(_NO_USAGE if is_changed else message.usage or _NO_USAGE),
         }
         for block in content:
-            if not (is_changed and block["type"] in _SEALED):
+            if not (is_changed and block["type"] in _REASONING):
                 yield self._record("assistant", {**envelope, "content": [block]})
 
     def _is_changed(self, number: int) -> bool:

@@ -285,6 +285,6 @@ class RolloutReading:
 def _from_agent(payload: dict[str, Any]) -> ReadItem:
     """What another agent said, as older versions wrote it."""
     words = fields.text(payload, "content")
-    sealed = Opaque("inter_agent_communication", payload)
-    part = Text(words) if words else sealed
+    encrypted = Opaque("inter_agent_communication", payload)
+    part = Text(words) if words else encrypted
     return Role.USER, (part,), fields.text(payload, "author") or None

@@ -65,8 +65,8 @@ class _Content:
             words = fields.text(block, "text")
             return Text(words) if words else None
         if kind == "thinking":
-            seal = fields.text(block, "signature") or None
-            return Thinking(fields.text(block, "thinking"), seal)
+            signature = fields.text(block, "signature") or None
+            return Thinking(fields.text(block, "thinking"), signature)
         if kind == "tool_use":
             return self._call(block)
         if kind == "tool_result":

@@ -78,18 +78,18 @@ def read_parts(parts: JSON, at: Place, calls: Calls) -> tuple[Part, ...]:
 
 
 def _read(block: JSON, at: Place, calls: Calls) -> Iterator[Part]:
-    """One part, before it its seal where it has one; nothing where it is empty."""
+    """One part, before it its signature where it has one; nothing where it is empty."""
     if isinstance(block, str):
         block = {"text": block}
     fields.require(block, dict, "a part", at)
     block = {_CAMEL.get(name, name): value for name, value in block.items()}
-    seal = fields.text(block, "thoughtSignature") or None
+    signature = fields.text(block, "thoughtSignature") or None
     text = fields.text(block, "text")
     if block.get("thought") is True and text:
-        yield Thinking(text, seal)
+        yield Thinking(text, signature)
         return
-    if seal:
-        yield Thinking("", data=seal)
+    if signature:
+        yield Thinking("", data=signature)
     if text:
         yield Text(text)
     for name, reader in _READERS.items():

@@ -2,7 +2,7 @@
 
 The messages at the top that are the system's become `systemInstruction`; one further down is
 a user's text in a frame. The results of one turn's calls stand in the one content behind it,
-as the API asks. Seals of thoughts go out only where they are Gemini's: a provider refuses
+as the API asks. Signatures of thoughts go out only where they are Gemini's: a provider refuses
 another's. What has no place here is left out: opaque blocks of others, the names of files,
 empty messages.
 
@@ -35,8 +35,8 @@ OWN_PARTS = frozenset(
     {"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
 )
 """Opaque parts that are Gemini's own, so that they may be written to its form."""
-SEALED = Text | ToolCall | Image | File
-"""What a seal that stands alone is written on, where it stands in front of it."""
+SIGNABLE = Text | ToolCall | Image | File
+"""What a signature that stands alone is written on, where it comes directly before it."""
 SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 
 
@@ -94,21 +94,23 @@ def write_content(message: Message, heading: Heading, names: dict[str, str]) -> 
         text = message.text
         return {"role": role, "parts": [{"text": FRAME.format(text)}] if text else []}
     parts: list[Block] = []
-    seal: str | None = None
+    signature: str | None = None
     for part in message.parts:
-        if seal and not isinstance(part, SEALED):
-            parts.append({"text": "", "thoughtSignature": seal})
-            seal = None
+        if signature and not isinstance(part, SIGNABLE):
+            parts.append({"text": "", "thoughtSignature": signature})
+            signature = None
         if isinstance(part, Thinking) and not part.text:
-            seal = (
+            signature = (
                 (part.data or part.signature) if heading.strategy == "gemini" else None
             )
             continue
         if written := _part(part, heading, names):
-            parts.append(written | ({"thoughtSignature": seal} if seal else {}))
-            seal = None
-    if seal:
-        parts.append({"text": "", "thoughtSignature": seal})
+            parts.append(
+                written | ({"thoughtSignature": signature} if signature else {})
+            )
+            signature = None
+    if signature:
+        parts.append({"text": "", "thoughtSignature": signature})
     return {"role": role, "parts": parts}
 
 
@@ -117,9 +119,9 @@ def _part(part: Part, heading: Heading, names: dict[str, str]) -> Block | None:
         case Text(text) if text:
             return {"text": text}
         case Thinking(text, signature):
-            seal = signature if heading.strategy == "gemini" else None
+            is_own = bool(signature) and heading.strategy == "gemini"
             return {"text": text, "thought": True} | (
-                {"thoughtSignature": seal} if seal else {}
+                {"thoughtSignature": signature} if is_own else {}
             )
         case ToolCall(id_, name, arguments):
             names[id_] = name

@@ -28,9 +28,9 @@ from threads.domain.part import (
 
 from . import messages as openai
 
-SEALED = frozenset({"compaction", "compaction_summary", "context_compaction"})
+COMPACTIONS = frozenset({"compaction", "compaction_summary", "context_compaction"})
 """Items that only the provider can read."""
-HOSTED = SEALED | {
+HOSTED = COMPACTIONS | {
     "web_search_call",
     "file_search_call",
     "code_interpreter_call",
@@ -94,7 +94,7 @@ def is_item(record: JSON) -> bool:
         return bool(kinds & {"input_text", "output_text", "input_image"})
     if type_ == "reasoning":
         return "summary" in record or "encrypted_content" in record
-    if type_ in SEALED:
+    if type_ in COMPACTIONS:
         return "encrypted_content" in record
     called = type_.removesuffix("_output").removesuffix("_call")
     return type_ in HOSTED or (called != type_ and called in CALLED)
@@ -145,7 +145,7 @@ class AssistantTurn:
             self.source_id = fields.word(item, "id") or None
 
     def message(self, model: str = "") -> Message | None:
-        """The message; None where no item says anything (reasoning without words or seal)."""
+        """The message; None where no item says anything (reasoning without words or signature)."""
         if not self.parts:
             return None
         return Message.__new__(  # as above
@@ -180,11 +180,11 @@ def _message(item: dict[str, Any], at: Place) -> ReadItem:
 
 
 def _reasoning(item: dict[str, Any], _at: Place) -> ReadItem:
-    """Reasoning in full where it is there, else its summary, with what is sealed."""
-    words, sealed = _joined(item, "content") or _joined(item, "summary"), None
+    """Reasoning in full where it is there, else its summary, with what is encrypted."""
+    words, encrypted = _joined(item, "content") or _joined(item, "summary"), None
     if "encrypted_content" in item:
-        sealed = fields.text(item, "encrypted_content") or None
-    parts = (Thinking(words, None, sealed),) if words or sealed else ()
+        encrypted = fields.text(item, "encrypted_content") or None
+    parts = (Thinking(words, None, encrypted),) if words or encrypted else ()
     return ASSISTANT, parts, None
 
 

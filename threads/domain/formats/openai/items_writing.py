@@ -1,7 +1,7 @@
 """Messages as items of OpenAI's Responses API: for its requests and for Codex's rollouts.
 
 Arguments that are text are a custom tool's input, all others a function's. Reasoning goes out
-with its seal alone, for the provider refuses it without one, and only before the first message
+with its signature alone, for the provider refuses it without one, and only before the first message
 that was changed. What a result answers must stand before it: a result without its call goes
 out as a user's words in a frame. That a result was an error has no place in an item.
 
@@ -26,7 +26,7 @@ from threads.domain.part import (
     ToolResult,
 )
 
-from .items import HOSTED, SEALED, SEARCH
+from .items import COMPACTIONS, HOSTED, SEARCH
 
 Item = dict[str, Any]
 FRAME = '<tool_result call_id="{}">\n{}\n</tool_result>'
@@ -94,8 +94,8 @@ class ItemWriter:
             items.append(_message(role, self._blocks(rest, "input_text")))
         return items
 
-    def _is_sealed(self, ordinal: int) -> bool:
-        """Whether the provider's seals on a message still hold."""
+    def _is_signed(self, ordinal: int) -> bool:
+        """Whether the provider's signatures on a message still hold."""
         first = self.heading.first_changed
         return self.heading.strategy != "anthropic" and (
             first is None or ordinal < first
@@ -125,7 +125,7 @@ class ItemWriter:
         """The item that a part is by itself, if it isn't left out; None for what is said."""
         match part:
             case Thinking(text, _, data):
-                is_kept = data is not None and self._is_sealed(ordinal)
+                is_kept = data is not None and self._is_signed(ordinal)
                 return [_reasoning(text, data or "")] if is_kept else []
             case ToolCall():
                 return [self._call(part, answers)]
@@ -134,7 +134,7 @@ class ItemWriter:
             case Image() if (picture := self.heading.data(part)) is not None:
                 return [_picture(picture)]
             case Opaque(type_, {"type": kind} as data) if kind == type_ in HOSTED:
-                is_kept = type_ not in SEALED or self._is_sealed(ordinal)
+                is_kept = type_ not in COMPACTIONS or self._is_signed(ordinal)
                 return [data] if is_kept else []
         return None
 

@@ -142,7 +142,7 @@ def write_request_messages(
 
     Every result becomes a message of the role `tool`, for that role alone may hold one; what
     images it holds follow in a user's message, for it may hold text only. Reasoning goes into
-    `reasoning_content`, with its provider's seal into litellm's `thinking_blocks`.
+    `reasoning_content`, with its provider's signature into litellm's `thinking_blocks`.
     """
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     rest = [part for part in message.parts if not isinstance(part, ToolResult)]

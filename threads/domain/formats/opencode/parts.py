@@ -103,7 +103,7 @@ def _content(part: dict[str, Any], read: Read) -> Iterator[Part]:
 
 
 def _thinking(text: str, metadata: dict[str, Any]) -> Iterator[Thinking]:
-    """Reasoning with its provider's seal; what only the provider can read stands alone."""
+    """Reasoning with its provider's signature; what only the provider can read stands alone."""
     signature = fields.text(
         fields.mapping(metadata, "anthropic"), "signature"
     ) or fields.text(fields.mapping(metadata, "google"), "thoughtSignature")

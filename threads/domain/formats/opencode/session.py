@@ -57,7 +57,7 @@ def transcript(
 
 
 def _strategy(info: dict[str, Any], opening: list[Message]) -> str:
-    """Whose calls and seals these are: its provider's, else what the model's name says."""
+    """Whose calls and signatures these are: its provider's, else what the model's name says."""
     provider = fields.text(info.get("model"), "providerID")
     models = " ".join(message.model or "" for message in opening)
     for word, strategy in (("claude", "anthropic"), ("gemini", "gemini")):

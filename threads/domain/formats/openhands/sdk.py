@@ -182,8 +182,8 @@ def _thinking(value: dict[str, Any]) -> Iterator[Part]:
     summary = [one for one in fields.items(item, "summary") if isinstance(one, str)]
     if summary and not words:
         yield Thinking("\n\n".join(summary))
-    if sealed := fields.text(item, "encrypted_content"):
-        yield Thinking("", data=sealed)
+    if encrypted := fields.text(item, "encrypted_content"):
+        yield Thinking("", data=encrypted)
 
 
 def _content(given: list[Any]) -> Iterator[Part]:

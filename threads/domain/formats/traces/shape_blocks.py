@@ -151,16 +151,22 @@ def _part(block: Block, kind: str) -> Part | None:
 
 
 def _thinking(block: Block) -> Thinking | None:
-    """Reasoning: its words or its summaries, its seal, what only the provider reads."""
+    """Reasoning: its words or its summaries, its signature, what only the provider reads."""
     extras = fields.mapping(block, "extras")
     summaries = fields.items(block, "summary")
     words = fields.text(block, "thinking", "reasoning", "text", "content")
     words = words or "\n\n".join(
         filter(None, (fields.text(s, "text") for s in summaries))
     )
-    seal = fields.text(block, "signature") or fields.text(extras, "signature") or None
-    sealed = fields.text(block, "encrypted_content", "data") or None
-    return Thinking(words, seal, sealed) if words or seal or sealed else None
+    signature = (
+        fields.text(block, "signature") or fields.text(extras, "signature") or None
+    )
+    encrypted = fields.text(block, "encrypted_content", "data") or None
+    return (
+        Thinking(words, signature, encrypted)
+        if words or signature or encrypted
+        else None
+    )
 
 
 def _media(block: Block) -> Image | File | None:

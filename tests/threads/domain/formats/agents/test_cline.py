@@ -169,7 +169,7 @@ def test_a_result_that_names_no_call_answers_the_first_that_is_open() -> None:
     assert answered(one, asked=()) == [Text(one)]
 
 
-def test_sealed_reasoning_belongs_to_the_answer_behind_it() -> None:
+def test_signed_reasoning_belongs_to_the_answer_behind_it() -> None:
     sealed = {"type": "reasoning", "ts": TS, "role": "assistant"}
     found = read(
         [

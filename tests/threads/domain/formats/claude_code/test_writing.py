@@ -136,7 +136,7 @@ def test_ids_are_new_with_every_export_and_the_same_within_one() -> None:
     assert claude_writing.WRITER.file_name(heading) == f"{one}.jsonl"
 
 
-def test_seals_and_counts_end_where_the_thread_was_changed() -> None:
+def test_signatures_and_counts_end_where_the_thread_was_changed() -> None:
     whole = written(*THREAD, first_changed=2)
     changed = written(*THREAD, first_changed=1)
 
@@ -145,7 +145,7 @@ def test_seals_and_counts_end_where_the_thread_was_changed() -> None:
     assert set(changed[1]["message"]["usage"].values()) == {0}
 
 
-def test_reasoning_without_a_seal_is_left_out_and_what_is_blank() -> None:
+def test_reasoning_without_a_signature_is_left_out_and_what_is_blank() -> None:
     unsealed = Message(role=Role.ASSISTANT, parts=(Thinking("Hm."),))
     blank = Message(role=Role.USER, parts=(Text(" "), Opaque("refusal", {})))
 

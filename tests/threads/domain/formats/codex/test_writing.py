@@ -250,7 +250,7 @@ def test_the_system_s_words_at_the_top_are_the_base_instructions() -> None:
     assert payloads(rest, "response_item")[0]["role"] == "system"
 
 
-def test_seals_hold_before_the_first_change_and_for_their_own_provider() -> None:
+def test_signatures_hold_before_the_first_change_and_for_their_own_provider() -> None:
     sealed = message(
         Role.ASSISTANT,
         Thinking("Hm.", data="c2VhbA=="),

@@ -183,7 +183,7 @@ def test_content_of_the_api_s_parts_is_the_truth() -> None:
     )
 
 
-def test_a_seal_on_words_does_not_hide_the_thoughts_beside_them() -> None:
+def test_a_signature_on_words_does_not_hide_the_thoughts_beside_them() -> None:
     sealed = [{"text": "Hi.", "thoughtSignature": "z"}]
     thoughts = [{"description": "Hm."}]
     _, [model] = read_document(record("gemini", "g1", sealed, thoughts=thoughts))

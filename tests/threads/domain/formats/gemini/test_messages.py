@@ -57,7 +57,9 @@ def test_a_request_has_its_system_first() -> None:
     assert found.external_id == "row-1"
 
 
-def test_a_thought_keeps_its_seal_and_a_call_s_seal_stands_before_it() -> None:
+def test_a_thought_keeps_its_signature_and_a_call_s_signature_stands_before_it() -> (
+    None
+):
     assert parts_of(
         {"text": "Hm.", "thought": True, "thoughtSignature": "one"},
         {"text": "", "thought": True},

@@ -92,7 +92,7 @@ def test_only_the_system_prompt_is_the_instruction() -> None:
     assert "So far." in body["contents"][0]["parts"][0]["text"]
 
 
-def test_seals_go_out_only_where_they_are_gemini_s() -> None:
+def test_signatures_go_out_only_where_they_are_gemini_s() -> None:
     sealed = message(
         Role.ASSISTANT,
         Thinking("Hm.", "one"),

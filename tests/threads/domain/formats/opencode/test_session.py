@@ -80,7 +80,7 @@ def test_reasoning_is_counted_where_the_total_says_so() -> None:
     assert message.usage == Usage(input_tokens=8, output_tokens=7, cached_tokens=2)
 
 
-def test_reasoning_keeps_its_provider_s_seal() -> None:
+def test_reasoning_keeps_its_provider_s_signature() -> None:
     def reasoning(words: str, **metadata: Any) -> dict[str, Any]:
         return {"type": "reasoning", "text": words, "metadata": metadata}
 
