@@ -118,9 +118,14 @@ def data_folder(settings: LazySettings, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def samples() -> Path:
+def shared_samples() -> Path:
+    """The folder of real transcripts beside the project, be it there or not."""
+    return ROOT.parent / "shared" / "samples"
+
+
+@pytest.fixture(scope="session")
+def samples(shared_samples: Path) -> Path:
     """The folder of real transcripts beside the project; where it is absent, say so."""
-    folder = ROOT.parent / "shared" / "samples"
-    if not folder.is_dir():
+    if not shared_samples.is_dir():
         pytest.skip("the sample transcripts are not beside the project")
-    return folder
+    return shared_samples

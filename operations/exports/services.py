@@ -61,14 +61,15 @@ def write_export(
             return html.write(with_folds(context), _page_heading(session))
         if format in _BODIES:
             return request_body(context)
-        said = (
-            written_messages(context)
-            if format in _WRITTEN_FOR
-            else assembled_messages(context)
-        )
+        if format in _WRITTEN_FOR:
+            said, prompts = (
+                written_messages(context),
+                int(bool(context.compiled.prompt)),
+            )
+        else:
+            said, prompts = assembled_messages(context), len([*prompt_of(context)])
         strategy = provider.partition("-")[0] or session.parsing_strategy
-        prompt = len(list(prompt_of(context))) if format not in _WRITTEN_FOR else 1
-        return _file(session, format, said, strategy, export_id, system=prompt)
+        return _file(session, format, said, strategy, export_id, system=prompts)
     if format == "html":
         return html.write(_originals(session), _page_heading(session))
     return _file(

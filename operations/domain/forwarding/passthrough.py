@@ -18,7 +18,8 @@ class _Run(NamedTuple):
 
     start: int
     end: int
-    keys: frozenset[Key]
+    keys: tuple[Key, ...]
+    """In the order in which they are sent."""
 
 
 class Passed(NamedTuple):
@@ -122,8 +123,10 @@ def pass_through(
     while place < len(messages):
         if (unit := laid.alone(origins, place)) is not None:
             starts, end = [unit], place + 1
-        elif (run := _run(origins, place, laid.whole)) is not None:
-            starts, end = laid.of(run.keys), run.end
+        elif (run := _run(origins, place, laid.whole)) is not None and (
+            starts := laid.of(run.keys)
+        ):
+            end = run.end
         else:
             sent.append(messages[place])
             place += 1
@@ -163,10 +166,20 @@ class _Laid:
             found.update(map(original_key, range(unit.first, unit.last)))
         return frozenset() if any(map(self._touched, found)) else frozenset(found)
 
-    def of(self, keys: Collection[Key]) -> list[Unit]:
-        """The units of originals that may all go out as given, in their order."""
-        indexes = sorted(original_index(key) or 0 for key in keys)
-        return list(dict.fromkeys(self._units[index] for index in indexes))
+    def of(self, keys: Sequence[Key]) -> list[Unit]:
+        """The units of originals that may all go out as given, in the order of these.
+
+        None where what one of them says together is sent in another order.
+        """
+        found = list(
+            dict.fromkeys(self._units[original_index(key) or 0] for key in keys)
+        )
+        said = [
+            original_key(index)
+            for unit in found
+            for index in range(unit.first, unit.last)
+        ]
+        return found if said == list(keys) else []
 
     def _unit(self, key: Key) -> Unit | None:
         """The unit of an original that may go out as it was given; None for all others."""
@@ -184,14 +197,15 @@ def _run(
 ) -> _Run | None:
     """The shortest run from a place on that holds whole units only; None where none does."""
     wanted: frozenset[Key] = frozenset()
-    seen: set[Key] = set()
+    seen: dict[Key, None] = {}
     for place in range(start, len(origins)):
         keys = origins[place]
-        if seen and seen == wanted and wanted.isdisjoint(keys):
-            return _Run(start, place, wanted)
+        if seen and seen.keys() == wanted and wanted.isdisjoint(keys):
+            return _Run(start, place, tuple(seen))
         more = whole(keys)
         if not more:
             return None
         wanted |= more
-        seen.update(keys)
-    return _Run(start, len(origins), wanted) if seen and seen == wanted else None
+        seen.update(dict.fromkeys(keys))
+    is_whole = seen and seen.keys() == wanted
+    return _Run(start, len(origins), tuple(seen)) if is_whole else None

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from operations.domain.context.assembly import Assembly, Plan, assemble, outgoings
@@ -192,17 +193,26 @@ def agree(conversation: Conversation, format: str) -> dict[str, Any]:
 
 
 def said_in(messages: Sequence[dict[str, Any]], format: str) -> list[Any]:
-    """What messages say, however they are cut; of OpenAI's without the reasoning, for which its
-    form has no place."""
+    """What messages say, however they are cut: those of one speaker in a row as one.
+
+    Of OpenAI's without the reasoning, for which its form has no place, and with their texts as
+    one in front of the calls.
+    """
     form = formats.REQUESTS[format]
+    read = map(form.read, messages)
     found: list[Any] = []
-    for message in map(form.read, messages):
-        for part in message.parts:
-            if isinstance(part, Thinking) and format == "openai":
-                continue
-            if isinstance(part, Text) and not part.text.strip():
-                continue
-            found.append((message.role, part))
+    for role, said in groupby(read, key=lambda message: message.role):
+        parts = [
+            replace(part, name=None) if isinstance(part, ToolResult) else part
+            for message in said
+            for part in message.parts
+            if not (isinstance(part, Text) and not part.text.strip())
+        ]
+        if format == "openai":
+            texts = [part.text for part in parts if isinstance(part, Text)]
+            rest = [part for part in parts if not isinstance(part, Text | Thinking)]
+            parts = [*([Text("\n\n".join(texts))] if texts else []), *rest]
+        found += [(role, part) for part in parts]
     return found
 
 

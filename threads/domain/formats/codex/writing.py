@@ -70,7 +70,8 @@ class _Rollout:
     def lines(self) -> Iterator[bytes]:
         turns = in_turns(self.messages)
         first = next(turns, [])
-        instructions = instructions_of(first[0][1]) if first else None
+        has_prompt = first and self.heading.system != 0
+        instructions = instructions_of(first[0][1]) if has_prompt else None
         yield self._line("session_meta", self._meta(instructions))
         for turn in chain([first[1:] if instructions else first], turns):
             for message, items in self.items.write(turn):
