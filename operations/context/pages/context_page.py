@@ -1,10 +1,12 @@
 """What the model sees, as the page shows it: see `templates/operations/context/context.html`."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from operations.context.services import Context, Range
+from operations.domain.context.step import Step
 from operations.domain.ledger.runs import Run, Side, runs
 from operations.domain.providers.request import Issue
 from operations.messages.names import Named, named, range_of
@@ -13,6 +15,8 @@ from .request_page import Piece, pieces_of
 
 AT_ONCE = 100
 """Messages on one page."""
+REASONS = 4
+"""Reasons that are named of a step, at most."""
 NAMES = {
     "replay": "Operations",
     "selection": "Slice",
@@ -49,6 +53,16 @@ class Rail:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a step left something out, with all that it left out for it."""
+
+    why: str
+    tokens: int
+    places: int
+    """From how many messages, or folds."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """A step with its tokens."""
 
@@ -56,6 +70,8 @@ class Stage:
     lost: int
     added: int
     after: int
+    reasons: Sequence[Reason]
+    """Those that weigh most, the heaviest first."""
 
 
 def steps_of(context: Context) -> list[Stage]:
@@ -66,9 +82,19 @@ def steps_of(context: Context) -> list[Stage]:
             lost=sum(omission.tokens for omission in step.left_out),
             added=step.added,
             after=step.after,
+            reasons=_reasons(step),
         )
         for step in context.steps
     ]
+
+
+def _reasons(step: Step) -> list[Reason]:
+    lost: dict[str, list[int]] = defaultdict(list)
+    for omission in step.left_out:
+        if omission.tokens:
+            lost[omission.why.removesuffix(".")].append(omission.tokens)
+    found = [Reason(why, sum(each), len(each)) for why, each in lost.items()]
+    return sorted(found, key=lambda reason: -reason.tokens)[:REASONS]
 
 
 def issues_of(context: Context) -> list[tuple[Issue, list[Named]]]:

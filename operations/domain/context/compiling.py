@@ -33,8 +33,8 @@ class Compiling(NamedTuple):
 def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling:
     """The step from an assembly to its request: what was left out of which message, and added.
 
-    Reasoning that isn't sent is told apart, for it is what most often goes unseen. A message
-    that is framed or cut counts by the difference.
+    Reasoning that isn't sent counts as left out even where a message is framed and grows, for it
+    is what most often goes unseen. Else a message counts by the difference.
     """
     written, made = _written(compiled)
     rules = _rules(compiled.issues)
@@ -54,12 +54,10 @@ def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling
         now = count(parts) if parts else 0
         change = now - (message.tokens - reasoning)
         why = rules.get(message.key, "It is not sent.")
-        if lost and parts:
-            left_out.append(Omission(message.key, reasoning, why))
-        if change < 0 or not parts:
-            left_out.append(Omission(message.key, -change, why))
-        else:
-            added += change
+        if lost or change < 0 or not parts:
+            less = reasoning + max(0, -change)
+            left_out.append(Omission(message.key, less, why))
+        added += max(0, change)
         messages.append(replace(message, tokens=now))
     after = assembly.sent + added - sum(omission.tokens for omission in left_out)
     step = Step(

@@ -96,13 +96,13 @@ SYSTEM_INSIDE = _repaired(
 FOREIGN_REASONING = _note(
     "R6",
     "Thinking that is unsigned or that this provider can't read, in {count} messages.",
-    "It is not sent.",
+    "The thinking is not sent.",
     is_own=True,
 )
 LAST_REASONING = _repaired(
     "R6",
     "Thinking with nothing after it, in {count} messages.",
-    "It is not sent, because the provider rejects it.",
+    "The thinking is not sent, because the provider rejects it.",
 )
 ACTIVE_REASONING = _note(
     "R6",

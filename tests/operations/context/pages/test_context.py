@@ -1,6 +1,7 @@
 """The page of what the model sees."""
 
 import json
+import re
 
 import pytest
 from django.test import Client
@@ -45,6 +46,14 @@ def test_a_difference_shows_what_an_operation_changes(page: Page) -> None:
     without = content(page, against="o1")
     assert "Four in one." in without
     assert "Four in one." not in content(page, against="o2")
+
+
+def test_a_step_says_why_it_left_something_out(page: Page) -> None:
+    page.edit("digest", targets="m1 m2", summary="Two in one.")
+    page.edit("snip", targets="m8")
+    shown = content(page)
+    assert re.search(r"<p>Folded by a digest: \d+ in 1 place</p>", shown)
+    assert re.search(r"<p>Folded by a snip: \d+ in 1 place</p>", shown)
 
 
 def test_what_is_redacted_is_in_no_comparison(

@@ -40,6 +40,8 @@ def test_what_a_request_has_of_each_message_and_what_it_adds_make_it_up(
 ) -> None:
     compiled = compile_request("openai", context.for_model("gpt-4.1"))
     found = compiling(context.assembly, compiled, characters)
+    left_out = [omission.key for omission in found.step.left_out]
+    assert len(left_out) == len(set(left_out))
     keys = {key for turn in compiled.turns for key in turn.keys}
 
     assert [one.key for one in found.messages] == [
