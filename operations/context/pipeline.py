@@ -29,7 +29,6 @@ from operations.domain.providers.request import Compiled, Draft, LeftOut
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from operations.domain.tree.status import Status
-from operations.log.cache import Cache
 from operations.log.version import version_of
 from operations.messages.reader import MessageReader
 from threads import tokens
@@ -54,8 +53,6 @@ _STRATEGIES = {
     "gemini": "gemini",
 }
 """In whose form a provider's calls are recorded; OpenAI's for the others."""
-_outgoing: Cache[Sequence[Outgoing]] = Cache(len, most=50_000)
-"""What the model sees of threads with its words, which weigh more than all else."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,15 +248,9 @@ def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
 
 def _messages(inputs: ContextInputs) -> Sequence[Outgoing]:
     """What the model sees of the thread, counted as the session is."""
-    key = inputs.basis and (inputs.session.pk, inputs.basis)
-    found = _outgoing.get(key) if key else None
-    if found is None:
-        thread = inputs.thread
-        said = inputs.reader.effective(shown.key for shown in thread.effective())
-        found = outgoings(thread, said, counter_of(inputs.session.encoding))
-        if key:
-            _outgoing.keep(key, found)
-    return found
+    thread = inputs.thread
+    said = inputs.reader.effective(shown.key for shown in thread.effective())
+    return outgoings(thread, said, counter_of(inputs.session.encoding))
 
 
 def _originals(session: Session) -> Iterator[tuple[Part, ...]]:

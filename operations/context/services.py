@@ -3,6 +3,8 @@
 import uuid
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -201,15 +203,13 @@ def query_inputs(session: Session, query: ContextQuery) -> ContextInputs:
 
 
 def _has_media(assembly: Assembly) -> bool:
-    parts = (part for message in assembly.messages for part in message.parts)
-    return any(
-        isinstance(part, _MEDIA)
-        or (
-            isinstance(part, ToolResult)
-            and any(isinstance(item, _MEDIA) for item in part.content)
-        )
-        for part in parts
-    )
+    for message in assembly.messages:
+        for part in message.parts:
+            inner = part.content if isinstance(part, ToolResult) else (part,)
+            for item in inner:
+                if isinstance(item, _MEDIA):
+                    return True
+    return False
 
 
 class Effect(NamedTuple):
@@ -248,16 +248,8 @@ def provider_of(session: Session) -> str:
 def group_ranges(messages: Sequence[Outgoing]) -> list[Range]:
     """The messages by group, those of one that stand apart each by themselves."""
     found: list[Range] = []
-    for message in messages:
-        last = found[-1] if found else None
-        if last is None or last.group != message.group:
-            found.append(
-                Range(message.group, message.key, message.key, 1, message.tokens)
-            )
-            continue
-        found[-1] = last._replace(
-            last=message.key,
-            count=last.count + 1,
-            tokens=last.tokens + message.tokens,
-        )
+    for group, together in groupby(messages, attrgetter("group")):
+        held = list(together)
+        tokens = sum([message.tokens for message in held])
+        found.append(Range(group, held[0].key, held[-1].key, len(held), tokens))
     return found

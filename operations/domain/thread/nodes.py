@@ -1,6 +1,6 @@
 """The nodes of a tree as values, made when they are asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from operations.domain.log.log import Log
 from operations.domain.tree.draft import ThreadDraft
@@ -26,19 +26,20 @@ class Nodes:
         """A message or a fold, as it stands in the thread."""
         return self._fold(node) if node in self._tree.size else self._message(node)
 
-    def shown(self, node: int) -> Iterator[EffectiveMessage]:
+    def shown(self, node: int) -> list[EffectiveMessage]:
         """What the model sees of a node that stands at the top."""
         if node in self._tree.size:
             number, _ = self._draft.made_by[node]
-            for place, new in enumerate(self._draft.messages[number]):
-                yield self._shown(made_key(number, place), new.role, new.tokens, new)
-        elif self._tree.is_original(node):
+            return [
+                self._shown(made_key(number, place), new.role, new.tokens, new)
+                for place, new in enumerate(self._draft.messages[number])
+            ]
+        if self._tree.is_original(node):
             role, tokens, _ = self._leaves[node - 1]
             key = original_key(node - 1)
-            yield self._shown(key, role, tokens, None, node - 1)
-        else:
-            new = self._new(node)
-            yield self._shown(self._draft.key(node), new.role, new.tokens, new)
+            return [self._shown(key, role, tokens, None, node - 1)]
+        new = self._new(node)
+        return [self._shown(self._draft.key(node), new.role, new.tokens, new)]
 
     def tokens_shown(self, node: int) -> int:
         """The tokens of what the model sees of a node that stands at the top."""
@@ -122,7 +123,7 @@ class Nodes:
 
     def _fold(self, node: int) -> FoldNode:
         extent = self._extent_of(node)
-        shown = list(self.shown(node))
+        shown = self.shown(node)
         number, _ = self._draft.made_by[node]
         key = entry_key(number)
         return FoldNode(

@@ -118,7 +118,7 @@ class Thread:
     @cached_property
     def _standing(self) -> list[tuple[Key, list[EffectiveMessage]]]:
         key, shown = self._draft.key, self._made.shown
-        return [(key(node), list(shown(node))) for node in self._order]
+        return [(key(node), shown(node)) for node in self._order]
 
     @cached_property
     def tokens(self) -> Tokens:

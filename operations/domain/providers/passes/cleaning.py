@@ -25,16 +25,16 @@ def clean(value: JSON) -> JSON:
 
     The very same object where there is nothing to replace, as nearly always.
     """
-    return value if _is_clean(value) else _cleaned(value)
+    return value if is_clean(value) else _cleaned(value)
 
 
 def clean_part(part: Part) -> Part:
     """A part as `clean` makes its texts; the very same where nothing was replaced."""
     match part:
         case Text(text):
-            return part if _is_clean(text) else Text(clean(text))
+            return part if is_clean(text) else Text(clean(text))
         case ToolCall(id_, name, arguments):
-            if _is_clean(arguments) and _is_clean(id_) and _is_clean(name):
+            if is_clean(arguments) and is_clean(id_) and is_clean(name):
                 return part
             return ToolCall(clean(id_), clean(name), clean(arguments))
         case ToolResult():
@@ -43,13 +43,17 @@ def clean_part(part: Part) -> Part:
     return part if cleaned == part else cleaned
 
 
-def _is_clean(value: JSON) -> bool:
+def is_clean(value: JSON) -> bool:
+    """Whether `clean` has nothing to replace in a value."""
     if isinstance(value, str):
         return value.isascii() or _is_utf_8(value)
     if isinstance(value, dict):
-        return all(map(_is_clean, value)) and all(map(_is_clean, value.values()))
+        for name, item in value.items():  # noqa: SIM110  # a generator takes twice as long
+            if not (is_clean(name) and is_clean(item)):
+                return False
+        return True
     if isinstance(value, list):
-        return all(map(_is_clean, value))
+        return all(map(is_clean, value))
     return not isinstance(value, float) or math.isfinite(value)
 
 
@@ -74,7 +78,7 @@ def _cleaned(value: JSON) -> JSON:
 def _cleaned_result(part: ToolResult) -> ToolResult:
     content = tuple(map(clean_part, part.content))
     is_same = all(map(operator.is_, content, part.content))
-    if is_same and _is_clean(part.call_id) and _is_clean(part.name):
+    if is_same and is_clean(part.call_id) and is_clean(part.name):
         return part
     # What a result holds stays what it is.
     return replace(

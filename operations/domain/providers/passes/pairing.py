@@ -140,7 +140,9 @@ class _Pairing:
                 found.append((last, self._stub(call, id_, name, piece)))
             else:
                 found.append((spot, self._answer(spot, number, id_, name)))
-        return [piece for _, piece in sorted(found, key=lambda pair: pair[0])]
+        if len(found) > 1:
+            found.sort(key=lambda pair: pair[0])
+        return [piece for _, piece in found]
 
     def _answer(self, spot: _Spot, number: int, id_: str, name: str) -> Piece:
         piece = self._turns[spot.turn].pieces[spot.piece]
@@ -151,7 +153,8 @@ class _Pairing:
         assert isinstance(part, ToolResult)  # noqa: S101 - for the type checker
         if (id_, name) == (part.call_id, part.name):
             return piece
-        return piece._replace(part=ToolResult(id_, part.content, name, part.is_error))
+        renamed = ToolResult(id_, part.content, name, part.is_error)
+        return Piece(renamed, piece.place, piece.key)
 
     def _stub(self, call: ToolCall, id_: str, name: str, piece: Piece) -> Piece:
         self._work.found(findings.UNANSWERED, piece)

@@ -29,7 +29,7 @@ from threads.domain.part import (
 )
 
 from . import findings
-from .cleaning import clean_part
+from .cleaning import clean_part, is_clean
 from .media import sendable
 from .unsupported import SUMMARY, describe, is_sound
 from .work import Work
@@ -81,15 +81,18 @@ def _is_plain_text(part: Part) -> bool:
 def _is_plain_said(part: Part) -> bool:
     if not isinstance(part, ToolCall):
         return _is_plain_text(part)
-    return isinstance(part.arguments, dict) and clean_part(part) is part
+    if not isinstance(part.arguments, dict):
+        return False
+    return is_clean(part.id) and is_clean(part.name) and is_clean(part.arguments)
 
 
 def _is_plain_result(part: Part) -> bool:
     if not isinstance(part, ToolResult):
         return False
-    if not all(isinstance(item, Text) and item.text for item in part.content):
-        return False
-    return clean_part(part) is part
+    for item in part.content:
+        if not (isinstance(item, Text) and item.text and is_clean(item.text)):
+            return False
+    return is_clean(part.call_id) and is_clean(part.name)
 
 
 class _Reading:
