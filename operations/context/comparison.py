@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
-from operations.domain.ledger.first_changes import Touch
-from operations.domain.ledger.ledger import Change, Piece, first_change
+from operations.domain.ledger.first_changes import FirstChange
+from operations.domain.ledger.ledger import PrefixChange, PromptPiece, first_change
 from operations.domain.log.control import Toggle
 from operations.domain.log.log import Entry
 from operations.domain.log.operation import Redact
@@ -89,7 +89,7 @@ def _thread_without(
     )
 
 
-def earliest(before: Context, after: Context) -> Change | None:
+def earliest(before: Context, after: Context) -> PrefixChange | None:
     """Where the requests differ first: in what is sent, or in how it had to be compiled."""
     change = first_change(_pieces(before), _pieces(after))
     keys = _recompiled(before, after)
@@ -101,7 +101,7 @@ def earliest(before: Context, after: Context) -> Change | None:
     tokens = sum(piece.tokens for piece in pieces[: places.get(key, len(pieces))])
     if change and change.tokens <= tokens:
         return change
-    return Change(key, tokens)
+    return PrefixChange(key, tokens)
 
 
 def broken(before: Context, after: Context) -> tuple[Key, ...]:
@@ -116,7 +116,7 @@ def broken(before: Context, after: Context) -> tuple[Key, ...]:
 
 
 def first_broken(
-    context: Context, found: Sequence[Touch]
+    context: Context, found: Sequence[FirstChange]
 ) -> dict[Key, tuple[Key, ...]]:
     """The signatures that one operation alone breaks: the first one, up to where the next acts."""
     acting = sorted((touch.tokens, touch.operation) for touch in found if touch.key)
@@ -142,16 +142,16 @@ def _recompiled(before: Context, after: Context) -> tuple[Key, ...]:
     return ()
 
 
-def _pieces(context: Context) -> Iterator[Piece]:
+def _pieces(context: Context) -> Iterator[PromptPiece]:
     """The layers, then the messages: in this order they are hashed for the cache."""
     for layer in context.assembly.layers:
         key = layer.keys[0] if layer.keys else layer.name
-        yield Piece(key, layer.text, layer.tokens)
+        yield PromptPiece(key, layer.text, layer.tokens)
     yield from map(_piece, context.built.messages)
 
 
-def _piece(message: Outgoing) -> Piece:
-    return Piece(message.key, (message.role, message.parts), message.tokens)
+def _piece(message: Outgoing) -> PromptPiece:
+    return PromptPiece(message.key, (message.role, message.parts), message.tokens)
 
 
 def _own(context: Context, keys: Iterable[Key]) -> tuple[Key, ...]:

@@ -62,7 +62,7 @@ class ContextQuery:
     """All that `thread` follows from besides the session, where its context is worth keeping."""
 
 
-class Range(NamedTuple):
+class GroupRange(NamedTuple):
     """Messages of one group that stand behind one another."""
 
     group: int
@@ -146,7 +146,7 @@ class Context:
         return self.max_tokens is not None and self.sent > self.max_tokens
 
     @property
-    def heaviest(self) -> list[Range]:
+    def heaviest(self) -> list[GroupRange]:
         """The ranges with the most tokens, heaviest first."""
         ranges = group_ranges(self.built.messages)
         return sorted(ranges, key=lambda one: -one.tokens)[:HEAVIEST]
@@ -245,11 +245,11 @@ def provider_of(session: Session) -> str:
     return named if named in PROVIDERS else "openai"
 
 
-def group_ranges(messages: Sequence[Outgoing]) -> list[Range]:
+def group_ranges(messages: Sequence[Outgoing]) -> list[GroupRange]:
     """The messages by group, those of one that stand apart each by themselves."""
-    found: list[Range] = []
+    found: list[GroupRange] = []
     for group, together in groupby(messages, attrgetter("group")):
         held = list(together)
         tokens = sum([message.tokens for message in held])
-        found.append(Range(group, held[0].key, held[-1].key, len(held), tokens))
+        found.append(GroupRange(group, held[0].key, held[-1].key, len(held), tokens))
     return found

@@ -38,7 +38,7 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FormatGroup:
     """The downloads of one view."""
 
     title: str
@@ -46,11 +46,11 @@ class Group:
     items: list[Download]
 
 
-def export_menu(session: Session) -> list[Group]:
+def export_menu(session: Session) -> list[FormatGroup]:
     """Every format of both views."""
     address = reverse("operations:export", args=[session.pk])
     return [
-        Group(
+        FormatGroup(
             title,
             hint,
             [

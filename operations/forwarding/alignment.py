@@ -1,4 +1,4 @@
-"""Laying a request along what its session holds; what was laid before is known by its bytes.
+"""Aligns a request with what its session holds; what was aligned before is known by its bytes.
 
 A client sends all of its messages each time. Those that it sent before are the same bytes, and
 stand where they stood, for originals never change: only what comes behind them is read.
@@ -56,18 +56,18 @@ class Inbound:
     """The same as it came in, where it can be read so."""
 
 
-class Laid(NamedTuple):
+class RequestAlignment(NamedTuple):
     """A request along a session: units for all of it, also for what the session lacks."""
 
     units: list[Unit]
     held: int
-    """How many originals are laid along it."""
+    """How many originals are aligned with it."""
     new: Sequence[Message]
     """What comes behind them, of which the session holds nothing."""
 
 
 class _Known(NamedTuple):
-    """The beginning of a request that was laid along its session."""
+    """The beginning of a request that was aligned with its session."""
 
     length: int
     """How many of its messages."""
@@ -84,22 +84,22 @@ _NOTHING = _Known(0, b"", ())
 _known: Cache[_Known] = Cache(lambda known: len(known.units) + 1, MOST_UNITS)
 
 
-def lay(session: Session, inbound: Inbound) -> Laid:
+def align_request(session: Session, inbound: Inbound) -> RequestAlignment:
     """Where the messages of a request stand in its session. Raises Invalid and Conflict."""
     known = _beginning(session, inbound)
     if known.length:
         try:
-            return _laid(session, inbound, known)
+            return _align_from(session, inbound, known)
         except Invalid:
             pass  # whose place is to be counted from the first message
-    return _laid(session, inbound, _NOTHING)
+    return _align_from(session, inbound, _NOTHING)
 
 
 def keep(session: Session, inbound: Inbound, units: Sequence[Unit]) -> None:
     """Know a request again, all of whose messages the session holds by now.
 
     Where a message was compared with what may be read of an original, or got ids by those
-    before it, the next request may be laid otherwise.
+    before it, the next request may be aligned otherwise.
     """
     if inbound.raw is None or not all(unit.as_given for unit in units):
         return
@@ -128,7 +128,7 @@ def _digest(inbound: Inbound, raw: RawRequest, count: int) -> bytes:
     return found.digest()
 
 
-def _laid(session: Session, inbound: Inbound, known: _Known) -> Laid:
+def _align_from(session: Session, inbound: Inbound, known: _Known) -> RequestAlignment:
     """The request, of which the beginning is known."""
     given = _read(session, inbound, known.length)
     place = known.units[-1].end if known.units else 0
@@ -145,7 +145,7 @@ def _laid(session: Session, inbound: Inbound, known: _Known) -> Laid:
         )
         for unit in units
     )
-    return Laid([*known.units, *behind], known.held + held, new)
+    return RequestAlignment([*known.units, *behind], known.held + held, new)
 
 
 def _read(session: Session, inbound: Inbound, start: int) -> Given:

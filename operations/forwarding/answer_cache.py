@@ -31,7 +31,7 @@ MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class CachedAnswer:
     """An answer, and what it was made under besides the session's state."""
 
     answer: Answer
@@ -40,12 +40,12 @@ class Kept:
     question: str
 
 
-_answers: Cache[Kept] = Cache(
+_answers: Cache[CachedAnswer] = Cache(
     lambda kept: kept.answer.splice.weight + len(kept.answer.report), most=MOST_BYTES
 )
 
 
-def keep(session: Session, raw: RawRequest, kept: Kept) -> None:
+def keep(session: Session, raw: RawRequest, kept: CachedAnswer) -> None:
     """Keep the answer to a request, all of whose messages the session holds by now."""
     _answers.keep(_key(session, raw), kept)
 
@@ -63,7 +63,7 @@ def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None
     return kept.answer.written(raw.messages)
 
 
-def _holds(kept: Kept, session: Session, raw: RawRequest) -> bool:
+def _holds(kept: CachedAnswer, session: Session, raw: RawRequest) -> bool:
     policy = policy_of(session)
     if policy != kept.policy or pending_slice(session) is not None:
         return False
@@ -78,5 +78,5 @@ def _holds(kept: Kept, session: Session, raw: RawRequest) -> bool:
 
 
 def _key(session: Session, raw: RawRequest) -> tuple[SessionVersion, bytes]:
-    """All that an answer depends on, but for what `Kept` names."""
+    """All that an answer depends on, but for what `CachedAnswer` names."""
     return version_of(session), raw.digest

@@ -78,7 +78,7 @@ def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> bytes:
     """
     right = Right.EDIT if inbound.append else Right.READ
     session = get_session(caller, session_id, right, lock=inbound.append)
-    units, held, new = alignment.lay(session, inbound)
+    units, held, new = alignment.align_request(session, inbound)
     if inbound.append and new:
         record_messages(session, new)
         session.overview = overview(load_thread(session))
@@ -105,7 +105,7 @@ def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> bytes:
         # What makes it short to answer the same request, or one that goes on from it.
         alignment.keep(session, inbound, units)
         if inbound.raw is not None and not inputs.preference:
-            kept = answer_cache.Kept(
+            kept = answer_cache.CachedAnswer(
                 answer=answer,
                 policy=inputs.policy,
                 layers=inputs.layers,

@@ -11,7 +11,7 @@ from operations.domain.providers import PROVIDERS
 from operations.domain.tree.key import Key
 from threads.rendering.hidden import visible
 
-from .services import Reckoned, Row
+from .services import LedgerEstimate, LedgerRow
 
 STAGED = "staged"
 """What stands for all that is staged, where other lines have the key of an operation."""
@@ -21,7 +21,7 @@ _LEAST = Fraction(1, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LedgerLine:
     """What one operation comes to. `never`: it never breaks even."""
 
     key: Key
@@ -29,7 +29,7 @@ class Line:
     never: bool
 
 
-def lines_of(found: Reckoned, waiting: frozenset[Key]) -> list[Line]:
+def lines_of(found: LedgerEstimate, waiting: frozenset[Key]) -> list[LedgerLine]:
     """A line for each operation that changes what is sent, and one for all that is staged."""
     lines = [
         line_of(row, found.prices, waits=row.operation in waiting)
@@ -41,7 +41,7 @@ def lines_of(found: Reckoned, waiting: frozenset[Key]) -> list[Line]:
     return lines
 
 
-def note_of(found: Reckoned) -> str:
+def note_of(found: LedgerEstimate) -> str:
     """For whom the lines are estimated, and with which prices."""
     label, prices = PROVIDERS[found.provider].label, found.prices
     if not prices.model:
@@ -59,7 +59,9 @@ def note_of(found: Reckoned) -> str:
     return f"{text} (estimated: {', '.join(guessed)})." if guessed else f"{text}."
 
 
-def line_of(row: Row, prices: Prices, *, waits: bool = False, key: str = "") -> Line:
+def line_of(
+    row: LedgerRow, prices: Prices, *, waits: bool = False, key: str = ""
+) -> LedgerLine:
     """The line of one operation, or with `key` of several together."""
     parts = list(_parts(row.bill, prices))
     if row.seals:
@@ -68,7 +70,7 @@ def line_of(row: Row, prices: Prices, *, waits: bool = False, key: str = "") -> 
         parts.append(f"drops signed thinking from {answers}")
     text = ", ".join(parts)
     lead = "Together: " if key else "If applied: " if waits else ""
-    return Line(
+    return LedgerLine(
         key=row.operation or key,
         text=lead + text if lead else text[:1].upper() + text[1:],
         never=row.bill.turns is None,

@@ -12,7 +12,7 @@ from operations.domain.tree.key import Key, entry_number
 from operations.log.selectors import History
 from threads.models import Session
 
-from .services import Ledger, Row
+from .services import Ledger, LedgerRow
 
 
 class PricesOut(BaseModel):
@@ -143,7 +143,7 @@ def present_staged(
     }
 
 
-def present_bill(row: Row, prices: Prices) -> dict[str, Any]:
+def present_bill(row: LedgerRow, prices: Prices) -> dict[str, Any]:
     """What operations come to, as `BillOut` has it."""
     bill = row.bill
     once, per_turn = float(bill.once), float(bill.per_turn)
@@ -157,7 +157,7 @@ def present_bill(row: Row, prices: Prices) -> dict[str, Any]:
     }
 
 
-def _present_row(row: Row, found: Ledger, history: History) -> dict[str, Any]:
+def _present_row(row: LedgerRow, found: Ledger, history: History) -> dict[str, Any]:
     number = entry_number(row.operation or "") or 0
     return {
         "key": row.operation,

@@ -21,7 +21,7 @@ from operations.context.comparison import (
 from operations.context.model_catalog import Prices, prices_of
 from operations.context.provider_checks import stamp_of
 from operations.context.services import Context, ContextQuery, assemble_session
-from operations.domain.ledger.first_changes import Touch, laid_out, touched
+from operations.domain.ledger.first_changes import FirstChange, first_changes, layout_of
 from operations.domain.ledger.ledger import Bill, bill, clear_at_least
 from operations.domain.log.log import EditState
 from operations.domain.log.operation import Digest, Edit, Redact
@@ -46,7 +46,7 @@ PAID_IN = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class LedgerRow:
     """What one operation comes to, or several together (`operation` None)."""
 
     operation: Key | None
@@ -59,20 +59,20 @@ class Row:
     """Whether contexts were compared; else it was read off the thread."""
 
 
-_rows_kept: Cache[Sequence[Row]] = Cache(lambda rows: len(rows) + 1, MOST_ROWS)
+_rows_kept: Cache[Sequence[LedgerRow]] = Cache(lambda rows: len(rows) + 1, MOST_ROWS)
 
 
-class Reckoned(NamedTuple):
+class LedgerEstimate(NamedTuple):
     """The rows alone, and `together` what is staged."""
 
     provider: str
     model: str
     prices: Prices
-    rows: Sequence[Row]
-    together: Row | None
+    rows: Sequence[LedgerRow]
+    together: LedgerRow | None
 
 
-class Note(NamedTuple):
+class RuleNote(NamedTuple):
     """What a rule of docs/providers.md means for the figures."""
 
     rule: str
@@ -85,12 +85,12 @@ class Ledger:
 
     context: Context
     prices: Prices
-    total: Row | None
+    total: LedgerRow | None
     """All operations together, against the originals; None where it wasn't asked for."""
-    rows: Sequence[Row]
+    rows: Sequence[LedgerRow]
 
     @property
-    def notes(self) -> list[Note]:
+    def notes(self) -> list[RuleNote]:
         """What the provider's rules say besides."""
         return list(_notes(self))
 
@@ -105,7 +105,7 @@ def ledger(
     session = get_session(caller, session_id)
     context = assemble_session(session, query)
     prices = prices_of(context.provider, context.model)
-    rows: Sequence[Row]
+    rows: Sequence[LedgerRow]
     if operation:
         rows = [_exact(session, query, context, operation)]
     else:
@@ -115,10 +115,12 @@ def ledger(
     return Ledger(context=context, prices=prices, total=total, rows=rows)
 
 
-def reckon(session: Session, staged: Sequence[Key] = ()) -> Reckoned:
+def estimate(session: Session, staged: Sequence[Key] = ()) -> LedgerEstimate:
     """What the drawer says of a session, and of what is staged; kept for as long as it holds."""
-    name = f"ledger:{stamp_of(session)}:{sha256(' '.join(staged).encode()).hexdigest()}"
-    found: Reckoned | None = cache.get(name)
+    name = (
+        f"estimate:{stamp_of(session)}:{sha256(' '.join(staged).encode()).hexdigest()}"
+    )
+    found: LedgerEstimate | None = cache.get(name)
     if found is None:
         context = assemble_session(session, ContextQuery())
         prices = prices_of(context.provider, context.model)
@@ -126,7 +128,7 @@ def reckon(session: Session, staged: Sequence[Key] = ()) -> Reckoned:
         together = (
             _together(session, ContextQuery(), context, staged) if staged else None
         )
-        found = Reckoned(context.provider, context.model, prices, rows, together)
+        found = LedgerEstimate(context.provider, context.model, prices, rows, together)
         cache.set(name, found, _SECONDS)
     return found
 
@@ -143,15 +145,15 @@ def ledger_with(
 
 def _together(
     session: Session, query: ContextQuery, context: Context, operations: Sequence[Key]
-) -> Row:
+) -> LedgerRow:
     return compare(context, context_with(session, query, operations))
 
 
-def compare(before: Context, after: Context, operation: Key | None = None) -> Row:
+def compare(before: Context, after: Context, operation: Key | None = None) -> LedgerRow:
     """What comes of a context that is sent in the place of another."""
     change = earliest(before, after)
     tariff = prices_of(after.provider, after.model).tariff
-    return Row(
+    return LedgerRow(
         operation=operation,
         bill=bill(before.sent, after.sent, change and change.tokens, tariff),
         first=change and change.key,
@@ -160,7 +162,9 @@ def compare(before: Context, after: Context, operation: Key | None = None) -> Ro
     )
 
 
-def rows_of(session: Session, query: ContextQuery, context: Context) -> Sequence[Row]:
+def rows_of(
+    session: Session, query: ContextQuery, context: Context
+) -> Sequence[LedgerRow]:
     """A row for each operation that applies or waits, read off the thread."""
     known = _rows_kept.get(context.version) if context.version else None
     if known is not None:
@@ -173,16 +177,18 @@ def rows_of(session: Session, query: ContextQuery, context: Context) -> Sequence
     ]
     cut = any(step.left_out for step in context.steps if step.name in _CUTS)
     layers, messages = context.assembly.layers, context.built.messages
-    layout = laid_out(thread, layers, messages)
-    found = list(touched(thread, layout, applied, cut=cut))
+    layout = layout_of(thread, layers, messages)
+    found = list(first_changes(thread, layout, applied, cut=cut))
     rows = _rows(context, found, waits=False)
     if waiting:
         keys = {
             entry_key(number): _frame(context, edits[number].edit) for number in waiting
         }
         tried = thread_with(session, query, keys)
-        layout = laid_out(tried, layers, messages, waiting=keys)
-        rows += _rows(context, touched(tried, layout, waiting, cut=cut), waits=True)
+        layout = layout_of(tried, layers, messages, waiting=keys)
+        rows += _rows(
+            context, first_changes(tried, layout, waiting, cut=cut), waits=True
+        )
     rows.sort(key=lambda row: entry_number(row.operation or "") or 0)
     if context.version:
         _rows_kept.keep(context.version, rows)
@@ -199,12 +205,12 @@ def _frame(context: Context, edit: Edit) -> int:
     return count((Text(SUMMARY.format(words)),)) - count((Text(words),))
 
 
-def _notes(found: Ledger) -> Iterator[Note]:
+def _notes(found: Ledger) -> Iterator[RuleNote]:
     """Rules R8, R17 and R18 of docs/ledger.md, where they bear on the figures."""
     context, tariff = found.context, found.prices.tariff
     rows = [*([found.total] if found.total else []), *found.rows]
     if any(row.seals for row in rows):
-        yield Note(
+        yield RuleNote(
             "R8",
             "Signed thinking after the first change is left out of every later request, so the"
             " prefix is rewritten only once.",
@@ -215,12 +221,12 @@ def _notes(found: Ledger) -> Iterator[Note]:
             if tariff.minimum is None
             else f"Nothing is cached below {tariff.minimum:,} tokens."
         )
-        yield Note("R17", why)
+        yield RuleNote("R17", why)
     prefix = _before_results(context)
     if context.provider == "anthropic" and prefix is not None:
         least = clear_at_least(context.sent, prefix, PAID_IN, tariff)
         if least is not None:
-            yield Note(
+            yield RuleNote(
                 "R18",
                 f"Claude's own clearing of old results breaks the cache from"
                 f" {prefix:,} tokens on: it pays within {PAID_IN} turns with a"
@@ -238,7 +244,9 @@ def _before_results(context: Context) -> int | None:
     return None
 
 
-def _rows(context: Context, found: Iterable[Touch], *, waits: bool) -> list[Row]:
+def _rows(
+    context: Context, found: Iterable[FirstChange], *, waits: bool
+) -> list[LedgerRow]:
     """The rows of what operations touch: of those that apply, or of those that wait."""
     found = list(found)
     tariff = prices_of(context.provider, context.model).tariff
@@ -249,7 +257,7 @@ def _rows(context: Context, found: Iterable[Touch], *, waits: bool) -> list[Row]
         after = context.sent - touch.saved if waits else context.sent
         prefix = None if touch.key is None else touch.tokens
         rows.append(
-            Row(
+            LedgerRow(
                 operation=touch.operation,
                 bill=bill(before, after, prefix, tariff),
                 first=touch.key,
@@ -262,7 +270,7 @@ def _rows(context: Context, found: Iterable[Touch], *, waits: bool) -> list[Row]
 
 def _exact(
     session: Session, query: ContextQuery, context: Context, operation: Key
-) -> Row:
+) -> LedgerRow:
     """The row of one operation: left out where it applies, tried out where it doesn't."""
     number = entry_number(operation) or 0
     recorded = load_history(session).log.edits.get(number)

@@ -14,7 +14,7 @@ from operations.log.selectors import load_thread
 from threads.store.selectors import get_session
 
 from .page import lines_of, note_of
-from .services import reckon
+from .services import estimate
 
 
 @require_safe
@@ -27,7 +27,7 @@ def lines(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     session = get_session(caller, session_id)
     if session.message_count > MOST_UNASKED and not request.GET.get("asked"):
         return render(request, "operations/ledger/ledger.html", {"may_ask": True})
-    found = reckon(session, staged_keys(session, caller))
+    found = estimate(session, staged_keys(session, caller))
     waiting = frozenset(
         report.key
         for report in load_thread(session).operations

@@ -104,14 +104,14 @@ class MessageReader:
         )
 
 
-class _Kept(NamedTuple):
+class _CachedTexts(NamedTuple):
     """The originals of a session, from the first, under the purges that there were."""
 
     purged: frozenset[Key]
     texts: list[MessageText]
 
 
-_kept: Cache[_Kept] = Cache(lambda kept: len(kept.texts), MOST)
+_kept: Cache[_CachedTexts] = Cache(lambda kept: len(kept.texts), MOST)
 
 
 def _originals(session: Session, indexes: set[int]) -> Mapping[int, MessageText]:
@@ -122,14 +122,14 @@ def _originals(session: Session, indexes: set[int]) -> Mapping[int, MessageText]
     # Within a transaction nothing is kept yet, so the session's own row holds it meanwhile.
     kept = getattr(session, _HELD, None) or _kept.get(session.pk)
     if kept is None or kept.purged != purged:
-        kept = _Kept(purged, [])
+        kept = _CachedTexts(purged, [])
     end = max(indexes, default=-1) + 1
     if len(kept.texts) < end:
         if len(indexes) <= FEW:
             return _texts(load_recorded_at(session, indexes))
         rest = range(len(kept.texts), session.message_count)
         more = _texts(load_recorded_at(session, rest), keep=True)
-        kept = _Kept(purged, [*kept.texts, *more.values()])
+        kept = _CachedTexts(purged, [*kept.texts, *more.values()])
         _kept.keep(session.pk, kept)
         setattr(session, _HELD, kept)
     return {index: kept.texts[index] for index in indexes if index < len(kept.texts)}

@@ -36,7 +36,7 @@ class StateShown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class NotesPage:
     """A version of the scratchpad, drawn."""
 
     number: int
@@ -55,7 +55,7 @@ class Notebook:
     states: Sequence[StateShown]
     states_count: int
     scratchpad: Scratchpad
-    page: Page
+    page: NotesPage
     versions: Sequence[Scratchpad]
 
 
@@ -93,11 +93,11 @@ def _shown(thread: Thread, one: Versioned) -> StateShown:
     )
 
 
-def _page(session: Session, current: Scratchpad, version: int | None) -> Page:
+def _page(session: Session, current: Scratchpad, version: int | None) -> NotesPage:
     asked = current if version is None else load_scratchpad(session, version)
     html = render(Role.USER, (Text(asked.content),), counts=None)
     is_old = asked.number != current.number
-    return Page(
+    return NotesPage(
         number=asked.number,
         html=html,
         difference=render_difference(asked.content, current.content)

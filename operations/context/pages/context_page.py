@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from operations.context.services import Context, Range
+from operations.context.services import Context, GroupRange
 from operations.domain.context.step import Step
 from operations.domain.ledger.runs import Run, Side, runs
 from operations.domain.providers.request import Issue
 from operations.messages.names import Named, named, range_of
 
-from .request_page import Piece, pieces_of
+from .request_page import PagePiece, pieces_of
 
 AT_ONCE = 100
 """Messages on one page."""
@@ -36,7 +36,7 @@ class Sent:
 
     place: int
     role: str = ""
-    pieces: Sequence[Piece] = ()
+    pieces: Sequence[PagePiece] = ()
     origins: Sequence[Named] = ()
     side: Side = Side.BOTH
     alike: int = 0
@@ -103,7 +103,7 @@ def issues_of(context: Context) -> list[tuple[Issue, list[Named]]]:
     return [(issue, named(thread, issue.keys)) for issue in issues]
 
 
-def heaviest_of(context: Context) -> list[tuple[Range, str]]:
+def heaviest_of(context: Context) -> list[tuple[GroupRange, str]]:
     """The heaviest ranges, with their names."""
     return [
         (one, range_of(context.thread, one.first, one.last)) for one in context.heaviest

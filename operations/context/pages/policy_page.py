@@ -35,7 +35,7 @@ class Preset:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class PolicyChange:
     """A step under both policies; None: the policy has no such step."""
 
     name: str
@@ -56,7 +56,7 @@ class Shown:
     shown: int
     before: int
     after: int
-    changes: Sequence[Change]
+    changes: Sequence[PolicyChange]
     repaired: int
     repaired_before: int
     """How many rules of the provider had to be seen to."""
@@ -88,14 +88,14 @@ def effect_shown(effect: Effect) -> Shown:
     )
 
 
-def _changes(before: Context, after: Context) -> Iterator[Change]:
+def _changes(before: Context, after: Context) -> Iterator[PolicyChange]:
     old, new = _by_name(before), _by_name(after)
     for name, title in NAMES.items():
         was, is_now = old.get(name), new.get(name)
         if was is None and is_now is None:
             continue
         left_out = is_now.left_out if is_now else ()
-        yield Change(
+        yield PolicyChange(
             name=title,
             before=was.after if was else None,
             after=is_now.after if is_now else None,

@@ -24,7 +24,7 @@ _OBJECTS = ("input", "args", "arguments", "response", "json", "parameters")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PagePiece:
     """Something of a message: what it is, empty for plain words, and its text, maybe empty."""
 
     label: str
@@ -32,20 +32,20 @@ class Piece:
 
 
 @dataclass(slots=True)
-class _Read:
+class _RequestReading:
     """What an object holds: short values, and blocks."""
 
     facts: list[str] = field(default_factory=list)
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[PagePiece] = field(default_factory=list)
 
 
-def pieces_of(message: Mapping[str, Any]) -> list[Piece]:
+def pieces_of(message: Mapping[str, Any]) -> list[PagePiece]:
     """The pieces of a message of any provider's form."""
     return list(_headed("", _read(message)))
 
 
-def _read(given: Mapping[str, Any]) -> _Read:
-    found = _Read()
+def _read(given: Mapping[str, Any]) -> _RequestReading:
+    found = _RequestReading()
     for name, value in given.items():
         if name in _BESIDE or value in (None, "", [], {}):
             continue
@@ -53,7 +53,7 @@ def _read(given: Mapping[str, Any]) -> _Read:
             found.facts.append(f"{name} {visible(str(value))}")
         elif isinstance(value, str):
             found.pieces.append(
-                Piece("" if name in _WORDS else name, visible(_cut(value)))
+                PagePiece("" if name in _WORDS else name, visible(_cut(value)))
             )
         elif isinstance(value, list) and name not in _OBJECTS:
             for item in value:
@@ -63,28 +63,28 @@ def _read(given: Mapping[str, Any]) -> _Read:
             found.facts += inner.facts
             found.pieces += inner.pieces
         else:
-            found.pieces.append(Piece("", _written(value)))
+            found.pieces.append(PagePiece("", _written(value)))
     return found
 
 
-def _item(name: str, item: Any) -> Iterator[Piece]:
+def _item(name: str, item: Any) -> Iterator[PagePiece]:
     """A part of a list: of words their text, of others what they are, and their blocks."""
     if isinstance(item, str):
-        yield Piece("", visible(item))
+        yield PagePiece("", visible(item))
     elif not isinstance(item, dict):
-        yield Piece(name, _written(item))
+        yield PagePiece(name, _written(item))
     elif _is_text(item):
-        yield Piece("", visible(item["text"]))
+        yield PagePiece("", visible(item["text"]))
     else:
         kind = item.get("type")
         label = kind if isinstance(kind, str) else next(iter(item), name)
         yield from _headed(visible(str(label)), _read(item))
 
 
-def _headed(label: str, read: _Read) -> Iterator[Piece]:
+def _headed(label: str, read: _RequestReading) -> Iterator[PagePiece]:
     """The blocks, the line above the first of them; the line alone where there are none."""
     line = ": ".join(part for part in (label, ", ".join(read.facts)) if part)
-    first, *others = read.pieces or [Piece("", "")]
+    first, *others = read.pieces or [PagePiece("", "")]
     named = ", ".join(part for part in (line, first.label) if part)
     if named or first.text:
         yield replace(first, label=named)

@@ -1,4 +1,4 @@
-"""Laying the messages that a client sends along the originals of a session.
+"""Aligns the messages that a client sends with the originals of a session.
 
 By digest, message by message. Where digests differ, the messages may still say the same: a
 provider's form cuts a conversation into messages in its own way, and leaves out what it has

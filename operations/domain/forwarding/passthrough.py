@@ -44,7 +44,7 @@ def with_own(
     """A compiled request, in which the client's own messages stand wherever nothing touches them.
 
     `layers` and `messages` are what it was compiled of, `given` and `system` the client's
-    request, laid along the originals by `units`. A message that a rule of the provider repairs
+    request, aligned with the originals by `units`. A message that a rule of the provider repairs
     for its own sake (`Issue.is_own`) passes too: its client sends it so.
     """
     prompt = next((layer for layer in layers if layer.name == PROMPT), None)
@@ -110,21 +110,21 @@ def pass_through(
     origins: Sequence[Collection[Key]],
     units: Sequence[Unit],
     given: Sequence[Form | None],
-    touched: Callable[[Key], bool],
+    is_changed: Callable[[Key], bool],
 ) -> Passed:
-    """The compiled messages, with the client's own where nothing of them is touched.
+    """The compiled messages, with the client's own where nothing of them is changed.
 
-    `origins` are those of the compiled messages, `units` lay the client's messages (`given`)
-    along the originals.
+    `origins` are those of the compiled messages, `units` align the client's messages (`given`)
+    with the originals.
     """
-    laid, place = _Laid(units, touched), 0
+    originals, place = _OriginalUnits(units, is_changed), 0
     sent: list[Form] = []
     kept: set[Key] = set()
     while place < len(messages):
-        if (unit := laid.alone(origins, place)) is not None:
+        if (unit := originals.alone(origins, place)) is not None:
             starts, end = [unit], place + 1
-        elif (run := _run(origins, place, laid.whole)) is not None and (
-            starts := laid.of(run.keys)
+        elif (run := _run(origins, place, originals.whole)) is not None and (
+            starts := originals.of(run.keys)
         ):
             end = run.end
         else:
@@ -138,12 +138,14 @@ def pass_through(
     return Passed(sent, frozenset(kept))
 
 
-class _Laid:
+class _OriginalUnits:
     """The units of the originals, and which of these must be compiled."""
 
-    def __init__(self, units: Sequence[Unit], touched: Callable[[Key], bool]) -> None:
+    def __init__(
+        self, units: Sequence[Unit], is_changed: Callable[[Key], bool]
+    ) -> None:
         self._units = [unit for unit in units for _ in range(unit.first, unit.last)]
-        self._touched = touched
+        self._is_changed = is_changed
 
     def alone(self, origins: Sequence[Collection[Key]], place: int) -> Unit | None:
         """The unit of an original that is one compiled message, as most are; else None."""
@@ -164,7 +166,7 @@ class _Laid:
             if unit is None:
                 return frozenset()
             found.update(map(original_key, range(unit.first, unit.last)))
-        return frozenset() if any(map(self._touched, found)) else frozenset(found)
+        return frozenset() if any(map(self._is_changed, found)) else frozenset(found)
 
     def of(self, keys: Sequence[Key]) -> list[Unit]:
         """The units of originals that may all go out as given, in the order of these.
@@ -184,7 +186,7 @@ class _Laid:
     def _unit(self, key: Key) -> Unit | None:
         """The unit of an original that may go out as it was given; None for all others."""
         index = original_index(key)
-        if index is None or index >= len(self._units) or self._touched(key):
+        if index is None or index >= len(self._units) or self._is_changed(key):
             return None
         unit = self._units[index]
         return unit if unit.as_given else None

@@ -15,7 +15,7 @@ Raw = bytes | bytearray | memoryview
 """The bytes of one message."""
 
 
-class Run(NamedTuple):
+class GivenRun(NamedTuple):
     """The client's messages from one place to another, half-open."""
 
     start: int
@@ -26,7 +26,7 @@ class Run(NamedTuple):
 class Splice:
     """Messages that go out: some of the client's, and ready ones."""
 
-    pieces: tuple[Run | bytes, ...]
+    pieces: tuple[GivenRun | bytes, ...]
 
     def of(self, given: Sequence[Raw], *, before: bytes, behind: bytes) -> bytes:
         """The messages with a comma between them, given the client's, and what is around them."""
@@ -62,8 +62,8 @@ def splice(
 
 def _pieces(
     messages: Sequence[Form], places: dict[int, int], write: Callable[[Form], bytes]
-) -> Iterator[Run | bytes]:
-    run: Run | None = None
+) -> Iterator[GivenRun | bytes]:
+    run: GivenRun | None = None
     for form in messages:
         place = places.get(id(form))
         if run is not None and place == run.end:
@@ -71,7 +71,7 @@ def _pieces(
             continue
         if run is not None:
             yield run
-        run = None if place is None else Run(place, place + 1)
+        run = None if place is None else GivenRun(place, place + 1)
         if place is None:
             yield write(form)
     if run is not None:

@@ -23,7 +23,7 @@ _Standing = tuple[Key, Sequence[EffectiveMessage]]
 """A node at the top, and what the model sees of it."""
 
 
-class Touch(NamedTuple):
+class FirstChange(NamedTuple):
     """What one operation does to what is sent; `key` None: nothing."""
 
     operation: Key
@@ -47,7 +47,7 @@ class Layout:
     """By node: the tokens that the request has of what an operation made, beyond its words."""
 
 
-def laid_out(
+def layout_of(
     thread: Thread,
     layers: Sequence[Layer],
     messages: Iterable[Outgoing],
@@ -82,9 +82,9 @@ def laid_out(
     )
 
 
-def touched(
+def first_changes(
     thread: Thread, layout: Layout, numbers: Iterable[int], *, cut: bool = False
-) -> Iterator[Touch]:
+) -> Iterator[FirstChange]:
     """What each of these operations does; `cut`: a window or a slice left messages out."""
     moves: Mapping[Key, list[Moved]] = {
         key: list(moved)
@@ -99,11 +99,11 @@ def touched(
             places += _moved(thread, edit, moves[key]) if key in moves else ()
         position = min((place for place, _ in places), default=None)
         if position is None or (cut and position in layout.left_out):
-            yield Touch(key)
+            yield FirstChange(key)
             continue
         node = thread.keys[min(position, thread.total - 1)]
         saved = sum(saved for _, saved in places)
-        yield Touch(key, node, layout.before[position], saved)
+        yield FirstChange(key, node, layout.before[position], saved)
 
 
 def _places(

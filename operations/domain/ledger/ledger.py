@@ -55,7 +55,7 @@ class Tariff:
         return tokens * (price.read if self.kept(tokens) else price.input)
 
 
-class Piece(NamedTuple):
+class PromptPiece(NamedTuple):
     """A layer or a message on its way: `identity` is equal only where nothing is changed."""
 
     key: Key
@@ -63,7 +63,7 @@ class Piece(NamedTuple):
     tokens: int
 
 
-class Change(NamedTuple):
+class PrefixChange(NamedTuple):
     """The earliest place at which one request differs from another."""
 
     key: Key
@@ -107,12 +107,14 @@ class Bill:
         return None if self.per_turn < 0 or self.once > 0 else 0
 
 
-def first_change(before: Iterable[Piece], after: Iterable[Piece]) -> Change | None:
+def first_change(
+    before: Iterable[PromptPiece], after: Iterable[PromptPiece]
+) -> PrefixChange | None:
     """Where one request begins to differ from another; None where they are the same."""
     tokens = 0
     for old, new in zip_longest(before, after):
         if old != new:
-            return Change((new or old).key, tokens)
+            return PrefixChange((new or old).key, tokens)
         tokens += new.tokens
     return None
 

@@ -25,7 +25,7 @@ PAGE = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class JournalLine:
     """One entry: see `log.html`."""
 
     key: Key
@@ -35,7 +35,9 @@ class Line:
     time: datetime
 
 
-def journal_of(operations: Operations, *, before: int | None = None) -> list[Line]:
+def journal_of(
+    operations: Operations, *, before: int | None = None
+) -> list[JournalLine]:
     """The `PAGE` entries with numbers under `before`, newest first; None: the newest of all."""
     entries: Sequence[Entry] = operations.thread.log.entries
     end = len(entries) if before is None else max(0, min(before - 1, len(entries)))
@@ -45,9 +47,9 @@ def journal_of(operations: Operations, *, before: int | None = None) -> list[Lin
     ]
 
 
-def _line(operations: Operations, entry: Entry) -> Line:
+def _line(operations: Operations, entry: Entry) -> JournalLine:
     row = operations.history.rows[entry.number]
-    return Line(
+    return JournalLine(
         key=f"o{entry.number}",
         word=word_of(entry.operation.kind),
         sentence=_sentence(operations, entry),

@@ -18,7 +18,7 @@ from threads.rendering.message import render_difference
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class VersionItem:
     """One version; the first stands whole, for it differs from nothing."""
 
     number: int
@@ -27,7 +27,7 @@ class Version:
     html: SafeString
 
 
-def versions_of(operations: Operations, key: Key) -> list[Version]:
+def versions_of(operations: Operations, key: Key) -> list[VersionItem]:
     """The versions that are in force, newest first."""
     versions, before = [], ""
     for number, (entry, edit) in enumerate(_wordings(operations, key), start=1):
@@ -35,7 +35,7 @@ def versions_of(operations: Operations, key: Key) -> list[Version]:
         text = "\n\n".join(words_of(message.parts) for message in messages_of(edit))
         html = render_difference(before if number > 1 else text, text)
         before = text
-        versions.append(Version(number, author_of(row), row.created_at, html))
+        versions.append(VersionItem(number, author_of(row), row.created_at, html))
     return versions[::-1]
 
 

@@ -35,7 +35,7 @@ class Range(NamedTuple):
     end: int
 
 
-class Splice(NamedTuple):
+class RowSplice(NamedTuple):
     """From `place` in the old view on, `removed` rows went and `added` came."""
 
     place: int
@@ -66,7 +66,7 @@ class Patch:
 
     look: Look
     swaps: Swaps
-    splices: list[Splice]
+    splices: list[RowSplice]
 
     @property
     def reloads(self) -> bool:
@@ -114,18 +114,18 @@ def patch_of(old: Look, new: Look, loaded: Iterable[Range]) -> Patch:
     return Patch(look=new, swaps=swaps, splices=splices)
 
 
-def splices_of(old: Look, new: Look) -> list[Splice]:
+def splices_of(old: Look, new: Look) -> list[RowSplice]:
     """How the places of one look become those of another, ascending."""
     if old.view is View.ORIGINAL:
         added = new.total - old.total
-        return [Splice(old.total, 0, added)] if added else []
+        return [RowSplice(old.total, 0, added)] if added else []
     change = difference(old.thread, new.thread)
-    events = [Splice(old.place(key), _width(old, key), 0) for key in change.removed]
+    events = [RowSplice(old.place(key), _width(old, key), 0) for key in change.removed]
     for run in change.inserted:
         place = old.place(run.after) + _width(old, run.after) if run.after else 0
-        events.append(Splice(place, 0, sum(_width(new, key) for key in run.keys)))
+        events.append(RowSplice(place, 0, sum(_width(new, key) for key in run.keys)))
     events += [
-        Splice(old.place(key), _width(old, key), _width(new, key))
+        RowSplice(old.place(key), _width(old, key), _width(new, key))
         for key in change.changed
         if _width(old, key) != _width(new, key)
     ]
@@ -146,16 +146,16 @@ def merged(loaded: Iterable[Range], total: int) -> list[Range]:
     return found
 
 
-def _joined(events: Sequence[Splice]) -> list[Splice]:
-    splices: list[Splice] = []
+def _joined(events: Sequence[RowSplice]) -> list[RowSplice]:
+    splices: list[RowSplice] = []
     for place, removed, added in events:
         if splices and splices[-1].place + splices[-1].removed == place:
             last = splices.pop()
             splices.append(
-                Splice(last.place, last.removed + removed, last.added + added)
+                RowSplice(last.place, last.removed + removed, last.added + added)
             )
         else:
-            splices.append(Splice(place, removed, added))
+            splices.append(RowSplice(place, removed, added))
     return splices
 
 
@@ -167,7 +167,7 @@ def _width(look: Look, key: Key) -> int:
 
 
 def _compare(
-    old: Look, new: Look, stretch: Range, splices: Sequence[Splice], swaps: Swaps
+    old: Look, new: Look, stretch: Range, splices: Sequence[RowSplice], swaps: Swaps
 ) -> None:
     before = articles_at(old, stretch.start, stretch.end - stretch.start)
     start, end = _now(stretch.start, splices), _now(stretch.end, splices, behind=True)
@@ -209,7 +209,7 @@ def _where(before: str, first: str, start: int) -> str:
     return f"beforebegin:#{first}" if first and start else f"afterbegin:{_TOP}"
 
 
-def _now(place: int, splices: Iterable[Splice], *, behind: bool = False) -> int:
+def _now(place: int, splices: Iterable[RowSplice], *, behind: bool = False) -> int:
     """Where an old place is now; `behind`: what was added at the very place comes before it."""
     now = place
     for splice in splices:

@@ -37,7 +37,7 @@ def ledger(client: Client, session_id: str, *, expect: int = 200, **query: Any) 
     return get(client, f"/api/sessions/{session_id}/ledger", expect=expect, **query)
 
 
-def test_the_figures_are_those_that_a_hand_reckons(
+def test_the_figures_are_those_that_a_hand_estimates(
     agent: Client, session_id: str
 ) -> None:
     operate(agent, session_id, "digest", range=[21, 30], summary="Ten of them.")
@@ -124,7 +124,7 @@ def test_what_waits_or_is_off_shows_what_would_come_of_it(
     assert [row["key"] for row in ledger(agent, session_id)["operations"]] == ["o2"]
 
 
-def test_a_redaction_is_reckoned_without_showing_what_it_masks(
+def test_a_redaction_is_estimated_without_showing_what_it_masks(
     agent: Client, session_id: str
 ) -> None:
     patterns = [{"start": TEXTS[9][:100], "all": True}]

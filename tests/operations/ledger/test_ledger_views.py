@@ -9,7 +9,7 @@ from operations.context.model_catalog import Prices, prices_of
 from operations.context.services import assemble_session
 from operations.domain.ledger.ledger import Price, Tariff, bill
 from operations.ledger.page import dollars, line_of, note_of
-from operations.ledger.services import Reckoned, Row
+from operations.ledger.services import LedgerEstimate, LedgerRow
 from tests.operations.conftest import Page
 
 SONNET = Price(*(Fraction(text) / 1_000_000 for text in ("3", "3.75", "0.3")))
@@ -22,7 +22,7 @@ KNOWN, UNKNOWN = (
 def said(
     before: int, after: int, prefix: int, prices: Prices = KNOWN, *seals: str
 ) -> str:
-    row = Row(
+    row = LedgerRow(
         operation="o1",
         bill=bill(before, after, prefix, TARIFF),
         first="m1",
@@ -72,11 +72,11 @@ def test_a_line_says_what_is_rewritten_saved_and_when_it_pays() -> None:
         ("mistral", "own", "the price of own is unknown, no caching is assumed."),
     ],
 )
-def test_the_drawer_says_with_which_prices_it_reckons(
+def test_the_drawer_says_with_which_prices_it_estimates(
     provider: str, model: str, note: str
 ) -> None:
     prices = prices_of(provider, model)
-    assert note in note_of(Reckoned(provider, model, prices, (), None))
+    assert note in note_of(LedgerEstimate(provider, model, prices, (), None))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_an_amount_has_two_digits_that_say_something(amount: str, text: str) -> 
     assert dollars(Fraction(amount)) == text
 
 
-def test_the_lines_are_reckoned_once_for_what_they_depend_on(page: Page) -> None:
+def test_the_lines_are_estimated_once_for_what_they_depend_on(page: Page) -> None:
     """As long as nothing changes, looking again costs no context."""
     page.edit("snip", targets="m10 m11")
     with patch(
@@ -107,7 +107,7 @@ def test_the_lines_are_reckoned_once_for_what_they_depend_on(page: Page) -> None
         assert made.call_count == 2
 
 
-def test_a_long_thread_is_reckoned_when_somebody_asks(page: Page) -> None:
+def test_a_long_thread_is_estimated_when_somebody_asks(page: Page) -> None:
     page.edit("snip", targets="m10 m11")
     with patch("operations.ledger.views.MOST_UNASKED", 10):
         first = page.get("ledger").content.decode()

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.forwarding.splice import Run, Splice, splice
+from operations.domain.forwarding.splice import GivenRun, Splice, splice
 from tests.operations.domain.thread.talks import FORMATS, conversations
 
 from .sending import Conversation
@@ -31,7 +31,7 @@ def test_runs_of_the_clients_messages_stand_between_ready_ones() -> None:
     )
 
     assert found.pieces == (
-        *(Run(0, 2), dump(made), Run(3, 5), Run(0, 1), dump(forms[5])),
+        *(GivenRun(0, 2), dump(made), GivenRun(3, 5), GivenRun(0, 1), dump(forms[5])),
     )
     assert found.of(
         [b"0", b"1", b"2", b"3", b"4", b"5"], before=b"[", behind=b"]"
@@ -42,7 +42,7 @@ def test_runs_of_the_clients_messages_stand_between_ready_ones() -> None:
 
 def test_the_system_beside_the_messages_is_none_of_them() -> None:
     form = {"content": "0"}
-    assert splice([form], [None, form], dump).pieces == (Run(1, 2),)
+    assert splice([form], [None, form], dump).pieces == (GivenRun(1, 2),)
 
 
 @settings(max_examples=60)
@@ -56,6 +56,6 @@ def test_spliced_messages_are_those_that_are_sent(
     found = splice(sent, body["messages"], dump)
 
     assert json.loads(found.of(given_raw, before=b"[", behind=b"]")) == sent
-    kept = [one for one in found.pieces if isinstance(one, Run)]
+    kept = [one for one in found.pieces if isinstance(one, GivenRun)]
     own = {id(form) for form in body["messages"]}
     assert sum(run.end - run.start for run in kept) == sum(id(f) in own for f in sent)

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.domain.ledger.first_changes import Touch, laid_out, touched
-from operations.domain.ledger.ledger import Piece, first_change
+from operations.domain.ledger.first_changes import FirstChange, first_changes, layout_of
+from operations.domain.ledger.ledger import PromptPiece, first_change
 from operations.domain.log.operation import (
     Digest,
     Edit,
@@ -43,13 +43,15 @@ def sent(thread: Thread) -> list[Outgoing]:
     ]
 
 
-def touches(found: Thread, **layout: object) -> list[Touch]:
+def touches(found: Thread, **layout: object) -> list[FirstChange]:
     numbers = found.log.edits
-    return list(touched(found, laid_out(found, (), sent(found), **layout), numbers))  # type: ignore[arg-type]
+    return list(
+        first_changes(found, layout_of(found, (), sent(found), **layout), numbers)
+    )  # type: ignore[arg-type]
 
 
-def pieces(found: Thread) -> list[Piece]:
-    return [Piece(one.key, one.tokens, one.tokens) for one in found.effective()]
+def pieces(found: Thread) -> list[PromptPiece]:
+    return [PromptPiece(one.key, one.tokens, one.tokens) for one in found.effective()]
 
 
 @st.composite
@@ -98,17 +100,20 @@ def test_what_changes_nothing_that_is_sent_touches_nothing() -> None:
         resequence("m3", "m2"),
     )
     by_key = {touch.operation: touch for touch in touches(found)}
-    assert by_key["o1"] == Touch("o1")
-    assert by_key["o2"] == Touch("o2")  # folded away by o3
-    assert by_key["o3"] == Touch("o3")
-    assert by_key["o4"] == Touch("o4", "o4", 20, 0)  # holds o3 and shows the same
-    assert by_key["o5"] == Touch("o5")  # reordered inside of what is folded
+    assert by_key["o1"] == FirstChange("o1")
+    assert by_key["o2"] == FirstChange("o2")  # folded away by o3
+    assert by_key["o3"] == FirstChange("o3")
+    assert by_key["o4"] == FirstChange("o4", "o4", 20, 0)  # holds o3 and shows the same
+    assert by_key["o5"] == FirstChange("o5")  # reordered inside of what is folded
 
 
 def test_a_message_that_an_operation_put_in_is_counted_as_it_reads() -> None:
     change = Replace(spans=(span("o1.0", 0, 3, "new", saved=2),))
     found = thread(4, insert("m1", "new"), change)
-    assert touches(found) == [Touch("o1", "o1.0", 20, -1), Touch("o2", "o1.0", 20, 2)]
+    assert touches(found) == [
+        FirstChange("o1", "o1.0", 20, -1),
+        FirstChange("o2", "o1.0", 20, 2),
+    ]
 
 
 def test_what_stands_before_the_history_stands_before_every_change() -> None:
@@ -117,21 +122,21 @@ def test_what_stands_before_the_history_stands_before_every_change() -> None:
         Layer(name="system", text="Be brief.", tokens=10, keys=("m0",)),
         Layer(name="scratchpad", text="Note", tokens=5),
     ]
-    layout = laid_out(found, layers, sent(found)[1:])
-    assert list(touched(found, layout, (1, 2))) == [
-        Touch("o1", "o1", 15, 20),
-        Touch("o2", "o2", 25, 17),
+    layout = layout_of(found, layers, sent(found)[1:])
+    assert list(first_changes(found, layout, (1, 2))) == [
+        FirstChange("o1", "o1", 15, 20),
+        FirstChange("o2", "o2", 25, 17),
     ]
 
 
 def test_what_a_window_left_out_costs_and_saves_nothing() -> None:
     found = thread(8, snip(1, 2), digest(3, 4), digest(6, 7))
     layers = [Layer(name="system", text="Be brief.", tokens=10, keys=("m0",))]
-    layout = laid_out(found, layers, sent(found)[2:])
-    assert list(touched(found, layout, (1, 2, 3), cut=True)) == [
-        Touch("o1"),
-        Touch("o2"),
-        Touch("o3", "o3", 20, 17),
+    layout = layout_of(found, layers, sent(found)[2:])
+    assert list(first_changes(found, layout, (1, 2, 3), cut=True)) == [
+        FirstChange("o1"),
+        FirstChange("o2"),
+        FirstChange("o3", "o3", 20, 17),
     ]
 
 
@@ -141,8 +146,8 @@ def test_of_what_waits_it_tells_what_would_come() -> None:
         10, digest(0, 1), proposal(snip(3, 4)), proposal(digest(0, 2)), assume={2, 3}
     )
     waiting = {entry_key(2): 0, entry_key(3): 0}
-    layout = laid_out(tried, (), sent(now), waiting=waiting)
-    assert list(touched(tried, layout, (2, 3))) == [
-        Touch("o2", "o2", 13, 20),
-        Touch("o3", "o3", 0, 10),
+    layout = layout_of(tried, (), sent(now), waiting=waiting)
+    assert list(first_changes(tried, layout, (2, 3))) == [
+        FirstChange("o2", "o2", 13, 20),
+        FirstChange("o3", "o3", 0, 10),
     ]

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operations.domain.ledger.ledger import (
-    Change,
-    Piece,
+    PrefixChange,
     Price,
+    PromptPiece,
     Tariff,
     bill,
     clear_at_least,
@@ -91,13 +91,15 @@ def test_the_least_that_a_provider_should_clear_just_pays() -> None:
 
 
 def test_the_earliest_change_is_found_with_the_tokens_before_it() -> None:
-    one, two, three = (Piece(f"m{n}", n, 10 * n) for n in (1, 2, 3))
+    one, two, three = (PromptPiece(f"m{n}", n, 10 * n) for n in (1, 2, 3))
     other = two._replace(identity="other")
     assert first_change([one, two], [one, two]) is None
-    assert first_change([one, two, three], [one, other, three]) == Change("m2", 10)
-    assert first_change([one, two, three], [one, three]) == Change("m3", 10)
-    assert first_change([one, two], [one, two, three]) == Change("m3", 30)
-    assert first_change([one, two], [one]) == Change("m2", 10)
+    assert first_change([one, two, three], [one, other, three]) == PrefixChange(
+        "m2", 10
+    )
+    assert first_change([one, two, three], [one, three]) == PrefixChange("m3", 10)
+    assert first_change([one, two], [one, two, three]) == PrefixChange("m3", 30)
+    assert first_change([one, two], [one]) == PrefixChange("m2", 10)
     assert first_change([], []) is None
 
 

@@ -11,7 +11,7 @@ from operations.domain.thread.replay import replay
 from operations.domain.tree.leaf import Leaf
 from operations.editor.rows.articles import Article, articles_at
 from operations.editor.rows.look import Look
-from operations.editor.rows.patch import Range, Splice, merged, patch_of, splices_of
+from operations.editor.rows.patch import Range, RowSplice, merged, patch_of, splices_of
 from operations.requests import View
 from tests.operations.support.builders import (
     digest,
@@ -133,7 +133,7 @@ def test_a_digest_takes_its_rows_out_and_puts_a_marker_behind_the_row_before() -
     assert [(where, rows(added)[0][0]) for where, added in patch.swaps.added] == [
         ("afterend:#n-m2", "n-o1")
     ]
-    assert patch.splices == [Splice(3, 3, 1)]
+    assert patch.splices == [RowSplice(3, 3, 1)]
 
 
 def test_what_comes_first_of_all_begins_the_first_section() -> None:
@@ -156,7 +156,7 @@ def test_rows_that_are_not_loaded_are_not_sent() -> None:
     new = look_at(replay(originals(400), log(digest(350, 355))))
     patch = patch_of(old, new, [Range(0, 100)])
     assert patch.swaps.rows == 0
-    assert patch.splices == [Splice(350, 6, 1)]
+    assert patch.splices == [RowSplice(350, 6, 1)]
 
 
 def test_a_section_that_is_replaced_whole_is_loaded_again() -> None:
@@ -177,7 +177,7 @@ def test_a_revise_of_one_message_into_three_takes_three_places_where_the_model_s
     )
     assert new.total == 7
     patch = patch_of(old, new, [Range(0, 5)])
-    assert patch.splices == [Splice(2, 1, 3)]
+    assert patch.splices == [RowSplice(2, 1, 3)]
     assert [row[0] for _, added in patch.swaps.added for row in rows(added)] == [
         "n-o1_0",
         "n-o1_1",
@@ -189,5 +189,5 @@ def test_the_original_view_only_ever_grows() -> None:
     old = look_at(replay(originals(5), log()), View.ORIGINAL)
     new = look_at(replay(originals(8), log(digest(0, 3))), View.ORIGINAL)
     patch = patch_of(old, new, [Range(0, 5)])
-    assert patch.splices == [Splice(5, 0, 3)]
+    assert patch.splices == [RowSplice(5, 0, 3)]
     assert not patch.swaps.removed

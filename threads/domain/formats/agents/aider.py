@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, text_lines
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.io.text_lines import TextLine
 from threads.domain.formats.kit.items import Item, Items
 from threads.domain.formats.kit.transcripts import at_least_one
@@ -99,19 +99,19 @@ def _transcript(file: BinaryIO, chat: Chat, seen: dict[str, int]) -> Transcript:
 def _items(file: BinaryIO, chat: Chat, warnings: list[Warning]) -> Iterator[Item]:
     """The passages of a conversation; blank lines end a user's, and nothing else."""
     kind, start, end, number = "", 0, 0, 0
-    for line in text_lines.lines(file, Span(chat.start, chat.end), chat.line):
+    for line in text_lines.lines(file, ByteSpan(chat.start, chat.end), chat.line):
         is_blank = not line.data.strip()
         found = kind if is_blank and kind != _USER else "" if is_blank else _kind(line)
         if found != kind:
-            yield from _passage(file, kind, Span(start, end), number, warnings)
+            yield from _passage(file, kind, ByteSpan(start, end), number, warnings)
             kind, start, number = found, line.span.start, line.number
         if not is_blank:
             end = line.span.end
-    yield from _passage(file, kind, Span(start, end), number, warnings)
+    yield from _passage(file, kind, ByteSpan(start, end), number, warnings)
 
 
 def _passage(
-    file: BinaryIO, kind: str, span: Span, line: int, warnings: list[Warning]
+    file: BinaryIO, kind: str, span: ByteSpan, line: int, warnings: list[Warning]
 ) -> Iterator[Item]:
     if not kind:
         return

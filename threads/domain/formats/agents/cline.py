@@ -20,7 +20,7 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Items, attempt, items_in
 from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import Sample
@@ -93,7 +93,7 @@ def _session(member: Member, folder: Folder) -> Gathered | None:
     if manifest:
         with manifest.open() as file:
             told = fields.mapping(
-                json_file.known_value(file, Span(0, manifest.size), [])
+                json_file.known_value(file, ByteSpan(0, manifest.size), [])
             )
     with member.open() as file:
         id_ = json_file.get(file, json_file.members(file, 0, []), "sessionId")

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, source
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.io.source import Line, Span
+from threads.domain.formats.io.source import ByteSpan, Line
 from threads.domain.formats.kit.items import Item, Items, attempt
 from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import Sample
@@ -41,10 +41,10 @@ class SessionNotes:
     words: str = ""
     """What a user wrote first, without what Copilot put around it."""
     model: str = ""
-    agents: dict[str, list[tuple[int, Span]]] = field(default_factory=dict)
+    agents: dict[str, list[tuple[int, ByteSpan]]] = field(default_factory=dict)
     begun: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What began each sub-agent: the data of `subagent.started`."""
-    assets: dict[str, Span] = field(default_factory=dict)
+    assets: dict[str, ByteSpan] = field(default_factory=dict)
     """The lines that hold pictures which several events show, by their ids."""
 
 
@@ -132,7 +132,7 @@ def _main(
 def _agent(
     file: BinaryIO,
     notes: SessionNotes,
-    lines: list[tuple[int, Span]],
+    lines: list[tuple[int, ByteSpan]],
     warnings: list[Warning],
 ) -> Iterator[Item]:
     """The events of one of its sub-agents."""

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, source
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.io.source import Line, Span
+from threads.domain.formats.io.source import ByteSpan, Line
 from threads.domain.formats.kit.items import Item, Items, attempt
 from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import Sample
@@ -103,7 +103,7 @@ class EntryTree:
     def row(self, place: int, warnings: list[Warning]) -> Element:
         """The value of an entry; `BROKEN` with one more warning where it can't be read."""
         number, start, end = self.spans[3 * place : 3 * place + 3]
-        span = Span(start, end)
+        span = ByteSpan(start, end)
         too_long = end - start > source.MAX_PIECE
         self.file.seek(start)
         data = None if too_long else self.file.read(end - start).strip()

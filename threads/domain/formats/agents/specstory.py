@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, text_lines
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.io.text_lines import TextLine
 from threads.domain.formats.kit.items import Item, Items
 from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
@@ -91,7 +91,7 @@ def _passage(
     file: BinaryIO, block: _Section, calls: "_Calls", warnings: list[Warning]
 ) -> Iterator[Item]:
     """The message of a block, then the results of the calls in it."""
-    span = Span(block.start, block.end)
+    span = ByteSpan(block.start, block.end)
     if block.heading is None:
         if block.end:
             yield Event("heading", span.record)

@@ -14,7 +14,7 @@ from posixpath import dirname, join, normpath
 
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
-from threads.domain.formats.io.source import MAX_PIECE, Span
+from threads.domain.formats.io.source import MAX_PIECE, ByteSpan
 from threads.domain.formats.kit.context_view import ContextView
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, digest
@@ -169,7 +169,7 @@ class Joined:
 
     folder: Folder
     names: tuple[str, ...]
-    span: Span | None = None
+    span: ByteSpan | None = None
     used: set[str] = field(default_factory=set)
     """The pictures and recordings that were found in the folder."""
     warnings: list[Warning] = field(default_factory=list)

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Members
-from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit.transcripts import first_messages, title_of
 from threads.domain.message import Message
 from threads.domain.part import File, Image, Part, ToolResult
@@ -35,7 +35,7 @@ class Steps:
     """The messages of one trajectory, step by step."""
 
     file: BinaryIO
-    span: Span
+    span: ByteSpan
     members: Members
     resolve: Resolve | None = None
     given: list[Warning] = field(default_factory=list)
@@ -127,7 +127,7 @@ def resolve_parts(parts: tuple[Part, ...], resolve: Resolve) -> tuple[Part, ...]
     return tuple(found(part) for part in parts)
 
 
-def open_steps(file: BinaryIO, span: Span, resolve: Resolve | None = None) -> Steps:
+def open_steps(file: BinaryIO, span: ByteSpan, resolve: Resolve | None = None) -> Steps:
     """The trajectory in the document at a place."""
     warnings: list[Warning] = []
     members = json_file.places(file, span, warnings)

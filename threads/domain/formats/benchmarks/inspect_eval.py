@@ -15,7 +15,7 @@ from typing import BinaryIO
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Opener, items_in, opened
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
@@ -45,7 +45,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
             for child in inspect_sample.elements(file, members.get("samples"), skipped)
         ]
     else:
-        run, spans = LogRun(), [Span(0, 0)]
+        run, spans = LogRun(), [ByteSpan(0, 0)]
     found = (
         transcript
         for span in spans

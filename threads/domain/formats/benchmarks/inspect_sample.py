@@ -7,7 +7,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_file
-from threads.domain.formats.io.source import Child, Span
+from threads.domain.formats.io.source import ByteSpan, Child
 from threads.domain.formats.kit.items import Item, ReadFile, others
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, ToolResult
@@ -44,7 +44,7 @@ class MessageNote(NamedTuple):
 
 
 UNTOLD = MessageNote(0, None, None)
-Members = dict[str, Span]
+Members = dict[str, ByteSpan]
 
 
 def reading(members: Members, run: LogRun) -> ReadFile:
@@ -92,7 +92,7 @@ def messages(
 
 
 def _message(
-    file: BinaryIO, span: Span, find: Find, warnings: list[Warning]
+    file: BinaryIO, span: ByteSpan, find: Find, warnings: list[Warning]
 ) -> Message | None:
     value = json_file.known_value(file, span, warnings)
     try:
@@ -161,7 +161,7 @@ def _finder(file: BinaryIO, members: Members) -> Find:
 
 
 def elements(
-    file: BinaryIO, span: Span | None, warnings: list[Warning]
+    file: BinaryIO, span: ByteSpan | None, warnings: list[Warning]
 ) -> Iterator[Child]:
     """The elements of a list; none where there is no list."""
     if span is not None and json_file.is_list(file, span):

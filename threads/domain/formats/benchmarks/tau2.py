@@ -15,7 +15,7 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Items, items_in
 from threads.domain.formats.kit.list_format import ListFormat, Values, each
 from threads.domain.formats.kit.transcripts import at_least_one
@@ -41,7 +41,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     Raises Invalid where none holds a message.
     """
     warnings: list[Warning] = []
-    [whole, *_] = [*json_file.objects(file, warnings), Span(0, 0)]
+    [whole, *_] = [*json_file.objects(file, warnings), ByteSpan(0, 0)]
     members = json_file.members(file, whole.start, warnings)
     if "simulations" not in members:
         items = Items(partial(_simulation, whole, [], file), warnings[:])
@@ -80,10 +80,12 @@ def _gathered(results: Member, inside: list[Member]) -> Gathered:
         model = _model(Values(file, json_file.members(file, 0, [])))
     found: list[Transcript] = []
     for member in inside:
-        read = partial(_simulation, Span(0, 0), [] if found else [whole])
+        read = partial(_simulation, ByteSpan(0, 0), [] if found else [whole])
         items = items_in(member.open, read)
         with member.open() as file:
-            made = _transcript(file, Span(0, 0), items, model=model, member=member.name)
+            made = _transcript(
+                file, ByteSpan(0, 0), items, model=model, member=member.name
+            )
         found += [made] if made else []
     return Gathered(found, frozenset({results.name, *(one.name for one in inside)}))
 
@@ -94,7 +96,7 @@ def _model(result: Values) -> str:
 
 
 def _transcript(
-    file: BinaryIO, span: Span, items: Items, **known: Any
+    file: BinaryIO, span: ByteSpan, items: Items, **known: Any
 ) -> Transcript | None:
     said = Values(file, json_file.members(file, span.start, []))
     made = SIMULATION.transcript(items, said, "")
@@ -106,7 +108,7 @@ def _known(said: Values, _file_name: str) -> dict[str, Any]:
 
 
 def _simulation(
-    span: Span, notes: list[Event], file: BinaryIO, warnings: list[Warning]
+    span: ByteSpan, notes: list[Event], file: BinaryIO, warnings: list[Warning]
 ) -> Iterator[Item]:
     """What a result says beside its simulations, and the simulation that stands here."""
     yield from notes

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from threads.domain.formats import blocks
 from threads.domain.formats.io import fields, source, windows
-from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit import record_graph
 from threads.domain.formats.kit.graph_branches import GraphBranches
 from threads.domain.part import JSON
@@ -71,7 +71,7 @@ class SessionIndex:
         add, warnings = self._add, self.warnings
         for number, start, end, value in windows.records(file):
             if value is BROKEN:
-                span = Span(start, end)
+                span = ByteSpan(start, end)
                 value = windows.read_again(file, number, span, warnings)
             add(number, start, end, value)
         self.graph.forget_names()
@@ -151,11 +151,13 @@ class SessionIndex:
         """
         if (held := self._held.pop(number, None)) is not None:
             return held
-        return self.window.rough_value(Span(self._starts[number], self._ends[number]))
+        return self.window.rough_value(
+            ByteSpan(self._starts[number], self._ends[number])
+        )
 
     def exact_value(self, number: int) -> JSON:
         """What a line says. Raises Invalid where it is nested too deep."""
-        return self.window.value(Span(self._starts[number], self._ends[number]))
+        return self.window.value(ByteSpan(self._starts[number], self._ends[number]))
 
     def place(self, number: int) -> str:
         """Where a line stands in the file, as a locator."""

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats.io import fields, source, windows
 from threads.domain.formats.io.json_text import MAX_DEPTH, is_exact
-from threads.domain.formats.io.source import BROKEN, Line, Span
+from threads.domain.formats.io.source import BROKEN, ByteSpan, Line
 from threads.domain.formats.kit.items import Item
 from threads.domain.formats.openai.items import (
     AssistantTurn,
@@ -91,7 +91,7 @@ class RolloutReading:
     def line(self) -> Line:
         """Where the line at hand is."""
         number, start, end = self.place
-        return Line(number, Span(start, end), None)
+        return Line(number, ByteSpan(start, end), None)
 
     def _take(self, value: JSON, place: str, *, is_branch: bool) -> None:
         kind, payload, type_ = opened(value)
@@ -241,7 +241,7 @@ class RolloutReading:
             yield from self._history(history, line)
             return
         for number, start, end in zip(*[iter(self.typed)] * 3, strict=True):
-            place = Line(number, Span(start, end), None)
+            place = Line(number, ByteSpan(start, end), None)
             value = source.read_span(self.file, place.span)
             yield from self._history([opened(value)[1]], place)
         words = fields.text(payload, "message") or "(no summary available)"

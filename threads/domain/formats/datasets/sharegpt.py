@@ -17,7 +17,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, json_text
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import (
     Item,
     Opener,
@@ -143,7 +143,7 @@ def _spelled(value: JSON) -> str:
 
 
 def _row(
-    file: BinaryIO, span: Span, opener: Opener, skipped: list[Warning]
+    file: BinaryIO, span: ByteSpan, opener: Opener, skipped: list[Warning]
 ) -> Transcript | None:
     """The conversation of a row; None where it holds no message."""
     row = fields.mapping(json_file.known_value(file, span, skipped))
@@ -166,7 +166,7 @@ def _row(
     )
 
 
-def _reading(row: Span) -> ReadFile:
+def _reading(row: ByteSpan) -> ReadFile:
     def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
         file, ids = json_file.in_memory(file, row), CallIds()
         members = {
@@ -192,7 +192,7 @@ def _reading(row: Span) -> ReadFile:
     return read
 
 
-def _system(file: BinaryIO, span: Span, warnings: list[Warning]) -> Iterator[Item]:
+def _system(file: BinaryIO, span: ByteSpan, warnings: list[Warning]) -> Iterator[Item]:
     words = json_file.known_value(file, span, warnings)
     if isinstance(words, str) and words:
         yield Message(role=Role.SYSTEM, parts=(Text(words),), records=(span.record,))

@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, text_lines
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Items
 from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import HEAD, Sample
@@ -89,10 +89,10 @@ def _items(
         found = None if fence else _heading(style, text)
         fence = _open(text, fence)
         if found is not None:
-            yield from _passage(file, heading, Span(start, end), number, warnings)
+            yield from _passage(file, heading, ByteSpan(start, end), number, warnings)
             heading, start, number = found, line.span.start, line.number
         end = line.span.end
-    yield from _passage(file, heading, Span(start, end), number, warnings)
+    yield from _passage(file, heading, ByteSpan(start, end), number, warnings)
 
 
 def _heading(style: re.Pattern[str], text: str) -> _Heading | None:
@@ -119,7 +119,7 @@ def _open(text: str, fence: str) -> str:
 def _passage(
     file: BinaryIO,
     heading: _Heading | None,
-    span: Span,
+    span: ByteSpan,
     line: int,
     warnings: list[Warning],
 ) -> Iterator[Item]:
@@ -129,7 +129,7 @@ def _passage(
             yield Event("preamble", span.record)
         return
     begin = min(span.start + heading.rest, span.end)
-    text = text_lines.words(file, Span(begin, span.end), line, warnings)
+    text = text_lines.words(file, ByteSpan(begin, span.end), line, warnings)
     if text is None:
         yield Event("unreadable", span.record)
         return

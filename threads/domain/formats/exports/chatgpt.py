@@ -15,7 +15,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.folder import Folder, Gathered, Member
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.branches import branches
 from threads.domain.formats.kit.items import Opener, items_in, opened
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
@@ -111,7 +111,7 @@ def _read(
 
 def _conversation(
     file: BinaryIO,
-    span: Span,
+    span: ByteSpan,
     opener: Opener,
     member: str,
     assets: Assets,

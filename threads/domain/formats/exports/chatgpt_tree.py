@@ -7,7 +7,7 @@ from sys import intern
 from typing import Any, BinaryIO, NamedTuple
 
 from threads.domain.formats.io import fields, json_file, source
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, ReadFile
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
@@ -43,9 +43,9 @@ class NodeTree:
     tools: list[str] = field(default_factory=list)
     """A call's recipient, a result's author."""
 
-    def span(self, node: int) -> Span:
+    def span(self, node: int) -> ByteSpan:
         """Where a node stands in the file."""
-        return Span(self.starts[node], self.ends[node])
+        return ByteSpan(self.starts[node], self.ends[node])
 
 
 class TreeIndex(NamedTuple):

@@ -14,7 +14,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.folder import Folder, Gathered, Member
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.branches import branches
 from threads.domain.formats.kit.items import Item, Opener, ReadFile, items_in, opened
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
@@ -40,7 +40,7 @@ class MessageIndex:
 
     ids: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
-    spans: list[Span] = field(default_factory=list)
+    spans: list[ByteSpan] = field(default_factory=list)
     runs: list[int] = field(default_factory=list)
     """How many messages of the API each one is; 0 where it says nothing."""
     words: list[str] = field(default_factory=list)
@@ -105,7 +105,7 @@ def _read(
 
 def _conversation(
     file: BinaryIO,
-    span: Span,
+    span: ByteSpan,
     opener: Opener,
     projects: dict[str, str],
     skipped: list[Warning],
@@ -141,7 +141,7 @@ def _leaf(said: dict[str, Any]) -> str:
 
 
 def _index(
-    file: BinaryIO, span: Span, said: dict[str, Any], skipped: list[Warning]
+    file: BinaryIO, span: ByteSpan, said: dict[str, Any], skipped: list[Warning]
 ) -> MessageIndex:
     """The messages of a conversation, by their places and their parents."""
     known = MessageIndex()
@@ -165,7 +165,9 @@ def _index(
     return known
 
 
-def _places(file: BinaryIO, span: Span, skipped: list[Warning]) -> Iterator[Span]:
+def _places(
+    file: BinaryIO, span: ByteSpan, skipped: list[Warning]
+) -> Iterator[ByteSpan]:
     """Where the messages of a conversation stand."""
     try:
         for child in source.children(file, span.start):

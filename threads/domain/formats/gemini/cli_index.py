@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.part import JSON
 from threads.domain.transcript import Event, Warning
 
@@ -25,7 +25,7 @@ class CliRecord:
 
     id: str
     type: str
-    spans: list[Span]
+    spans: list[ByteSpan]
     digest: bytes
     answers: tuple[str, ...] = ()
     """The ids of the calls that its content answers."""
@@ -38,7 +38,7 @@ class Checkpoint:
     """What the context is from here on."""
 
     entries: list[CliRecord]
-    span: Span
+    span: ByteSpan
 
 
 Step = CliRecord | Event | Checkpoint
@@ -76,7 +76,7 @@ class _IndexReader:
         self._file, self._index = file, index
         self._shown: dict[str, CliRecord] = {}
 
-    def line(self, value: JSON, span: Span) -> None:
+    def line(self, value: JSON, span: ByteSpan) -> None:
         """Take in a line."""
         if value is BROKEN:
             self._index.steps.append(Event("unreadable", span.record))
@@ -93,7 +93,7 @@ class _IndexReader:
                 Event(fields.text(value, "type") or "record", span.record)
             )
 
-    def _set(self, members: dict[str, Any], span: Span, within: str = "") -> None:
+    def _set(self, members: dict[str, Any], span: ByteSpan, within: str = "") -> None:
         """Members that a line sets; only for messages it is looked into again."""
         if "messages" in members:
             self.head(span, within)
@@ -101,7 +101,7 @@ class _IndexReader:
         self._index.about |= members
         self._index.steps.append(Event(within or "session", span.record))
 
-    def head(self, span: Span, within: str = "") -> None:
+    def head(self, span: ByteSpan, within: str = "") -> None:
         """Members that are set, among them perhaps the messages: then these are all there are."""
         members = json_file.places(self._file, span, self._index.warnings)
         if within:
@@ -134,7 +134,7 @@ class _IndexReader:
         before = self._shown.get(entry.id)
         return before if before and before.digest == entry.digest else entry
 
-    def _write(self, record: JSON, span: Span) -> None:
+    def _write(self, record: JSON, span: ByteSpan) -> None:
         entry = _entry(record, span)
         if (before := self._shown.get(entry.id)) is None:
             self._shown[entry.id] = entry
@@ -144,7 +144,7 @@ class _IndexReader:
         before.type, before.digest = entry.type, entry.digest
         before.answers = entry.answers
 
-    def _rewind(self, id_: str, span: Span) -> None:
+    def _rewind(self, id_: str, span: ByteSpan) -> None:
         """Take back a record and all behind it; of an unknown one, everything."""
         ids = list(self._shown)
         for gone in ids[ids.index(id_) if id_ in self._shown else 0 :]:
@@ -152,7 +152,7 @@ class _IndexReader:
         self._index.steps.append(Event("$rewindTo", span.record))
 
 
-def _entry(record: dict[str, Any], span: Span) -> CliRecord:
+def _entry(record: dict[str, Any], span: ByteSpan) -> CliRecord:
     type_ = fields.text(record, "type")
     said = [record.get(name) for name in ("type", "content", "toolCalls", "thoughts")]
     text = json.dumps(said, sort_keys=True)

@@ -15,7 +15,7 @@ from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element, Members
-from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit.transcripts import title_of, with_messages
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
@@ -123,7 +123,7 @@ class Contents:
 
     file: BinaryIO
     members: Members
-    replies: tuple[Span, ...] = ()
+    replies: tuple[ByteSpan, ...] = ()
     is_lines: bool = False
     given: list[Warning] = field(default_factory=list)
     """What was found before the items are read."""
@@ -212,10 +212,10 @@ def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[Contents]
             yield _envelope(file, span)
 
 
-def _envelope(file: BinaryIO, span: Span) -> Contents:
+def _envelope(file: BinaryIO, span: ByteSpan) -> Contents:
     """The conversation of a request, of a response, or of a log of both."""
     warnings: list[Warning] = []
-    members: dict[str | int, Span] = dict(json_file.places(file, span, warnings))
+    members: dict[str | int, ByteSpan] = dict(json_file.places(file, span, warnings))
     for outer in ("request", "config"):
         if outer in members:
             members |= json_file.places(file, members[outer], warnings)

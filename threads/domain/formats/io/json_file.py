@@ -15,13 +15,13 @@ from threads.domain.part import JSON
 from threads.domain.transcript import Warning
 
 from . import fields, json_text, source
-from .source import BROKEN, Child, Span
+from .source import BROKEN, ByteSpan, Child
 
 ROWS = 4
 """Lines by which JSON Lines are told from a document."""
 EMPTY = 4
 """Bytes of the longest value that says nothing: `null`."""
-Members = Mapping[str | int, Span]
+Members = Mapping[str | int, ByteSpan]
 """The places of an object's members by their names, or of a list's elements."""
 
 
@@ -29,7 +29,7 @@ class Element(NamedTuple):
     """A line of JSON Lines, or an element or member of a document: its value, or `BROKEN`."""
 
     value: JSON
-    span: Span
+    span: ByteSpan
     line: int | None = None
     at: Place = ()
     """How people call its place, where it has a name."""
@@ -56,13 +56,13 @@ def children(file: BinaryIO, start: int, warnings: list[Warning]) -> Iterator[Ch
 
 
 def places(
-    file: BinaryIO, span: Span, warnings: list[Warning]
-) -> dict[str | int, Span]:
+    file: BinaryIO, span: ByteSpan, warnings: list[Warning]
+) -> dict[str | int, ByteSpan]:
     """The places of a container's members, or of its elements by their numbers."""
     return {child.key: child.span for child in children(file, span.start, warnings)}
 
 
-def members(file: BinaryIO, start: int, warnings: list[Warning]) -> dict[str, Span]:
+def members(file: BinaryIO, start: int, warnings: list[Warning]) -> dict[str, ByteSpan]:
     """The places of an object's members; empty for another value."""
     found = children(file, start, warnings)
     return {key: span for key, span in found if isinstance(key, str)}
@@ -76,7 +76,7 @@ def elements(file: BinaryIO, start: int, warnings: list[Warning]) -> Iterator[El
 
 
 def named_elements(
-    file: BinaryIO, span: Span, at: Place, warnings: list[Warning]
+    file: BinaryIO, span: ByteSpan, at: Place, warnings: list[Warning]
 ) -> Iterator[Element]:
     """The elements of the list at a place, each with how people call its own."""
     for child in children(file, span.start, warnings):
@@ -84,7 +84,7 @@ def named_elements(
         yield Element(value(file, child.span, place, warnings), child.span, at=place)
 
 
-def is_list(file: BinaryIO, span: Span) -> bool:
+def is_list(file: BinaryIO, span: ByteSpan) -> bool:
     """Whether a list begins at a place."""
     file.seek(span.start)
     return file.read(1 << 10).lstrip().startswith(b"[")
@@ -93,7 +93,7 @@ def is_list(file: BinaryIO, span: Span) -> bool:
 # Values
 
 
-def element(file: BinaryIO, span: Span, warnings: list[Warning]) -> Element:
+def element(file: BinaryIO, span: ByteSpan, warnings: list[Warning]) -> Element:
     """What stands at a place; with `BROKEN` and one more warning where it can't be read."""
     try:
         return Element(source.read_span(file, span), span)
@@ -102,7 +102,7 @@ def element(file: BinaryIO, span: Span, warnings: list[Warning]) -> Element:
         return Element(BROKEN, span)
 
 
-def value(file: BinaryIO, span: Span, at: Place, warnings: list[Warning]) -> JSON:
+def value(file: BinaryIO, span: ByteSpan, at: Place, warnings: list[Warning]) -> JSON:
     """The value at a place, `at` for people; `BROKEN` and one more warning where it is none."""
     try:
         return source.read_span(file, span)
@@ -119,13 +119,13 @@ def member(
     return Element(value(file, span, at, warnings), span, at=at)
 
 
-def known_value(file: BinaryIO, span: Span, warnings: list[Warning]) -> JSON:
+def known_value(file: BinaryIO, span: ByteSpan, warnings: list[Warning]) -> JSON:
     """The value at a place; None and one more warning where it can't be read."""
     found = value(file, span, (), warnings)
     return None if found is BROKEN else found
 
 
-def get(file: BinaryIO, found: Mapping[str, Span] | Members, *names: str) -> JSON:
+def get(file: BinaryIO, found: Mapping[str, ByteSpan] | Members, *names: str) -> JSON:
     """The value of the first of these members that is there; None where it can't be read."""
     for name in names:
         if span := found.get(name):
@@ -186,25 +186,25 @@ def rows(file: BinaryIO, warnings: list[Warning]) -> Iterator[Element]:
     yield from found
 
 
-def whole(file: BinaryIO) -> Span:
+def whole(file: BinaryIO) -> ByteSpan:
     """The place of all that a file holds, a byte-order mark left out."""
     file.seek(0)
     start = len(json_text.BOM) if file.read(3) == json_text.BOM else 0
-    return Span(start, file.seek(0, SEEK_END))
+    return ByteSpan(start, file.seek(0, SEEK_END))
 
 
-def one_object(file: BinaryIO) -> Span | None:
+def one_object(file: BinaryIO) -> ByteSpan | None:
     """The place of the object that a file is; None where it holds several, or none."""
     if is_lines(file):
         found = list(islice(source.lines(file), 2))
         return found[0].span if len(found) == 1 else None
     for child in islice(children(file, 0, []), 1):
         if isinstance(child.key, str):
-            return Span(0, file.seek(0, SEEK_END))
+            return ByteSpan(0, file.seek(0, SEEK_END))
     return None
 
 
-def objects(file: BinaryIO, warnings: list[Warning]) -> list[Span]:
+def objects(file: BinaryIO, warnings: list[Warning]) -> list[ByteSpan]:
     """The places of the objects that a file holds: its lines, its elements, or itself."""
     if (one := one_object(file)) is not None:
         return [one]
@@ -215,7 +215,7 @@ def objects(file: BinaryIO, warnings: list[Warning]) -> list[Span]:
 
 def held_objects(
     file: BinaryIO, holder: str, warnings: list[Warning]
-) -> Iterator[Span]:
+) -> Iterator[ByteSpan]:
     """The same, also where the list stands in a member; a line that can't be read is left out."""
     file.seek(0)
     if file.read(source.CHUNK).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
@@ -231,10 +231,10 @@ def held_objects(
     if held is not None and is_list(file, held):
         yield from (child.span for child in children(file, held.start, warnings))
     elif found:
-        yield Span(0, found[-1].span.end + 1)
+        yield ByteSpan(0, found[-1].span.end + 1)
 
 
-def documents(file: BinaryIO, warnings: list[Warning]) -> Iterator[Span]:
+def documents(file: BinaryIO, warnings: list[Warning]) -> Iterator[ByteSpan]:
     """The places of a file's documents: itself, those in its list, or the objects on its lines."""
     place = whole(file)
     if is_lines(file, 2):
@@ -268,7 +268,7 @@ class _InMemory:
         return self._data[self._place - size : self._place]
 
 
-def in_memory(file: BinaryIO, span: Span) -> BinaryIO:
+def in_memory(file: BinaryIO, span: ByteSpan) -> BinaryIO:
     """A file that gives a piece of it out of memory; itself where the piece is too large."""
     if span.end - span.start > source.MAX_PIECE:
         return file

@@ -33,7 +33,7 @@ It always matches: at a string that the end cuts (its quote), or at the end.
 _STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 
 
-class Span(NamedTuple):
+class ByteSpan(NamedTuple):
     """A piece of a file: offsets in bytes, the end exclusive."""
 
     start: int
@@ -49,7 +49,7 @@ class Line(NamedTuple):
     """One line with words in it; `data` is None where it is longer than `MAX_PIECE`."""
 
     number: int
-    span: Span
+    span: ByteSpan
     data: bytes | None
 
 
@@ -57,11 +57,11 @@ class Child(NamedTuple):
     """A member of a JSON object (by its key) or an element of an array (by its index)."""
 
     key: str | int
-    span: Span
+    span: ByteSpan
 
 
 def lines(
-    source: BinaryIO, span: Span | None = None, number: int = 0
+    source: BinaryIO, span: ByteSpan | None = None, number: int = 0
 ) -> Iterator[Line]:
     """The lines of a file, or of a part of it that `number` lines come before.
 
@@ -83,7 +83,7 @@ def lines(
             whole = b"".join([*held, piece]) if held else piece
             words = whole.strip() if size <= MAX_PIECE else None
             if words is None or words:
-                yield Line(number, Span(start, start + size), words)
+                yield Line(number, ByteSpan(start, start + size), words)
             start, size, held = start + size, 0, []
         if not chunk:
             return
@@ -114,7 +114,7 @@ def read_line(line: Line, warnings: list[Warning]) -> JSON:
         return BROKEN
 
 
-def read_span(source: BinaryIO, span: Span) -> JSON:
+def read_span(source: BinaryIO, span: ByteSpan) -> JSON:
     """The JSON value of a piece. Raises Invalid, also where it is longer than `MAX_PIECE`."""
     if span.end - span.start > MAX_PIECE:
         raise too_long()
@@ -130,20 +130,20 @@ class Window:
         self._start = 0
         self._held = b""
 
-    def value(self, span: Span) -> JSON:
+    def value(self, span: ByteSpan) -> JSON:
         """The JSON value of a piece, as `read_span` gives it."""
         if span.end - span.start > MAX_PIECE:
             raise too_long()
         return json_text.parse(self.read(span).strip())
 
-    def rough_value(self, span: Span) -> JSON:
+    def rough_value(self, span: ByteSpan) -> JSON:
         """The same of a piece that could be read before; see `json_text.is_exact`."""
         try:
             return json_text.parse_roughly(self.read(span))
         except ValueError:  # orjson doesn't read it, or what stands around it
             return self.value(span)
 
-    def read(self, span: Span) -> bytes:
+    def read(self, span: ByteSpan) -> bytes:
         """The bytes of a piece."""
         begin = span.start - self._start
         if begin < 0 or span.end > self._start + len(self._held):
@@ -181,7 +181,7 @@ def children(source: BinaryIO, start: int = 0) -> Iterator[Child]:
         token, place = scanner.next()
         if token in (b",", b"]", b"}"):
             if begin is not None and (key is not None or opener == b"["):
-                yield Child(index if key is None else key, Span(begin, place))
+                yield Child(index if key is None else key, ByteSpan(begin, place))
             if token != b",":
                 return
             index, key, begin = index + 1, None, None
@@ -190,7 +190,7 @@ def children(source: BinaryIO, start: int = 0) -> Iterator[Child]:
         elif token != b":":
             begin = place if begin is None else begin
             if token in (b"[", b"{") and not scanner.leave():
-                yield Child(index if key is None else key, Span(begin, scanner.end))
+                yield Child(index if key is None else key, ByteSpan(begin, scanner.end))
                 raise truncated()
 
 

@@ -6,7 +6,7 @@ from typing import BinaryIO, NamedTuple
 from threads.domain.transcript import Warning
 
 from . import json_text, source
-from .source import Span
+from .source import ByteSpan
 
 KEPT = 4096
 """Bytes of a line that are looked at; what it says is read by its place."""
@@ -16,12 +16,12 @@ class TextLine(NamedTuple):
     """A line of text, its end included in `span`; `data` is its beginning, without the end."""
 
     number: int
-    span: Span
+    span: ByteSpan
     data: bytes
 
 
 def lines(
-    file: BinaryIO, span: Span | None = None, number: int = 0
+    file: BinaryIO, span: ByteSpan | None = None, number: int = 0
 ) -> Iterator[TextLine]:
     """The lines of a file, or of a part of it that `number` lines come before."""
     begin = offset = span.start if span else 0
@@ -38,14 +38,18 @@ def lines(
             number += 1
             size += len(piece) + 1
             data = (held + piece[:KEPT])[:KEPT].removesuffix(b"\r")
-            yield TextLine(number, Span(begin, begin + size), _unmarked(data, begin))
+            yield TextLine(
+                number, ByteSpan(begin, begin + size), _unmarked(data, begin)
+            )
             begin, size, held = begin + size, 0, b""
         size += len(rest)
         held = (held + rest[:KEPT])[:KEPT]
         if not chunk:
             break
     if size:
-        yield TextLine(number + 1, Span(begin, begin + size), _unmarked(held, begin))
+        yield TextLine(
+            number + 1, ByteSpan(begin, begin + size), _unmarked(held, begin)
+        )
 
 
 def _unmarked(data: bytes, begin: int) -> bytes:
@@ -53,7 +57,9 @@ def _unmarked(data: bytes, begin: int) -> bytes:
     return data if begin else data.removeprefix(json_text.BOM)
 
 
-def words(file: BinaryIO, span: Span, line: int, warnings: list[Warning]) -> str | None:
+def words(
+    file: BinaryIO, span: ByteSpan, line: int, warnings: list[Warning]
+) -> str | None:
     """The text of a passage, line ends as LF; None and one more warning where it is too long.
 
     What is no UTF-8 is replaced, and said in a warning.

@@ -18,7 +18,7 @@ from threads.domain.transcript import Warning
 
 from . import json_text, source
 from .json_text import parse_roughly
-from .source import BROKEN, Span
+from .source import BROKEN, ByteSpan
 
 Line = tuple[int, int, int, JSON]
 """Number (from 1), start, end and value of a line."""
@@ -100,7 +100,7 @@ def elements(file: BinaryIO, start: int = 0) -> Iterator[Element]:
 
 
 def read_again(
-    file: BinaryIO, number: int, span: Span, warnings: list[Warning]
+    file: BinaryIO, number: int, span: ByteSpan, warnings: list[Warning]
 ) -> JSON:
     """A line that `records` found broken: its value after all, or a warning that says why."""
     data = None

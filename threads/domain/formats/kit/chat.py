@@ -14,7 +14,7 @@ from itertools import chain, islice
 from typing import Any, BinaryIO
 
 from threads.domain.formats.io import fields, json_file, source
-from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message
 from threads.domain.transcript import Transcript, Warning
@@ -84,7 +84,9 @@ def _conversations(
             if line.value is not BROKEN:
                 yield from _envelope(file, dialect, line.span, skipped)
     elif not _is_list_of_envelopes(file):
-        yield from _envelope(file, dialect, Span(0, file.seek(0, SEEK_END)), skipped)
+        yield from _envelope(
+            file, dialect, ByteSpan(0, file.seek(0, SEEK_END)), skipped
+        )
     else:
         for child in source.children(file):
             yield from _envelope(file, dialect, child.span, skipped)
@@ -119,7 +121,7 @@ def _is_list_of_envelopes(file: BinaryIO) -> bool:
 
 
 def _envelope(
-    file: BinaryIO, dialect: ChatDialect, span: Span, skipped: list[Warning]
+    file: BinaryIO, dialect: ChatDialect, span: ByteSpan, skipped: list[Warning]
 ) -> Iterator[Envelope]:
     """The conversation in the container that begins here; none where it is no container."""
     warnings: list[Warning] = []
@@ -142,12 +144,12 @@ def _envelope(
 def _held(
     file: BinaryIO,
     dialect: ChatDialect,
-    span: Span,
-    members: dict[str | int, Span],
+    span: ByteSpan,
+    members: dict[str | int, ByteSpan],
     warnings: list[Warning],
 ) -> Iterator[Envelope]:
     """The conversation of an object with these members, wherever in it the messages stand."""
-    beside: dict[str | int, Span] = {}
+    beside: dict[str | int, ByteSpan] = {}
     for path in _holders(members):
         inner = {} if _is_open(members) else members
         for name in path:

@@ -8,7 +8,7 @@ from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats import blocks
 from threads.domain.formats.io import fields, json_file, json_text, source, windows
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Text
 from threads.domain.transcript import Event, Warning
@@ -70,10 +70,10 @@ class Lines:
         roles = _PLAIN.get(self.dialect.format, {})
         for number, start, end, value in windows.records(self.file):
             yield _plain(value, start, end, roles) or self._item(
-                value, number, Span(start, end)
+                value, number, ByteSpan(start, end)
             )
 
-    def _item(self, value: JSON, number: int, span: Span) -> Message | Event:
+    def _item(self, value: JSON, number: int, span: ByteSpan) -> Message | Event:
         """What a line says that is more than a role and a text, or broken."""
         if value is BROKEN or not json_text.is_exact(value):
             value = windows.read_again(self.file, number, span, self.warnings)
@@ -91,7 +91,7 @@ class Envelope:
 
     file: BinaryIO
     dialect: ChatDialect
-    members: Mapping[str | int, Span]
+    members: Mapping[str | int, ByteSpan]
     given: list[Warning] = field(default_factory=list)
     warnings: list[Warning] = field(default_factory=list)
 
@@ -139,12 +139,14 @@ class Envelope:
             begin = self.members[name].start
             for key, start, end, data in windows.elements(self.file, begin):
                 yield _plain(_roughly(data), start, end, roles) or self._message(
-                    (name, key), Span(start, end), data
+                    (name, key), ByteSpan(start, end), data
                 )
         except Invalid as error:
             self.warnings.append(_warning(error, (), None))
 
-    def _message(self, at: Place, span: Span, data: bytes | None) -> Message | Event:
+    def _message(
+        self, at: Place, span: ByteSpan, data: bytes | None
+    ) -> Message | Event:
         """What a piece of the list says that is more than a role and a text, or broken.
 
         `data` is None where it isn't read yet.

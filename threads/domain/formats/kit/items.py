@@ -8,7 +8,7 @@ from typing import BinaryIO
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import EMPTY, Element
-from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.message import Message
 from threads.domain.transcript import Compaction, Event, Warning
 
@@ -70,7 +70,8 @@ def attempt(
 
 
 def others(
-    members: Mapping[str, Span] | Mapping[str | int, Span], known: Container[str | int]
+    members: Mapping[str, ByteSpan] | Mapping[str | int, ByteSpan],
+    known: Container[str | int],
 ) -> Iterator[Event]:
     """Members of an object that are no messages, as events; what says nothing is left out."""
     for name, span in members.items():

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from threads.domain.formats.format import Format, Score
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.sample import Sample
 from threads.domain.part import JSON
 from threads.domain.transcript import Event, Transcript, Warning
@@ -32,7 +32,7 @@ class Values:
     """The values of an object's members by their names; None where there is none."""
 
     file: BinaryIO
-    members: Mapping[str, Span]
+    members: Mapping[str, ByteSpan]
 
     def __getitem__(self, name: str) -> JSON:
         return json_file.get(self.file, self.members, name)
@@ -83,7 +83,7 @@ class ListFormat:
     def read(self, file: BinaryIO, name: str) -> list[Transcript]:
         """One conversation an object. Raises Invalid where none holds a message."""
         broken: list[Warning] = []
-        whole = [Span(0, 0)]
+        whole = [ByteSpan(0, 0)]
         found: list[Transcript | None] = []
         for span in whole if self.is_whole else json_file.objects(file, broken):
             given = [] if found else broken[:]
@@ -103,7 +103,7 @@ class ListFormat:
         return replace(made, title=fields.one_line(self.title(values, made.title)))
 
     def items(
-        self, file: BinaryIO, members: Mapping[str, Span], warnings: list[Warning]
+        self, file: BinaryIO, members: Mapping[str, ByteSpan], warnings: list[Warning]
     ) -> Iterator[Item]:
         """The messages of an object, and its other members as events."""
         lists = [name for name in self.lists if name in members]
@@ -121,7 +121,7 @@ class ListFormat:
                 yield Event(name, span.record)
 
     def _messages(
-        self, file: BinaryIO, name: str, span: Span, warnings: list[Warning]
+        self, file: BinaryIO, name: str, span: ByteSpan, warnings: list[Warning]
     ) -> Iterator[Item]:
         if self.text is not None:
             row = json_file.element(file, span, warnings)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from threads.domain.formats.io import fields, source, windows
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import Part, Text, ToolCall
 from threads.domain.transcript import Transcript, Warning
@@ -109,7 +109,7 @@ def transcripts(
 
 def rows(file: BinaryIO, run: StreamRun, warnings: list[Warning]) -> Iterator[Element]:
     """The lines of a session."""
-    for line in source.lines(file, Span(run.start, run.end), run.lines):
+    for line in source.lines(file, ByteSpan(run.start, run.end), run.lines):
         yield Element(source.read_line(line, warnings), line.span, line.number)
 
 

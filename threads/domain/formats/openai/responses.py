@@ -17,7 +17,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.format import Format, Heading, Writer
 from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.formats.io.json_file import Element, Members
-from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit import chat_items
 from threads.domain.formats.kit.transcripts import title_of, with_messages
 from threads.domain.formats.sample import Sample
@@ -170,7 +170,7 @@ def _is_envelope(keys: Iterable[str | int]) -> bool:
     return bool(found & ENVELOPE) or is_request
 
 
-def _envelope(file: BinaryIO, span: Span) -> ResponseItems:
+def _envelope(file: BinaryIO, span: ByteSpan) -> ResponseItems:
     """The conversation of a request, of a response, or of a log of both."""
     warnings: list[Warning] = []
     found = json_file.places(file, span, warnings)
@@ -183,7 +183,7 @@ def _envelope(file: BinaryIO, span: Span) -> ResponseItems:
     return ResponseItems(file, request, response, custom_id=name, given=warnings)
 
 
-def _inner(file: BinaryIO, found: Members, name: str) -> dict[str | int, Span]:
+def _inner(file: BinaryIO, found: Members, name: str) -> dict[str | int, ByteSpan]:
     """The members of a member, also where a `body` lies in between."""
     if name not in found:
         return {}

@@ -14,7 +14,7 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered
 from threads.domain.formats.io.json_file import Element, Members
-from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit.items import Item
 from threads.domain.formats.kit.transcripts import at_least_one
 from threads.domain.formats.sample import Sample
@@ -67,14 +67,16 @@ class Export:
         info = fields.mapping(piece.value, "info")
         yield from turns.take(SessionTurn(info, located, piece.span.record))
 
-    def _spans(self, span: Span) -> Iterator[Span]:
+    def _spans(self, span: ByteSpan) -> Iterator[ByteSpan]:
         """The places of a message's parts."""
         self.file.seek(span.start)
         inner = io.BytesIO(self.file.read(span.end - span.start))
         found = json_file.places(inner, json_file.whole(inner), [])
         if "parts" in found:
             for child in json_file.children(inner, found["parts"].start, []):
-                yield Span(span.start + child.span.start, span.start + child.span.end)
+                yield ByteSpan(
+                    span.start + child.span.start, span.start + child.span.end
+                )
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:

@@ -19,7 +19,7 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Items, attempt
 from threads.domain.formats.kit.list_format import ListFormat, Values
 from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
@@ -123,7 +123,9 @@ def gather(folder: Folder) -> list[Gathered]:
 
 def _gathered(folder: Folder, place: str, inside: list[Member]) -> Gathered | None:
     with inside[0].open() as file:
-        first = fields.mapping(json_file.known_value(file, Span(0, inside[0].size), []))
+        first = fields.mapping(
+            json_file.known_value(file, ByteSpan(0, inside[0].size), [])
+        )
     if "source" not in first:
         return None
     notes = [member for note in NOTES if (member := folder.members.get(place + note))]
@@ -131,7 +133,7 @@ def _gathered(folder: Folder, place: str, inside: list[Member]) -> Gathered | No
     for member in notes:
         with member.open() as file:
             told |= fields.mapping(
-                json_file.known_value(file, Span(0, member.size), [])
+                json_file.known_value(file, ByteSpan(0, member.size), [])
             )
     transcript = _transcript(
         Items(partial(_files, notes, inside, Kinds if "kind" in first else Actions)),
@@ -157,7 +159,7 @@ def _files(
 def _rows(inside: list[Member], warnings: list[Warning]) -> Iterator[Element]:
     for member in inside:
         with member.open() as file:
-            row = json_file.element(file, Span(0, member.size), warnings)
+            row = json_file.element(file, ByteSpan(0, member.size), warnings)
         yield Element(row.value, row.span, member=member.name)
 
 

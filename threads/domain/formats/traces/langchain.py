@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Opener, items_in, opened
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.openai import messages as openai
@@ -139,7 +139,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     skipped: list[Warning] = []
     opener = opened(file)
     found: list[Transcript | None] = []
-    bare: list[Span] = []
+    bare: list[ByteSpan] = []
     for span in json_file.held_objects(file, "messages", skipped):
         row = json_file.in_memory(file, span)
         value = json_file.known_value(row, span, skipped)
@@ -154,7 +154,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     )
 
 
-def _held(file: BinaryIO, span: Span, value: JSON) -> list[Span] | None:
+def _held(file: BinaryIO, span: ByteSpan, value: JSON) -> list[ByteSpan] | None:
     """Where the messages of a row stand; None where it is no row."""
     if isinstance(value, list):
         return [child.span for child in json_file.children(file, span.start, [])]
@@ -172,7 +172,7 @@ def _held(file: BinaryIO, span: Span, value: JSON) -> list[Span] | None:
 
 
 def _transcript(
-    file: BinaryIO, spans: list[Span], opener: Opener, row: JSON
+    file: BinaryIO, spans: list[ByteSpan], opener: Opener, row: JSON
 ) -> Transcript | None:
     """The conversation of these messages; None where not one can be read."""
 

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import opened
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
@@ -47,7 +47,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 
 def _trace(
-    file: BinaryIO, span: Span, titles: dict[str, str], skipped: list[Warning]
+    file: BinaryIO, span: ByteSpan, titles: dict[str, str], skipped: list[Warning]
 ) -> Iterator[TraceStep]:
     """The observations of one trace, as steps; the trace itself where none holds a message."""
     file = json_file.in_memory(file, span)
@@ -67,7 +67,7 @@ def _trace(
         yield _step(whole | {"startTime": trace.get("timestamp")}, own, group)
 
 
-def _step(value: dict[str, Any], span: Span, group: str) -> TraceStep:
+def _step(value: dict[str, Any], span: ByteSpan, group: str) -> TraceStep:
     kind = KINDS.get(fields.text(value, "type"), OTHER)
     return trace_steps.step(
         read_said(value),
@@ -112,10 +112,10 @@ def _read_step(file: BinaryIO, one: TraceStep, warnings: list[Warning]) -> Excha
     )
 
 
-def span_of(one: TraceStep) -> Span:
+def span_of(one: TraceStep) -> ByteSpan:
     """Where a step stands in the file."""
     start, _, end = one.record.removeprefix("bytes:").partition("-")
-    return Span(int(start), int(end))
+    return ByteSpan(int(start), int(end))
 
 
 def _usage(value: dict[str, Any]) -> Usage | None:

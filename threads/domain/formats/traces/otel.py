@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import opened
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
@@ -62,7 +62,7 @@ def _joined(steps: list[tuple[TraceStep, str]]) -> Iterator[TraceStep]:
         yield replace(one, group=one.group or whole)
 
 
-def _spans(file: BinaryIO, row: Span, skipped: list[Warning]) -> Iterator[Span]:
+def _spans(file: BinaryIO, row: ByteSpan, skipped: list[Warning]) -> Iterator[ByteSpan]:
     """The places of spans: the row itself, or those in OTLP's lists."""
     members = json_file.places(file, row, skipped)
     held = [members[name] for name in NESTED if name in members]
@@ -74,7 +74,7 @@ def _spans(file: BinaryIO, row: Span, skipped: list[Warning]) -> Iterator[Span]:
                 yield from _spans(file, child.span, skipped)
 
 
-def _step(value: dict[str, Any], place: Span) -> tuple[TraceStep, str]:
+def _step(value: dict[str, Any], place: ByteSpan) -> tuple[TraceStep, str]:
     """A span as a step, and its trace."""
     context = fields.mapping(value, "context")
     tree = attributes(value.get("attributes", _columns(value, "attributes.")))

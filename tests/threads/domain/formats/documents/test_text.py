@@ -13,7 +13,7 @@ from threads.domain import formats
 from threads.domain.formats.agents import aider, specstory
 from threads.domain.formats.documents import role_headings
 from threads.domain.formats.io import source, text_lines
-from threads.domain.formats.io.source import Span
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.message import Message, Role
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Event, Transcript
@@ -54,7 +54,7 @@ def test_a_part_of_a_file_has_lines_of_its_own() -> None:
     file = io.BytesIO(b"\xef\xbb\xbfa\r\nb\nc")
 
     assert [line.data for line in text_lines.lines(file)] == [b"a", b"b", b"c"]
-    [line] = text_lines.lines(file, Span(6, 8), 1)
+    [line] = text_lines.lines(file, ByteSpan(6, 8), 1)
     assert (line.number, line.data) == (2, b"b")
 
 

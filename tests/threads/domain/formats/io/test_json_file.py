@@ -6,14 +6,14 @@ import json
 import pytest
 
 from threads.domain.formats.io import json_file, source
-from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.transcript import Warning
 
 
 def test_an_object_that_spans_lines_is_one_row() -> None:
     raw = json.dumps({"a": [1], "b": 2}, indent=1).encode()
 
-    assert json_file.objects(io.BytesIO(raw), []) == [Span(0, len(raw))]
+    assert json_file.objects(io.BytesIO(raw), []) == [ByteSpan(0, len(raw))]
 
 
 def test_an_element_that_is_no_json_is_broken_with_a_warning() -> None:
@@ -29,7 +29,7 @@ def test_an_element_that_is_no_json_is_broken_with_a_warning() -> None:
 
 def test_a_piece_is_read_at_the_places_of_its_file() -> None:
     file = io.BytesIO(b'[{"a": [1, {"b": 2}]}, {"c": 3}]')
-    near = json_file.in_memory(file, Span(1, 21))
+    near = json_file.in_memory(file, ByteSpan(1, 21))
 
     [child] = source.children(near, 1)
     assert (child.key, source.read_span(near, child.span)) == ("a", [1, {"b": 2}])
@@ -43,4 +43,4 @@ def test_a_piece_too_large_to_hold_is_read_in_its_file(
     monkeypatch.setattr(source, "MAX_PIECE", 3)
     file = io.BytesIO(b'["long"]')
 
-    assert json_file.in_memory(file, Span(1, 7)) is file
+    assert json_file.in_memory(file, ByteSpan(1, 7)) is file

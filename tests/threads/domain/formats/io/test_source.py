@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.strategies import json_values
 from threads.domain.formats.io import source
-from threads.domain.formats.io.source import BROKEN, Span
+from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.transcript import Warning
 
 
@@ -64,7 +64,10 @@ def test_the_last_piece_of_a_cut_container_is_given() -> None:
     data = b'{"a": 1, "b": [{"c": 2}, {'
     found = source.children(io.BytesIO(data))
 
-    assert [next(found), next(found)] == [("a", Span(6, 7)), ("b", Span(14, len(data)))]
+    assert [next(found), next(found)] == [
+        ("a", ByteSpan(6, 7)),
+        ("b", ByteSpan(14, len(data))),
+    ]
     with pytest.raises(Invalid):
         next(found)
 

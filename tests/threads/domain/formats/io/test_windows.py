@@ -44,7 +44,7 @@ def at_once(data: bytes) -> list[tuple[int, int, int, Any]]:
     file, found = io.BytesIO(data), []
     for number, start, end, value in windows.records(file):
         if value is BROKEN or not json_text.is_exact(value):
-            value = windows.read_again(file, number, source.Span(start, end), [])
+            value = windows.read_again(file, number, source.ByteSpan(start, end), [])
         found.append((number, start, end, value))
     return found
 
