@@ -7,6 +7,7 @@ from operations.domain.providers.outgoing import PROMPT, Layer, Outgoing
 from operations.domain.providers.request import Compiled, Severity
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index, original_key
+from threads.domain.part import ToolResult
 
 from .alignment import Unit
 
@@ -64,6 +65,8 @@ def with_own(
         if issue.severity is Severity.REPAIRED and not issue.is_own
         for key in issue.keys
     }
+    if any(issue.rule == "R2" for issue in compiled.issues):
+        repaired |= _renamed(compiled, messages)
     if given[:1] == [None]:  # what stands beside the messages can't be given among them
         plain -= _at_top(units) - set(prompt.keys if prompt else ())
     passed = pass_through(
@@ -80,6 +83,24 @@ def with_own(
     if compiled.system is None and compiled.prompt:  # it goes where the client has it
         return passed._replace(messages=passed.messages[1:], system=compiled.prompt)
     return passed._replace(system=compiled.system)
+
+
+def _renamed(compiled: Compiled, messages: Sequence[Outgoing]) -> set[Key]:
+    """The messages whose results answer calls that were given other ids."""
+    known = {
+        (message.key, part.call_id)
+        for message in messages
+        for part in message.parts
+        if isinstance(part, ToolResult)
+    }
+    return {
+        piece.key
+        for turn in compiled.turns
+        for piece in turn.pieces
+        if piece.key is not None
+        and isinstance(piece.part, ToolResult)
+        and (piece.key, piece.part.call_id) not in known
+    }
 
 
 def _is_given(prompt: Layer, thread: Thread, units: Sequence[Unit]) -> bool:

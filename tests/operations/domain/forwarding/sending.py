@@ -211,7 +211,8 @@ def said_in(messages: Sequence[dict[str, Any]], format: str) -> list[Any]:
         if format == "openai":
             texts = [part.text for part in parts if isinstance(part, Text)]
             rest = [part for part in parts if not isinstance(part, Text | Thinking)]
-            parts = [*([Text("\n\n".join(texts))] if texts else []), *rest]
+            whole = "\n\n".join(texts).strip()  # what is blank may be left out
+            parts = [*([Text(whole)] if whole else []), *rest]
         found += [(role, part) for part in parts]
     return found
 
