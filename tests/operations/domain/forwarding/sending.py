@@ -201,7 +201,7 @@ def said_in(messages: Sequence[dict[str, Any]], format: str) -> list[Any]:
     form = formats.REQUESTS[format]
     read = map(form.read, messages)
     found: list[Any] = []
-    for role, said in groupby(read, key=lambda message: message.role):
+    for role, said in groupby(read, key=_speaker):
         parts = [
             replace(part, name=None) if isinstance(part, ToolResult) else part
             for message in said
@@ -209,12 +209,17 @@ def said_in(messages: Sequence[dict[str, Any]], format: str) -> list[Any]:
             if not (isinstance(part, Text) and not part.text.strip())
         ]
         if format == "openai":
-            texts = [part.text for part in parts if isinstance(part, Text)]
+            texts = [part.text.strip() for part in parts if isinstance(part, Text)]
             rest = [part for part in parts if not isinstance(part, Text | Thinking)]
-            whole = "\n\n".join(texts).strip()  # what is blank may be left out
+            whole = "\n\n".join(texts)  # what is blank may be left out
             parts = [*([Text(whole)] if whole else []), *rest]
         found += [(role, part) for part in parts]
     return found
+
+
+def _speaker(message: Message) -> Role:
+    is_system = message.role is Role.DEVELOPER  # as which a prompt may be sent, too
+    return Role.SYSTEM if is_system else message.role
 
 
 def message(role: Role, *parts: Part) -> Message:
