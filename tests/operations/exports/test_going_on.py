@@ -13,7 +13,7 @@ from contextstudio.accounts.models import Project, User
 from operations.domain.log.operation import Digest, New, Snip
 from operations.domain.tree.key import original_index, original_key
 from operations.edits.services import record_edit
-from operations.exports.services import write
+from operations.exports.services import write_export
 from operations.log.selectors import load_thread
 from tests.operations.support.conversations import recorded
 from tests.people import caller
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.sqlite
 
 def exported(session: Session, format: str) -> list[Message]:
     """The messages of an effective export, read again."""
-    file = b"".join(write(session, format=format, view="effective"))
+    file = b"".join(write_export(session, format=format, view="effective"))
     try:
         (transcript,) = formats.read(io.BytesIO(file))
     except Invalid as refusal:  # a summary of everything is all that is left
