@@ -54,7 +54,6 @@ def _session(client: httpx.Client, id_: str) -> dict[str, Any]:
                 ("openai", "original"),
                 ("anthropic", "original"),
                 ("contextstudio", "original"),
-                ("contextstudio", "effective"),
             )
         },
     }
