@@ -13,7 +13,7 @@ from operations.messages.names import Named, name_of
 from threads.domain.message import Role
 from threads.domain.part import Text
 from threads.models import Session
-from threads.rendering.message import render, render_difference
+from threads.rendering import render, render_difference
 
 from .scratchpads import Scratchpad, list_scratchpads, load_scratchpad
 from .states import Versioned, list_states

@@ -12,7 +12,7 @@ from operations.log.selectors import load_thread
 from operations.models import LogEntry
 from threads.domain.message import Role
 from threads.models import Message, Session
-from threads.rendering.message import summary
+from threads.rendering import summary
 from threads.store.selectors import load_recorded_at
 
 MOST_REPLAYED = 20

@@ -82,6 +82,14 @@ def fold(shown: str, rest: str, *, lines: int, size: int, what: str = "more") ->
     )
 
 
+def fold_text(shown: str, rest: str, draw: Callable[[str], str]) -> str:
+    """The two pieces that `cut` gives, as `draw` makes HTML of them, the second folded."""
+    drawn = draw(shown)
+    if not rest:
+        return drawn
+    return fold(drawn, draw(rest), lines=count_lines(rest), size=len(rest))
+
+
 def readable(size: int) -> str:
     """A number of characters or bytes as a person reads it: `9.2 KB`."""
     if size < 1000:

@@ -9,7 +9,7 @@ both may be emptied at any time.
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from sys import getsizeof
 from threading import Lock
@@ -99,7 +99,13 @@ def load_bodies(
 ) -> dict[bytes, SafeString]:
     """The HTML of each body by its digest: read in one query, made and kept where it is not."""
     wanted = {_key(body): body for body in bodies}
-    found = _read(project_id, list(wanted))
+    keys = list(wanted)
+    found: dict[bytes, str] = {}
+    stored = Rendering.objects.filter(project_id=project_id, version=VERSION)
+    for first in range(0, len(keys), _AT_ONCE):
+        some = stored.filter(digest__in=keys[first : first + _AT_ONCE])
+        rows_found = some.values_list("digest", "html")
+        found.update((bytes(key), html) for key, html in rows_found)
     made = {
         key: str(render(body.role, body.parts, counts=body.counts))
         for key, body in wanted.items()
@@ -108,33 +114,14 @@ def load_bodies(
     if made:
         Rendering.objects.bulk_create(
             [
-                Rendering(
-                    project_id=project_id,
-                    digest=key,
-                    version=VERSION,
-                    html=html,
-                )
+                Rendering(project_id=project_id, digest=key, version=VERSION, html=html)
                 for key, html in made.items()
             ],
             ignore_conflicts=True,
             batch_size=_AT_ONCE,
         )
-    html_of: Mapping[bytes, str] = {**found, **made}
+    html_of = found | made
     return {body.digest: SafeString(html_of[key]) for key, body in wanted.items()}
-
-
-def _read(project_id: int, keys: Sequence[bytes]) -> dict[bytes, str]:
-    found: dict[bytes, str] = {}
-    for first in range(0, len(keys), _AT_ONCE):
-        stored = Rendering.objects.filter(
-            project_id=project_id,
-            version=VERSION,
-            digest__in=keys[first : first + _AT_ONCE],
-        )
-        found.update(
-            (bytes(key), html) for key, html in stored.values_list("digest", "html")
-        )
-    return found
 
 
 def _key(body: RenderableBody) -> bytes:

@@ -1,8 +1,10 @@
 """The body of a message as HTML: each part by its kind, neighbouring folds on one line."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from functools import partial
-from itertools import groupby
+from itertools import groupby, zip_longest
+from operator import itemgetter
 
 from django.utils.safestring import SafeString
 
@@ -18,16 +20,17 @@ from threads.domain.part import (
     ToolResult,
 )
 
-from .cut import bounded
+from .cards import card
+from .cut import bounded, one_line, readable
 from .hidden import visible
-from .media import render_file, render_image
-from .safe import finish
-from .summary import summary
-from .text import ansi, markdown, output
-from .text.diff import render_difference
-from .tools.calls import render_call, render_opaque, render_result
+from .safe import escape, finish
+from .summary import status
+from .text import ansi, json_tree, markdown, output
 
-__all__ = ["render", "render_difference", "summary", "visible"]
+SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""What a browser only paints. SVG is a document that can hold scripts, and isn't shown."""
+_NAME = 120
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def render(
@@ -38,63 +41,114 @@ def render(
     `counts` are the tokens of each part, printed beside folded thinking. The same arguments give
     the same HTML under one `VERSION`.
     """
-    counted = [
-        *(counts or ())[: len(parts)],
-        *[None] * (len(parts) - len(counts or ())),
-    ]
     pieces = [
         partial(_part, role, part, count, alone=len(parts) == 1)
-        for part, count in zip(parts, counted, strict=True)
+        for part, count in zip_longest(parts, (counts or ())[: len(parts)])
     ]
-    return finish("".join(_grouped(parts, bounded(pieces))))
-
-
-def _grouped(parts: Sequence[Part], bodies: Sequence[str]) -> Iterator[str]:
-    """Bodies in order, neighbouring folded ones together so that they can share a line."""
     folded = (isinstance(part, Thinking | ToolCall | Opaque) for part in parts)
-    for is_folded, group in groupby(
-        zip(folded, bodies, strict=True), key=lambda pair: pair[0]
-    ):
-        html = "".join(body for _, body in group)
-        yield f'<div class="steps">{html}</div>' if is_folded else html
+    pairs = zip(folded, bounded(pieces), strict=True)
+    html = ""
+    for is_folded, group in groupby(pairs, key=itemgetter(0)):
+        bodies = "".join(body for _, body in group)
+        html += f'<div class="steps">{bodies}</div>' if is_folded else bodies
+    return finish(html)
 
 
-def _part(role: Role, part: Part, count: int | None, *, alone: bool) -> str:
+def _part(
+    role: Role, part: Part, count: int | None = None, *, alone: bool = False
+) -> str:
     """One part; a result that is `alone` has its name and outcome in the head of the row."""
     match part:
+        case Text(text) if not text.strip():
+            return ""
+        case Text(text) if role is Role.TOOL:
+            return output.render(text)
         case Text(text):
-            return _text(role, text)
+            return ansi.render(text) if "\x1b[" in text else markdown.render(text)
         case Thinking():
             return _thinking(part, count)
         case ToolCall():
-            return render_call(part)
+            return _call(part)
         case ToolResult():
-            return render_result(part, named=not alone)
+            return _result(part, named=not alone)
         case Image():
-            return render_image(part)
+            return _image(part)
         case File():
-            return render_file(part)
+            return _chip("file", part, part.name)
         case Opaque():
-            return render_opaque(part)
-
-
-def _text(role: Role, text: str) -> str:
-    if not text.strip():
-        return ""
-    if role is Role.TOOL:
-        return output.render(text)
-    return ansi.render(text) if "\x1b[" in text else markdown.render(text)
+            body = json_tree.render(part.data)
+            head = _head(part.type, note="kept as it is")
+            return f'<details class="tool"><summary>{head}</summary>{body}</details>'
 
 
 def _thinking(part: Thinking, count: int | None) -> str:
     size = f' <span class="size">{count:,} tok</span>' if count else ""
-    if not part.text.strip():
-        encrypted = '<p class="note">Only its provider can read this.</p>'
-        note = '<span class="tool-note">encrypted</span>'
-        head = f'<span class="tool-name">thinking</span> {note}{size}'
-        return (
-            f'<details class="thinking"><summary>{head}</summary>{encrypted}</details>'
-        )
-    head = f'<span class="tool-name">thinking</span>{size}'
-    body = markdown.render(part.text)
+    if part.text.strip():
+        note, body = "", markdown.render(part.text)
+    else:
+        note = ' <span class="tool-note">encrypted</span>'
+        body = '<p class="note">Only its provider can read this.</p>'
+    head = f'<span class="tool-name">thinking</span>{note}{size}'
     return f'<details class="thinking"><summary>{head}</summary>{body}</details>'
+
+
+def _call(call: ToolCall) -> str:
+    """The card of a call: one line, and below it, folded unless it is an edit, what it carries."""
+    made = card(call.name, call.arguments)
+    line, note = one_line(made.line), one_line(made.note)
+    head = _head(call.name, line, note)
+    whole = [
+        partial(output.plain, text)
+        for text, shown in ((made.line, line), (made.note, note))
+        if visible(text.strip()) != shown
+    ]
+    body = "".join(bounded([*whole, *made.bodies]))
+    if not body:
+        return f'<div class="tool">{head}</div>'
+    opened = " open" if made.open else ""
+    return f'<details class="tool"{opened}><summary>{head}</summary>{body}</details>'
+
+
+def _result(result: ToolResult, *, named: bool) -> str:
+    """What a tool answered, each piece by its kind; `named` with its name and how it ended."""
+    pieces = [partial(_part, Role.TOOL, item) for item in result.content]
+    body = "".join(bounded(pieces)) or '<p class="note">No output.</p>'
+    ended = status(result)
+    bad = ended is not None and ended != "exit 0"
+    head = ""
+    if named and (result.name or ended is not None):
+        shown = ""
+        if ended is not None:
+            look = "is-bad" if bad else "is-good"
+            shown = f'<span class="status {look}">{ended}</span>'
+        head = f'<div class="tool">{_head(result.name or "result")} {shown}</div>'
+    return f'<div class="result{" is-bad" if bad else ""}">{head}{body}</div>'
+
+
+def _head(name: str, argument: str = "", note: str = "") -> str:
+    html = f'<span class="tool-name">{escape(one_line(name, _NAME))}</span>'
+    if argument:
+        html += f' <code class="tool-argument">{escape(argument)}</code>'
+    if note:
+        html += f' <span class="tool-note">{escape(note)}</span>'
+    return html
+
+
+def _image(image: Image) -> str:
+    """The stored picture, or a chip that says which picture isn't shown."""
+    kind = image.media_type.lower()
+    if image.sha256 and _SHA256.fullmatch(image.sha256) and kind in SHOWN_TYPES:
+        return (
+            f'<div class="picture"><img src="/api/blobs/{image.sha256}"'
+            f' alt="Picture in the message, {escape(kind)}" loading="lazy" decoding="async"></div>'
+        )
+    if image.url and markdown.allowed(image.url):
+        return f'<div class="picture">{markdown.remote_picture(image.url)}</div>'
+    return _chip("picture not shown", image)
+
+
+def _chip(kind: str, what: Image | File, name: str | None = None) -> str:
+    size = readable(len(what.data)) if what.data is not None else None
+    words = ", ".join(word for word in (name, what.media_type, size) if word)
+    shown = escape(words[:300])
+    return f'<div class="picture"><span class="chip">{kind}: <bdi>{shown}</bdi></span></div>'

@@ -33,7 +33,13 @@ def render_alone(message: Message, heading: Heading) -> str:
     if _LEFT_OUT not in html:
         return html
     html = html.replace(_LEFT_OUT, "left out here. All of it follows.")
-    whole = escape(_encoded(message.parts).replace("\0", "\ufffd"))
+    kept = [
+        encode_part(part)
+        for part in message.parts
+        if not isinstance(part, Image | File)
+    ]
+    text = json.dumps(kept, ensure_ascii=False, indent=2)
+    whole = escape(text.encode("utf-8", "replace").decode().replace("\0", "\ufffd"))
     return f"{html}<details><summary>All of it, as JSON</summary><pre>{whole}</pre></details>"
 
 
@@ -54,9 +60,3 @@ def _with_hash(part: Part, heading: Heading, pictures: dict[str, str]) -> Part:
     sha256 = part.sha256 or hashlib.sha256(data).hexdigest()
     pictures[sha256] = base64_text.data_uri(part.media_type, data)
     return replace(part, sha256=sha256)
-
-
-def _encoded(parts: tuple[Part, ...]) -> str:
-    kept = [encode_part(part) for part in parts if not isinstance(part, Image | File)]
-    text = json.dumps(kept, ensure_ascii=False, indent=2)
-    return text.encode("utf-8", "replace").decode()

@@ -12,11 +12,10 @@ from threads.domain.part import (
     ToolResult,
 )
 
+from .cards import card, family
 from .cut import LINE, one_line
 from .hidden import visible
 from .text import ansi, output
-from .tools.cards import card
-from .tools.tool_names import family
 
 LENGTH = 200
 _RANK = {"text": 0, "tool_call": 1, "tool_result": 1, "thinking": 3}

@@ -16,8 +16,8 @@ from operations.editor.rows.operation import FOLDS, Op
 from operations.messages.names import name_of, word_of
 from operations.messages.reader import MessageReader
 from threads.domain.message import Role
+from threads.rendering import summary
 from threads.rendering.fragments import Fragments
-from threads.rendering.message import summary
 
 MOST_GROUPS = 200
 MOST_OPERATIONS = 200

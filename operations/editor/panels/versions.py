@@ -14,7 +14,7 @@ from operations.domain.log.operation import Amend, Control
 from operations.domain.text.wording import words_of
 from operations.domain.tree.key import Key
 from operations.editor.rows.operation import Author, Operations, author_of
-from threads.rendering.message import render_difference
+from threads.rendering import render_difference
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,8 @@ from operations.messages.reader import MessageReader, MessageText
 from operations.requests import View
 from threads.domain.message import Role, digest
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
-from threads.rendering import fragments
+from threads.rendering import fragments, render_difference
 from threads.rendering.hidden import visible
-from threads.rendering.message import render_difference
 from threads.store.selectors import load_messages_at
 
 from .articles import Article, Gap, changes_on

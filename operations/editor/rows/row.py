@@ -12,10 +12,10 @@ from django.utils.safestring import SafeString
 from operations.domain.tree.key import Key
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
+from threads.rendering import summary
+from threads.rendering.cards import family
 from threads.rendering.hidden import visible
-from threads.rendering.message import summary
 from threads.rendering.text.output import exit_code
-from threads.rendering.tools.tool_names import family
 
 from .notes import Bracket, Note
 from .operation import Op

@@ -17,9 +17,8 @@ from itertools import groupby
 from threads.rendering.cut import (
     OUTPUT,
     Limit,
-    count_lines,
     cut,
-    fold,
+    fold_text,
     left_out,
     readable,
     shorten,
@@ -100,26 +99,21 @@ def render(text: str, *, limit: Limit = OUTPUT) -> str:
     """Terminal output as HTML, folded after `limit`, with a note of what it would have hidden."""
     start, omitted, end = shorten(text.replace("\r\n", "\n").rstrip("\n"))
     terminal = Terminal()
-    shown, rest = cut(start, limit)
-    html = fold(
-        _block(terminal.write(shown)),
-        _block(terminal.write(rest)) if rest else "",
-        lines=count_lines(rest),
-        size=len(rest),
-    )
+
+    def draw(piece: str) -> str:
+        written = terminal.write(piece)
+        return f'<pre class="output ansi" dir="ltr"><code>{written}</code></pre>'
+
+    html = fold_text(*cut(start, limit), draw)
     if omitted:
-        html += left_out(f"{readable(omitted)} of output") + _block(terminal.write(end))
-    return html + _concealed(terminal.concealed)
-
-
-def _concealed(count: int) -> str:
-    if not count:
-        return ""
-    what = "1 character doesn’t" if count == 1 else f"{count:,} characters don’t"
-    return (
-        f'<p class="note">{what} show on a terminal: overwritten, or part of a control'
-        " sequence.</p>"
-    )
+        html += left_out(f"{readable(omitted)} of output") + draw(end)
+    if count := terminal.concealed:
+        what = "1 character doesn’t" if count == 1 else f"{count:,} characters don’t"
+        html += (
+            f'<p class="note">{what} show on a terminal: overwritten, or part of a control'
+            " sequence.</p>"
+        )
+    return html
 
 
 class Terminal:
@@ -274,7 +268,3 @@ def _run(text: str, style: Style) -> str:
     shown = escape(text)
     classes = style.classes
     return f'<span class="{classes}">{shown}</span>' if classes and text else shown
-
-
-def _block(html: str) -> str:
-    return f'<pre class="output ansi" dir="ltr"><code>{html}</code></pre>'

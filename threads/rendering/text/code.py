@@ -23,6 +23,7 @@ from threads.rendering.cut import (
     count_lines,
     cut,
     fold,
+    fold_text,
     left_out,
     readable,
     shorten,
@@ -111,15 +112,10 @@ def render(text: str, language: str | None = None, *, limit: Limit = OUTPUT) -> 
             + render(end, language, limit=limit)
         )
     shown, rest = cut(visible(text).rstrip("\n"), limit)
+    if rest and not shown.endswith("\n"):
+        return fold_text(shown, rest, lambda piece: block(escape(piece), language))
     lines = coloured(shown + rest, language)
     first = count_lines(shown) if rest else len(lines)
-    if rest and not shown.endswith("\n"):
-        return fold(
-            block(escape(shown), language),
-            block(escape(rest), language),
-            lines=count_lines(rest),
-            size=len(rest),
-        )
     return fold(
         block("\n".join(lines[:first]), language),
         block("\n".join(lines[first:]), language) if rest else "",

@@ -5,7 +5,7 @@ diff is still one.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from django.utils.safestring import SafeString
@@ -57,9 +57,7 @@ def render_unified(text: str, *, limit: Limit = OUTPUT) -> str:
     html = _folded(_with_words(list(_unified(visible(start).split("\n")))), limit)
     if omitted:
         html += left_out(f"{readable(omitted)} of a diff")
-        html += _folded(
-            [DiffLine("context", line) for line in visible(end).split("\n")], limit
-        )
+        html += _folded(_all("context", visible(end).split("\n")), limit)
     return html
 
 
@@ -93,11 +91,8 @@ def render_edit(old: str, new: str, *, limit: Limit = OUTPUT) -> str:
     rows: list[DiffLine] = []
     before, after = _lines(old), _lines(new)
     for block in align(before, after):
-        if block.same:
-            rows += [DiffLine("context", line) for line in before[slice(*block.old)]]
-        else:
-            rows += [DiffLine("remove", line) for line in before[slice(*block.old)]]
-            rows += [DiffLine("add", line) for line in after[slice(*block.new)]]
+        then, now = before[slice(*block.old)], after[slice(*block.new)]
+        rows += _all("context", then) if block.same else _replaced(then, now)
     return _folded(_with_words(rows), limit)
 
 
@@ -120,7 +115,11 @@ def render_difference(old: str, new: str) -> SafeString:
                 _unchanged(then, first=place == 0, last=place == len(blocks) - 1)
             )
         else:
-            html.append(_rows(_replaced(then, now, by_word=by_word)))
+            words = None
+            if by_word and then and now:
+                words = merged("\n".join(then), "\n".join(now))
+            change = [DiffLine("change", "", words)]
+            html.append(_rows(_replaced(then, now) if words is None else change))
     return finish(f'<div class="diff prose" dir="auto">{"".join(html)}</div>')
 
 
@@ -132,16 +131,12 @@ def _lines(text: str) -> list[str]:
     return whole.removesuffix("\n").split("\n") if whole else []
 
 
-def _replaced(
-    then: Sequence[str], now: Sequence[str], *, by_word: bool
-) -> list[DiffLine]:
-    if by_word and then and now:
-        html = merged("\n".join(then), "\n".join(now))
-        if html is not None:
-            return [DiffLine("change", "", html)]
-    return [DiffLine("remove", line) for line in then] + [
-        DiffLine("add", line) for line in now
-    ]
+def _all(kind: str, lines: Iterable[str]) -> list[DiffLine]:
+    return [DiffLine(kind, line) for line in lines]
+
+
+def _replaced(then: Sequence[str], now: Sequence[str]) -> list[DiffLine]:
+    return _all("remove", then) + _all("add", now)
 
 
 def _unchanged(lines: Sequence[str], *, first: bool, last: bool) -> str:
@@ -149,14 +144,15 @@ def _unchanged(lines: Sequence[str], *, first: bool, last: bool) -> str:
     head, tail = 0 if first else CONTEXT, 0 if last else CONTEXT
     middle = lines[head : len(lines) - tail]
     if len(middle) <= 2 * CONTEXT or (first and last):
-        return _rows([DiffLine("context", line) for line in lines])
-    return fold(
-        _rows([DiffLine("context", line) for line in lines[:head]]),
-        _rows([DiffLine("context", line) for line in middle]),
+        return _rows(_all("context", lines))
+    folded = fold(
+        _rows(_all("context", lines[:head])),
+        _rows(_all("context", middle)),
         lines=len(middle),
         size=sum(map(len, middle)),
         what="unchanged",
-    ) + _rows([DiffLine("context", line) for line in lines[len(lines) - tail :]])
+    )
+    return folded + _rows(_all("context", lines[len(lines) - tail :]))
 
 
 def _unified(lines: Sequence[str]) -> Iterator[DiffLine]:
@@ -230,15 +226,11 @@ def _block(rows: Sequence[DiffLine]) -> str:
 
 
 def _rows(rows: Sequence[DiffLine]) -> str:
-    html = "".join(map(_row, rows[:MOST_ROWS]))
-    over = len(rows) - MOST_ROWS
-    return html + left_out(f"{over:,} lines") if over > 0 else html
-
-
-def _row(row: DiffLine) -> str:
-    html = escape(row.text) if row.html is None else row.html
-    return f'<div class="line {row.kind}">{_sign(row.kind)}{html}</div>'
-
-
-def _sign(kind: str) -> str:
-    return f'<span class="sign">{_SIGNS[kind]}</span>' if kind in _SIGNS else ""
+    html = []
+    for kind, text, marked in rows[:MOST_ROWS]:
+        sign = f'<span class="sign">{_SIGNS[kind]}</span>' if kind in _SIGNS else ""
+        words = escape(text) if marked is None else marked
+        html.append(f'<div class="line {kind}">{sign}{words}</div>')
+    if (over := len(rows) - MOST_ROWS) > 0:
+        html.append(left_out(f"{over:,} lines"))
+    return "".join(html)

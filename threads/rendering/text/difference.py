@@ -6,7 +6,7 @@ more than `MOST_CHANGED` items on either side count as replaced in one.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -70,29 +70,26 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
 def merged(old: str, new: str) -> str | None:
     """One text with `<del>` and `<ins>` round changed words, or None where too little is alike."""
     words = _changed_words(old, new)
-    if words is None:
-        return None
-    return "".join(
-        escape(then) if same else _marked("del", then) + _marked("ins", now)
-        for same, then, now in words
-    )
+    return None if words is None else _tagged(words, "del", "ins")
 
 
 def sides(old: str, new: str) -> tuple[str, str] | None:
     """`old` with `<del>`, `new` with `<ins>` round changed words, or None as in `merged`."""
     words = _changed_words(old, new)
-    if words is None:
-        return None
-    return (
-        "".join(
-            escape(then) if same else _marked("del", then) for same, then, _ in words
-        ),
-        "".join(escape(now) if same else _marked("ins", now) for same, _, now in words),
-    )
+    return None if words is None else (_tagged(words, "del"), _tagged(words, "ins"))
 
 
-def _marked(tag: str, text: str) -> str:
-    return f"<{tag}>{escape(text)}</{tag}>" if text else ""
+def _tagged(runs: Iterable[tuple[bool, str, str]], *tags: str) -> str:
+    """Runs as HTML; of what differs only the sides of these tags."""
+    html = []
+    for same, then, now in runs:
+        if same:
+            html.append(escape(then))
+            continue
+        for tag, text in (("del", then), ("ins", now)):
+            if text and tag in tags:
+                html.append(f"<{tag}>{escape(text)}</{tag}>")
+    return "".join(html)
 
 
 def _changed_words(old: str, new: str) -> list[tuple[bool, str, str]] | None:

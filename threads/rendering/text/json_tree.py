@@ -67,16 +67,9 @@ def render(value: Any, *, limit: Limit = OUTPUT) -> str:
     if len(lines) - shown < 4:
         shown = len(lines)
     rest = lines[shown:]
-    return (
-        fold(
-            _block(lines[:shown]),
-            _block(rest),
-            lines=len(rest),
-            size=sum(map(len, rest)) // 4,
-        )
-        if rest
-        else _block(lines)
-    )
+    html = _block(rest) if rest else ""
+    size = sum(map(len, rest)) // 4
+    return fold(_block(lines[:shown]), html, lines=len(rest), size=size)
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -107,7 +100,11 @@ class _Printer:
                 yield _line(start + _bracket(value, 0))
                 yield from self._inside(value, depth)
                 yield _line("  " * depth + _bracket(value, 1) + comma)
-        elif isinstance(value, str) and _is_long(value):
+        elif (
+            isinstance(value, str)
+            and len(value) > LONG_STRING
+            and ("\n" in value or len(value) > 10 * LONG_STRING)
+        ):
             yield _long_string(start, value, comma)
         else:
             yield _line(start + _scalar(value) + comma)
@@ -150,18 +147,10 @@ def _is_small(value: dict[str, Any] | list[Any]) -> bool:
     return size <= SMALL_LINE
 
 
-def _is_long(value: str) -> bool:
-    return len(value) > LONG_STRING and ("\n" in value or len(value) > 10 * LONG_STRING)
-
-
 def _long_string(start: str, value: str, comma: str) -> str:
     preview = escape(json.dumps(value[:60], ensure_ascii=False)[:-1])
     lines = count_lines(value)
-    size = (
-        f"{lines:,} lines, {readable(len(value))}"
-        if lines > 1
-        else readable(len(value))
-    )
+    size = (f"{lines:,} lines, " if lines > 1 else "") + readable(len(value))
     head, omitted, tail = shorten(value)
     note = left_out(f"{readable(omitted)} of text") if omitted else ""
     return (
@@ -180,17 +169,13 @@ def _scalar(value: Any) -> str:
         return f'<span class="number">{escape(value)}</span>'
     if isinstance(value, str):
         return f'<span class="string">{_quoted(value)}</span>'
-    if isinstance(value, dict | list):
-        return _small(value)
-    kind = "constant" if value is None or isinstance(value, bool) else "number"
-    return f'<span class="{kind}">{escape(json.dumps(value))}</span>'
-
-
-def _small(value: dict[str, Any] | list[Any]) -> str:
     if isinstance(value, dict):
         inside = ", ".join(_key(key) + _scalar(member) for key, member in value.items())
         return f"{{ {inside} }}" if inside else "{}"
-    return "[" + ", ".join(map(_scalar, value)) + "]"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_scalar, value)) + "]"
+    kind = "constant" if value is None or isinstance(value, bool) else "number"
+    return f'<span class="{kind}">{escape(json.dumps(value))}</span>'
 
 
 def _key(key: str) -> str:

@@ -67,7 +67,9 @@ def divide(
             if token.type in _LEAVES and (
                 token.map[1] > line or len(token.content) > size
             ):
-                first, second = _split(token, line - token.map[0], size)
+                first, second = copy(token), copy(token)
+                limit = Limit(max(line - token.map[0], 1), size)
+                first.content, second.content = cut(token.content, limit)
                 head, tail = [*tokens[:index], first], [second, *tokens[index + 1 :]]
                 return _cut(head, tail, opened)
         if token.nesting == 1:
@@ -96,12 +98,6 @@ def _cut(
     return [*head, *closing], [*again, *tail]
 
 
-def _split(token: Token, lines: int, size: int) -> tuple[Token, Token]:
-    first, second = copy(token), copy(token)
-    first.content, second.content = cut(token.content, Limit(max(lines, 1), size))
-    return first, second
-
-
 def _prose(blocks: list[Token], known: EnvType) -> str:
     """The HTML of blocks whose words are not parsed yet; `known` holds what links refer to."""
     state = StateCore("", _WORDS, known, blocks)
@@ -113,36 +109,24 @@ def _prose(blocks: list[Token], known: EnvType) -> str:
 class _Renderer(RendererHTML):
     """The few kinds of token that don't become plain CommonMark HTML."""
 
-    def text(
-        self, tokens: Sequence[Token], index: int, _options: Any, _env: Any
-    ) -> str:
+    def text(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
         return escape(tokens[index].content)
 
-    def fence(
-        self, tokens: Sequence[Token], index: int, _options: Any, _env: Any
-    ) -> str:
+    def fence(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
         words = tokens[index].info.split(maxsplit=1)
         language = code.language_of(words[0]) if words else None
         return code.render(tokens[index].content, language, limit=_EVERYTHING)
 
-    def code_block(
-        self, tokens: Sequence[Token], index: int, _options: Any, _env: Any
-    ) -> str:
+    def code_block(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
         return code.render(tokens[index].content, limit=_EVERYTHING)
 
-    def heading_open(
-        self, tokens: Sequence[Token], index: int, _options: Any, _env: Any
-    ) -> str:
+    def heading_open(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
         return f"<{_heading(tokens[index])}>"
 
-    def heading_close(
-        self, tokens: Sequence[Token], index: int, _options: Any, _env: Any
-    ) -> str:
+    def heading_close(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
         return f"</{_heading(tokens[index])}>\n"
 
-    def link_open(
-        self, tokens: Sequence[Token], index: int, _options: Any, _env: Any
-    ) -> str:
+    def link_open(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
         return _anchor(str(tokens[index].attrs.get("href", "")))
 
     def image(
@@ -153,10 +137,11 @@ class _Renderer(RendererHTML):
         label = self.renderInlineAsText(token.children or [], options, env)
         return remote_picture(address, label)
 
-    def th_open(
-        self, tokens: Sequence[Token], index: int, _options: Any, _env: Any
-    ) -> str:
-        return _cell(tokens[index])
+    def th_open(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
+        token = tokens[index]
+        side = str(token.attrs.get("style", "")).removeprefix("text-align:")
+        named = {"left": "at-start", "center": "at-centre", "right": "at-end"}.get(side)
+        return f'<{token.tag} class="{named}">' if named else f"<{token.tag}>"
 
     td_open = th_open
 
@@ -190,12 +175,6 @@ def _anchor(address: str) -> str:
 def _heading(token: Token) -> str:
     """Below the headings of the page: rows are headings of level 3."""
     return f"h{min(int(token.tag[1]) + 3, 6)}"
-
-
-def _cell(token: Token) -> str:
-    side = str(token.attrs.get("style", "")).removeprefix("text-align:")
-    named = {"left": "at-start", "center": "at-centre", "right": "at-end"}.get(side)
-    return f'<{token.tag} class="{named}">' if named else f"<{token.tag}>"
 
 
 def _reader(*steps: str) -> MarkdownIt:

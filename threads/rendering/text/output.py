@@ -9,9 +9,8 @@ from threads.rendering.cut import (
     OUTPUT,
     TEXT_LIMIT,
     Limit,
-    count_lines,
     cut,
-    fold,
+    fold_text,
     left_out,
     readable,
     shorten,
@@ -49,12 +48,7 @@ def plain(text: str, *, limit: Limit = OUTPUT) -> str:
     """Text as it is, in the letters of code."""
     start, omitted, end = shorten(text.rstrip())
     shown, rest = cut(visible(start), limit)
-    html = fold(
-        _block(shown.rstrip("\n")),
-        _block(rest) if rest else "",
-        lines=count_lines(rest),
-        size=len(rest),
-    )
+    html = fold_text(shown.rstrip("\n"), rest, _block)
     if omitted:
         html += left_out(f"{readable(omitted)} of text") + _block(visible(end))
     return html

@@ -4,13 +4,11 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from threads.rendering.cut import LINE, OUTPUT, count_lines, left_out, one_line
-from threads.rendering.safe import escape
-from threads.rendering.text import code, diff, markdown, output
-
-from .arguments import Arguments
+from .cut import LINE, OUTPUT, count_lines, left_out, one_line
+from .safe import escape
+from .text import code, diff, markdown, output
 
 PATCH_HEAD = 20_000
 """Characters of a patch in which its files are looked for."""
@@ -37,8 +35,52 @@ _STATES = {
     "in-progress": "is-doing",
 }
 
-
 Body = Callable[[], str]
+Item = TypeVar("Item")
+
+
+class Arguments:
+    """The arguments of a call, taken one by one by the card that shows them."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self._given = given
+        self._taken: set[str] = set()
+
+    def take(self, *names: str) -> str | None:
+        """The first of these that is a string, counted as shown."""
+        text: str | None = self._take(names, lambda value: isinstance(value, str))
+        return text
+
+    def take_number(self, *names: str) -> int | None:
+        """The first of these that is a whole number, counted as shown."""
+        number: int | None = self._take(names, lambda value: type(value) is int)
+        return number
+
+    def take_list(self, *names: str, of: type[Item]) -> list[Item] | None:
+        """The first of these that is a list of such items, not empty, counted as shown."""
+
+        def fits(value: Any) -> bool:
+            is_list = isinstance(value, list) and bool(value)
+            return is_list and all(isinstance(item, of) for item in value)
+
+        items: list[Item] | None = self._take(names, fits)
+        return items
+
+    def rest(self) -> dict[str, Any]:
+        """Those that nothing has taken, less what is switched off or empty."""
+        return {
+            name: value
+            for name, value in self._given.items()
+            if name not in self._taken
+            and not (value is None or value is False or value in ("", [], {}))
+        }
+
+    def _take(self, names: tuple[str, ...], fits: Callable[[Any], bool]) -> Any:
+        for name in names:
+            if fits(value := self._given.get(name)):
+                self._taken.add(name)
+                return value
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from tests.threads.rendering.html_reading import Reading
 from threads.domain.message import Role
 from threads.domain.part import Image, Opaque, Part, Text, ToolCall, ToolResult
 from threads.rendering import render
-from threads.rendering.tools.tool_names import family
+from threads.rendering.cards import family
 
 
 def call(name: str, arguments: Any) -> str:
