@@ -22,10 +22,8 @@ from .accounts.api import router as accounts_router
 from .accounts.authentication import caller_of
 from .accounts.domain.caller import Caller
 from .accounts.domain.errors import DomainError, NotFound, Unauthenticated
-from .accounts.responses import dump
-from .accounts.shape import wrong_shape
-from .web.json_text import read_json
-from .web.problems import problem_response
+from .accounts.responses import dump, problem_response, read_json
+from .accounts.shape import sentence, wrong_shape
 from .web.repeats import answered_once
 
 
@@ -117,21 +115,15 @@ def refuse_otherwise(request: HttpRequest, error: HttpError) -> HttpResponse:
         return problem_response(
             Unauthenticated("Sign in, or send a key as a bearer token.")
         )
-    return problem_response(_Refused(error.status_code, str(error)))
+    refusal = DomainError(sentence(str(error)), code=f"http_{error.status_code}")
+    refusal.status = error.status_code  # type: ignore[misc]  # the framework's, whatever it is
+    return problem_response(refusal)
 
 
 @api.exception_handler(Http404)
 def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
     """What a view asked the database for and did not get."""
     return problem_response(NotFound("There is no such object."))
-
-
-class _Refused(DomainError):
-    """A refusal of the framework, with the framework's status."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(_sentence(message), code=f"http_{status}")
-        self.status = status  # type: ignore[misc]  # one class for every status
 
 
 def _place(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
@@ -143,7 +135,3 @@ def _place(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
     is_named = source == "body" or (source == "form" and len(rest) > 1)
     inner = rest[1:] if is_named else rest
     return tuple(step for step in inner if step not in EDITS)
-
-
-def _sentence(message: str) -> str:
-    return f"{message[:1].upper()}{message[1:].rstrip('.')}."

@@ -1,6 +1,8 @@
-"""Reading the environment: a few typed readers, and the refusal of names nobody reads."""
+"""What settings are read from: the environment's variables, and the secret key's file."""
 
 import os
+import secrets
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -99,3 +101,23 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
             "pool": {"min_size": 2, "max_size": 16},
         },
     }
+
+
+def secret_key(data_dir: Path) -> str:
+    """The key in `<data_dir>/secret_key`, drawn and written with mode 0600 if it is not there."""
+    path = data_dir / "secret_key"
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    # A temporary file is readable by its owner alone from the first moment. It is linked under
+    # its name once it is whole: of many that start at once, one wins.
+    with tempfile.NamedTemporaryFile("w", dir=data_dir, prefix=".secret_key.") as draft:
+        draft.write(secrets.token_urlsafe(64))
+        draft.flush()
+        os.fsync(draft.fileno())
+        try:
+            os.link(draft.name, path)
+        except FileExistsError:
+            pass
+    return path.read_text()

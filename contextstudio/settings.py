@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-from . import environment, secret, sqlite
+from . import environment, sqlite
 
 sqlite.use_bundled_library()
 sqlite.take_values_as_they_are()
@@ -34,7 +34,7 @@ if PRODUCTION and not (SECRET_KEY and ALLOWED_HOSTS):
     )
 if not SECRET_KEY:
     try:
-        SECRET_KEY = secret.secret_key(DATA_DIR)
+        SECRET_KEY = environment.secret_key(DATA_DIR)
     except OSError as error:
         raise ImproperlyConfigured(
             f"The data folder {DATA_DIR} can't be used: {error.strerror}. "

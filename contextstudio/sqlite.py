@@ -49,11 +49,7 @@ def take_values_as_they_are() -> None:
     """
     driver = importlib.import_module("sqlite3")
     for kind in (type(None), bool, bytes, memoryview):
-        driver.register_adapter(kind, _as_it_is)
-
-
-def _as_it_is(value: object) -> object:
-    return value
+        driver.register_adapter(kind, lambda value: value)
 
 
 def version_in_use() -> Version:

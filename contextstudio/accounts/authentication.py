@@ -19,15 +19,14 @@ def caller_of(request: HttpRequest) -> Caller:
     if isinstance(known, Caller):
         return known
     header = request.headers.get("Authorization")
-    caller = _by_session(request) if header is None else caller_by_key(header)
+    if header is not None:
+        caller = caller_by_key(header)
+    elif isinstance(request.user, User):
+        caller = caller_of_user(request.user)
+    else:
+        raise Unauthenticated("Sign in, or send a key as a bearer token.")
     request._caller = caller  # type: ignore[attr-defined]  # kept for this request
     return caller
-
-
-def _by_session(request: HttpRequest) -> Caller:
-    if not isinstance(request.user, User):
-        raise Unauthenticated("Sign in, or send a key as a bearer token.")
-    return caller_of_user(request.user)
 
 
 def caller_by_key(header: str) -> Caller:

@@ -64,7 +64,7 @@ def once(
     try:
         return _run(claim, run)
     except BaseException:
-        _give_up(claim)
+        _claimed(claim).delete()
         raise
 
 
@@ -86,7 +86,7 @@ def _run(
         if answer.is_final:
             _keep(claim, answer)
         else:
-            _give_up(claim)
+            _claimed(claim).delete()
     return answer
 
 
@@ -108,39 +108,30 @@ def _claim(actor: str, key: str, request_digest: str) -> IdempotentResponse:
             fresh.save(force_insert=True)
             return fresh
     except IntegrityError:
-        return _answer_or_take_over(fresh)
-
-
-def _answer_or_take_over(fresh: IdempotentResponse) -> IdempotentResponse:
-    now = timezone.now()
-    rows = IdempotentResponse.objects.filter(actor=fresh.actor, key=fresh.key)
+        rows = IdempotentResponse.objects.filter(actor=actor, key=key)
     row = rows.first()
     expired = row is not None and now - row.created_at > KEPT
     if row is not None and not expired:
-        if row.request_digest != fresh.request_digest:
+        if row.request_digest != request_digest:
             raise Invalid(
                 "This idempotency key was used for another request.",
                 code="idempotency_key_reused",
             )
         if row.status is not None:
             return row
-    if row is None or (not expired and row.lease_until > now):
-        raise _in_use()
-    taken = rows.filter(owner=row.owner).update(
-        request_digest=fresh.request_digest,
-        owner=fresh.owner,
-        status=None,
-        body=b"",
-        lease_until=fresh.lease_until,
-        created_at=now,
-    )
-    if not taken:
-        raise _in_use()
-    return fresh
-
-
-def _in_use() -> Conflict:
-    return Conflict(
+    may_take = row is not None and (expired or row.lease_until <= now)
+    if row is not None and may_take:
+        taken = rows.filter(owner=row.owner).update(
+            request_digest=request_digest,
+            owner=fresh.owner,
+            status=None,
+            body=b"",
+            lease_until=fresh.lease_until,
+            created_at=now,
+        )
+        if taken:
+            return fresh
+    raise Conflict(
         "The first request with this idempotency key still runs.",
         code="idempotency_key_in_use",
     )
@@ -156,10 +147,6 @@ def _keep(claim: IdempotentResponse, answer: RecordedResponse) -> None:
             "This request took so long that a repeat of it has begun.",
             code="idempotency_key_in_use",
         )
-
-
-def _give_up(claim: IdempotentResponse) -> None:
-    _claimed(claim).delete()
 
 
 def _claimed(claim: IdempotentResponse) -> QuerySet[IdempotentResponse]:

@@ -1,4 +1,4 @@
-"""JSON as the API writes it: fast where it can be, whole in any case."""
+"""JSON as the API reads and writes it: fast where it can be, lossless in any case."""
 
 import json
 from typing import Any
@@ -6,6 +6,33 @@ from typing import Any
 import orjson
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+
+from .domain.errors import DomainError, Invalid, problem
+
+PROBLEM = "application/problem+json"
+
+
+def read_json(body: bytes) -> Any:
+    """The value of a JSON text. Raises Invalid for anything else, NaN and Infinity included.
+
+    orjson refuses lone surrogates, which transcripts hold; the standard library reads them.
+    """
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        pass
+
+    def refuse(name: str) -> None:
+        raise ValueError(f"{name} is no value of it")
+
+    try:
+        return json.loads(body, parse_constant=refuse)
+    except RecursionError as error:
+        raise Invalid(
+            "The body is JSON that is nested too deeply.", code="json_too_deep"
+        ) from error
+    except ValueError as error:
+        raise Invalid(f"The body is not JSON: {error}.", code="json_invalid") from error
 
 
 def dump(value: Any) -> bytes:
@@ -30,6 +57,15 @@ def json_answer(body: bytes, status: int = 200) -> HttpResponse:
     return HttpResponse(
         body, status=status, content_type="application/json; charset=utf-8"
     )
+
+
+def problem_response(error: DomainError) -> HttpResponse:
+    """A refusal as `application/problem+json` (RFC 9457)."""
+    body = dump(problem(error))
+    answer = HttpResponse(body, content_type=PROBLEM, status=error.status)
+    if error.status == 401:
+        answer["WWW-Authenticate"] = "Bearer"
+    return answer
 
 
 def go_to(request: HttpRequest, address: str) -> HttpResponse:

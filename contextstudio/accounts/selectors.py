@@ -28,7 +28,8 @@ def caller_of_user(user: User) -> Caller:
 def caller_of_key(key: ApiKey) -> Caller:
     """The holder of a key that `find_key` found: its scopes, cut to its maker's rights."""
     role = getattr(key, "maker_role", None)
-    rights = scopes_of(key) & (RIGHTS_OF[ProjectRole(role)] if role else frozenset())
+    scopes = frozenset(Right(scope) for scope in key.scopes)
+    rights = scopes & (RIGHTS_OF[ProjectRole(role)] if role else frozenset())
     return Caller(
         actor=f"key:{key.pk}",
         name=key.name,
@@ -55,11 +56,6 @@ def caller_of_actor(actor: str) -> Caller:
     if kind == "key" and (key := _valid_keys().filter(pk=number).first()):
         return caller_of_key(key)
     return Caller(actor=actor, name=actor)
-
-
-def scopes_of(key: ApiKey) -> frozenset[Right]:
-    """The rights that a key was made with."""
-    return frozenset(Right(scope) for scope in key.scopes)
 
 
 def require(caller: Caller, right: Right, project_id: int) -> None:
@@ -100,6 +96,14 @@ def project_named(slug: str) -> Project:
     if project is None:
         raise NotFound(f"There is no project {slug}.", at=["project"])
     return project
+
+
+def user_named(username: str) -> User:
+    """The active user, for the operator's commands. Raises NotFound."""
+    user = User.objects.filter(username=username, is_active=True).first()
+    if user is None:
+        raise NotFound(f"There is no user {username}.")
+    return user
 
 
 def get_job(caller: Caller, job_id: uuid.UUID, right: Right = Right.READ) -> Job:

@@ -17,16 +17,12 @@ class RequestBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def as_it_is(place: Place) -> Place:
-    return place
-
-
 def wrong_shape(
-    faults: Sequence[Any], *, place: Callable[[Place], Place] = as_it_is
+    faults: Sequence[Any], *, place: Callable[[Place], Place] = lambda place: place
 ) -> Invalid:
     """The refusal of what `ValidationError.errors()` lists: every fault with its place."""
     refusals = [
-        Invalid(_sentence(fault["msg"]), at=place(_place(fault)), code=fault["type"])
+        Invalid(sentence(fault["msg"]), at=place(_place(fault)), code=fault["type"])
         for fault in faults
     ]
     first = refusals[0]
@@ -39,6 +35,7 @@ def _place(fault: Any) -> Place:
     return (*fault["loc"], "type") if unkind else tuple(fault["loc"])
 
 
-def _sentence(words: str) -> str:
+def sentence(words: str) -> str:
+    """What a library says, with a capital and a full stop."""
     words = words.removeprefix(_OWN_WORDS).rstrip(".")
     return f"{words[:1].upper()}{words[1:]}."

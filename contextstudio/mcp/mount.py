@@ -16,19 +16,16 @@ from django.http import HttpResponse
 
 from contextstudio.accounts.authentication import caller_by_key
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
+from contextstudio.accounts.domain.errors import (
+    DomainError,
+    MethodNotAllowed,
+    Unauthenticated,
+)
+from contextstudio.accounts.responses import problem_response
 from contextstudio.web.guard import Application, Receive, Scope, Send
-from contextstudio.web.problems import problem_response
 
 PATH = "/mcp"
 Serve = Callable[[Caller, Scope, Receive, Send], Awaitable[None]]
-
-
-class _MethodNotAllowed(DomainError):
-    """A request that is no POST: there are no sessions to listen to or to end."""
-
-    status = 405
-    default_code = "method_not_allowed"
 
 
 def with_mcp(application: Application) -> Application:
@@ -61,7 +58,8 @@ async def _caller_of(scope: Scope) -> Caller:
     find = database_sync_to_async(caller_by_key)
     caller: Caller = await find(header.decode("latin-1"))
     if scope["method"] != "POST":
-        raise _MethodNotAllowed("Requests of this protocol are POSTs.")
+        # There are no sessions to listen to or to end.
+        raise MethodNotAllowed("Requests of this protocol are POSTs.")
     return caller
 
 

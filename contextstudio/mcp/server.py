@@ -21,10 +21,9 @@ from mcp.types import (
 )
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError
-from contextstudio.accounts.domain.problem import problem
+from contextstudio.accounts.domain.errors import DomainError, problem
 from contextstudio.accounts.idempotency import RecordedResponse
-from contextstudio.accounts.responses import dump
+from contextstudio.accounts.responses import PROBLEM, dump
 from contextstudio.web.guard import Receive, Scope, Send
 from operations.tools import TOOLS, call_once, read_call
 from operations.tools.schemas import function_schemas
@@ -81,9 +80,7 @@ def _answer(caller: Caller, name: str, arguments: dict[str, Any]) -> CallToolRes
         return _result(call_once(caller, read_call(name, arguments)))
     except DomainError as error:
         refusal = dump(problem(error))
-        return _result(
-            RecordedResponse(error.status, refusal, "application/problem+json")
-        )
+        return _result(RecordedResponse(error.status, refusal, PROBLEM))
 
 
 def _result(answer: RecordedResponse) -> CallToolResult:

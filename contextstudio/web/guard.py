@@ -5,7 +5,7 @@ all. This wrapper stands before all of them, so that a page of another site, or 
 rebound to this address, reaches nothing. See CVE-2026-3902 for headers with underscores.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,7 +32,8 @@ class HostGuard:
         if scope["type"] not in ("http", "websocket"):
             await self.application(scope, receive, send)
             return
-        headers = _without_underscores(scope["headers"])
+        # `X_Name` would read as `X-Name`.
+        headers = [pair for pair in scope["headers"] if b"_" not in pair[0]]
         refusal = _refusal(scope["type"], scope.get("method", ""), headers)
         if refusal is None:
             await self.application({**scope, "headers": headers}, receive, send)
@@ -40,36 +41,24 @@ class HostGuard:
             await _refuse(scope["type"], *refusal, send)
 
 
-def _without_underscores(headers: Iterable[Header]) -> list[Header]:
-    """The headers whose names can't be taken for another's: `X_Name` would read as `X-Name`."""
-    return [(name, value) for name, value in headers if b"_" not in name]
-
-
 def _refusal(kind: str, method: str, headers: list[Header]) -> tuple[int, str] | None:
     """The status and the sentence to refuse with, or None."""
-    hosts = [
-        value.decode("latin-1") for name, value in headers if name.lower() == b"host"
-    ]
-    origins = [
-        value.decode("latin-1") for name, value in headers if name.lower() == b"origin"
-    ]
-    if len(hosts) != 1 or not _is_ours(hosts[0]):
-        return (
-            400,
-            "This host name is not served here; ALLOWED_HOSTS names those that are.",
+    read = [(name.lower(), value.decode("latin-1")) for name, value in headers]
+    hosts = [value.lower() for name, value in read if name == b"host"]
+    origins = [value.lower() for name, value in read if name == b"origin"]
+    domain = split_domain_port(hosts[0])[0] if len(hosts) == 1 else ""
+    if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
+        sentence = (
+            "This host name is not served here; ALLOWED_HOSTS names those that are."
         )
+        return 400, sentence
     if kind == "http" and method in _SAFE_METHODS:
         return None
-    if any(urlsplit(origin).netloc.lower() != hosts[0].lower() for origin in origins):
+    if any(urlsplit(origin).netloc != hosts[0] for origin in origins):
         return 403, "Requests from pages of another origin are refused."
     if kind == "websocket" and len(origins) != 1:
         return 403, "A WebSocket must say which page opens it."
     return None
-
-
-def _is_ours(host: str) -> bool:
-    domain, _ = split_domain_port(host.lower())
-    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
 async def _refuse(kind: str, status: int, sentence: str, send: Send) -> None:

@@ -1,7 +1,13 @@
-"""What operators and their machines ask: is it alive, is it ready, what are its figures."""
+"""What operators and their machines ask: is it alive, is it ready, what are its figures.
+
+And what is counted for them: answers, faults, and what browsers report against the
+Content-Security-Policy.
+"""
 
 import asyncio
-from collections.abc import Iterator
+import json
+import logging
+import threading
 from datetime import timedelta
 
 from asgiref.sync import async_to_sync
@@ -9,14 +15,42 @@ from channels.layers import get_channel_layer
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
 
 from contextstudio.accounts.jobs import canary
 from contextstudio.accounts.selectors import count_jobs, oldest_due_job
 
-from . import counters
+logger = logging.getLogger("contextstudio.csp")
 
+_LONGEST_REPORT = 16 * 1024
 _LONGEST_SINCE_CANARY = timedelta(seconds=90)
 _LONGEST_ECHO_SECONDS = 3
+
+
+class Counter:
+    """A number of this process since its start, safe to add to from any thread."""
+
+    def __init__(self, name: str, description: str) -> None:
+        self.name = name
+        self.description = description
+        self.value = 0
+        self._lock = threading.Lock()
+
+    def add(self) -> None:
+        with self._lock:
+            self.value += 1
+
+
+answers = Counter("contextstudio_answers_total", "Requests that Django answered.")
+faults = Counter(
+    "contextstudio_faults_total", "Requests that were answered with a 5xx."
+)
+csp_reports = Counter(
+    "contextstudio_csp_reports_total",
+    "Violations of the policy that browsers reported.",
+)
+ALL = (answers, faults, csp_reports)
 
 
 def alive(request: HttpRequest) -> HttpResponse:
@@ -25,35 +59,23 @@ def alive(request: HttpRequest) -> HttpResponse:
 
 def ready(request: HttpRequest) -> HttpResponse:
     """Whether what it needs works: 200, or 503; each part says `ok` or what is wrong."""
-    parts = {**_database_and_jobs(), "live": _live()}
-    healthy = all(state == "ok" for state in parts.values())
-    return JsonResponse(parts, status=200 if healthy else 503)
-
-
-def metrics(request: HttpRequest) -> HttpResponse:
-    """The figures in Prometheus' text format; none of them names a person or a session."""
-    lines = "".join(f"{line}\n" for line in _figures())
-    return HttpResponse(lines, content_type="text/plain; version=0.0.4")
-
-
-def _database_and_jobs() -> dict[str, str]:
-    """A row is written, and a worker that takes it proves that jobs are done."""
+    parts = {"database": "ok", "jobs": "ok", "live": "ok"}
     try:
+        # A row is written, and a worker that takes it proves that jobs are done.
         since = canary.send()
     except DatabaseError:
-        return {"database": "The database takes no writes.", "jobs": "unknown"}
-    if since is None or since > _LONGEST_SINCE_CANARY:
-        return {"database": "ok", "jobs": "No job was done in the last 90 seconds."}
-    return {"database": "ok", "jobs": "ok"}
-
-
-def _live() -> str:
-    """Whether the channel layer gives back what it is told."""
+        parts |= {"database": "The database takes no writes.", "jobs": "unknown"}
+    else:
+        if since is None or since > _LONGEST_SINCE_CANARY:
+            parts["jobs"] = "No job was done in the last 90 seconds."
     try:
         async_to_sync(_echo)()
     except (OSError, TimeoutError):
-        return "The channel layer gives no echo; pages ask for changes by themselves."
-    return "ok"
+        parts["live"] = (
+            "The channel layer gives no echo; pages ask for changes by themselves."
+        )
+    healthy = all(state == "ok" for state in parts.values())
+    return JsonResponse(parts, status=200 if healthy else 503)
 
 
 async def _echo() -> None:
@@ -64,17 +86,37 @@ async def _echo() -> None:
         await layer.receive(channel)
 
 
-def _figures() -> Iterator[str]:
-    yield "# HELP contextstudio_jobs Jobs by status."
-    yield "# TYPE contextstudio_jobs gauge"
-    for status, count in count_jobs().items():
-        yield f'contextstudio_jobs{{status="{status}"}} {count}'
+def metrics(request: HttpRequest) -> HttpResponse:
+    """The figures in Prometheus' text format; none of them names a person or a session."""
     oldest = oldest_due_job()
     waiting = (timezone.now() - oldest).total_seconds() if oldest else 0
-    yield "# HELP contextstudio_oldest_due_job_seconds How long the oldest due job has waited."
-    yield "# TYPE contextstudio_oldest_due_job_seconds gauge"
-    yield f"contextstudio_oldest_due_job_seconds {waiting:.1f}"
-    for counter in counters.ALL:
-        yield f"# HELP {counter.name} {counter.description}"
-        yield f"# TYPE {counter.name} counter"
-        yield f"{counter.name} {counter.value}"
+    lines = [
+        "# HELP contextstudio_jobs Jobs by status.",
+        "# TYPE contextstudio_jobs gauge",
+        *(
+            f'contextstudio_jobs{{status="{status}"}} {count}'
+            for status, count in count_jobs().items()
+        ),
+        "# HELP contextstudio_oldest_due_job_seconds How long the oldest due job has waited.",
+        "# TYPE contextstudio_oldest_due_job_seconds gauge",
+        f"contextstudio_oldest_due_job_seconds {waiting:.1f}",
+    ]
+    for counter in ALL:
+        lines.append(f"# HELP {counter.name} {counter.description}")
+        lines.append(f"# TYPE {counter.name} counter")
+        lines.append(f"{counter.name} {counter.value}")
+    text = "".join(f"{line}\n" for line in lines)
+    return HttpResponse(text, content_type="text/plain; version=0.0.4")
+
+
+@csrf_exempt
+@require_POST
+def record_report(request: HttpRequest) -> HttpResponse:
+    """Log a report on one line and count it. Anyone may send one, so it is kept short."""
+    try:
+        report = json.loads(request.read(_LONGEST_REPORT))
+    except ValueError:
+        return HttpResponse(status=400)
+    csp_reports.add()
+    logger.warning("CSP report %s", json.dumps(report)[:2000])
+    return HttpResponse(status=204)

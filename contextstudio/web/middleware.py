@@ -6,10 +6,15 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 
-from contextstudio.accounts.domain.errors import DomainError, NotFound, Unauthenticated
+from contextstudio.accounts.domain.errors import (
+    DomainError,
+    MethodNotAllowed,
+    NotFound,
+    Unauthenticated,
+)
+from contextstudio.accounts.responses import problem_response
 
-from . import counters
-from .problems import problem_response
+from . import health
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -29,9 +34,9 @@ def counted(get_response: Handler) -> Handler:
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        counters.answers.add()
+        health.answers.add()
         if response.status_code >= 500:
-            counters.faults.add()
+            health.faults.add()
         return response
 
     return handle
@@ -47,7 +52,11 @@ class RefusalMiddleware:
         """Let the view answer; a wrong method at the API is said as everything it refuses."""
         response = self.get_response(request)
         if response.status_code == 405 and request.path.startswith("/api/"):
-            return _not_allowed(request, response.headers["Allow"])
+            allowed = response.headers["Allow"]
+            sentence = f"{request.method} is not allowed here; {allowed} is."
+            answer = problem_response(MethodNotAllowed(sentence))
+            answer["Allow"] = allowed
+            return answer
         return response
 
     def process_exception(
@@ -59,20 +68,6 @@ class RefusalMiddleware:
         if isinstance(exception, DomainError):
             return refusal(request, exception.status, exception.message)
         return None
-
-
-class MethodNotAllowed(DomainError):
-    """The address is there, but not for this method."""
-
-    status = 405
-    default_code = "method_not_allowed"
-
-
-def _not_allowed(request: HttpRequest, allowed: str) -> HttpResponse:
-    sentence = f"{request.method} is not allowed here; {allowed} is."
-    answer = problem_response(MethodNotAllowed(sentence))
-    answer["Allow"] = allowed
-    return answer
 
 
 def refusal(request: HttpRequest, status: int, message: str) -> HttpResponse:

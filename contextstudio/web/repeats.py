@@ -10,8 +10,7 @@ from django.http.response import HttpResponseBase
 from contextstudio.accounts import idempotency
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
-
-from .problems import problem_response
+from contextstudio.accounts.responses import problem_response
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from contextstudio.accounts.domain.problem import problem
+from contextstudio.accounts.domain.errors import problem
 from operations.domain.text.resolution import refusal
 from operations.domain.text.suggestions import Suggestion
 from operations.domain.tree.key import entry_key

@@ -4,7 +4,7 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from contextstudio.secret import secret_key
+from contextstudio.environment import secret_key
 
 
 def test_the_key_is_drawn_once_and_kept_for_its_owner_alone(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The refusals that every door translates: a stable code, one sentence, the place."""
 
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import ClassVar
 
 Place = tuple[str | int, ...]
@@ -62,8 +63,38 @@ class Forbidden(DomainError):
     default_code = "forbidden"
 
 
+class MethodNotAllowed(DomainError):
+    """The address is there, but not for this method."""
+
+    status = 405
+    default_code = "method_not_allowed"
+
+
 class Unauthenticated(DomainError):
     """No credentials, or wrong ones."""
 
     status = 401
     default_code = "unauthenticated"
+
+
+def problem(error: DomainError) -> dict[str, object]:
+    """A refusal as the object that every door answers with (RFC 9457 with our members).
+
+    `{type, title, status, code, detail, at, errors: [{code, detail, at}]}` and the facts.
+
+    `errors` names every place that is at fault; it repeats the refusal itself where there is
+    but one.
+    """
+    return {
+        "type": "about:blank",
+        "title": HTTPStatus(error.status).phrase,
+        "status": error.status,
+        **_fault(error),
+        "errors": [_fault(fault) | fault.facts for fault in error.errors]
+        or [_fault(error)],
+        **error.facts,
+    }
+
+
+def _fault(error: DomainError) -> dict[str, object]:
+    return {"code": error.code, "detail": error.message, "at": list(error.at)}

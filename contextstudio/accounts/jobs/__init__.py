@@ -6,9 +6,8 @@ lease is checked. Two executors stand behind this one contract: threads in the s
 (`workers`) and Celery (`contextstudio.accounts.jobs.tasks`). See docs/decisions/0003-jobs.md.
 """
 
-from .context import Cancelled, JobContext, LeaseLost, Stopping
-from .queue import enqueue, request_cancel
-from .registry import register
+from .queue import enqueue, register, request_cancel
+from .runner import Cancelled, JobContext, LeaseLost, Stopping
 
 __all__ = [
     "Cancelled",

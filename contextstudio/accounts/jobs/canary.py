@@ -9,9 +9,8 @@ from django.utils import timezone
 
 from contextstudio.accounts.models import Job
 
-from . import wake
-from .context import JobContext
-from .registry import DEFAULT_QUEUE
+from . import queue
+from .runner import JobContext
 
 KIND = "canary"
 
@@ -20,7 +19,6 @@ _BETWEEN_RUNS = timedelta(seconds=15)
 
 
 def run_canary(context: JobContext) -> dict[str, Any]:
-    """Do nothing."""
     return {}
 
 
@@ -42,5 +40,5 @@ def send() -> timedelta | None:
         Job.objects.filter(pk=_ID).update(
             status=Job.Status.QUEUED, attempts=0, run_after=now, cancel_requested=False
         )
-        transaction.on_commit(lambda: wake.wake(_ID, DEFAULT_QUEUE), robust=True)
+        transaction.on_commit(lambda: queue.wake(_ID, queue.DEFAULT_QUEUE), robust=True)
     return None if last_done is None else now - last_done

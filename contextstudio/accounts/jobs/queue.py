@@ -1,7 +1,14 @@
-"""The rows of jobs: put in, claimed by a lease, ended. Every step is one compare-and-set."""
+"""The rows of jobs: put in, claimed by a lease, ended. Every step is one compare-and-set.
 
+Beside them: which function does which kind of job, and waking a worker. That is best effort,
+for a sweep finds what nobody was woken for.
+"""
+
+import logging
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,11 +20,40 @@ from django.utils import timezone
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Job, Project
 
-from . import wake
-from .registry import kind_of
+logger = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 5
+TASK = "contextstudio.run_job"
+work_waits = threading.Event()
+"""Set when the threads of this process have something to look for."""
+Handler = Callable[..., dict[str, Any] | None]
+"""`handler(context, **arguments)`: does the work outside of any transaction, gives the result."""
+DEFAULT_QUEUE = "default"
+PROVIDER_QUEUE = "provider"
+"""Jobs that call a provider wait on a queue of their own, so that they hold up no others."""
 _ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of job."""
+
+    name: str
+    handler: Handler
+    queue: str = DEFAULT_QUEUE
+
+
+_kinds: dict[str, Kind] = {}
+
+
+def register(name: str, handler: Handler, *, queue: str = DEFAULT_QUEUE) -> None:
+    """Say which function does the jobs of a kind; the last word counts."""
+    _kinds[name] = Kind(name, handler, queue)
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of this name. Raises LookupError where no app has registered it."""
+    return _kinds[name]
 
 
 def enqueue(
@@ -31,8 +67,29 @@ def enqueue(
     job = Job.objects.create(
         project=project, kind=kind, arguments=dict(arguments), actor=caller.actor
     )
-    transaction.on_commit(lambda: wake.wake(job.pk, queue), robust=True)
+    transaction.on_commit(lambda: wake(job.pk, queue), robust=True)
     return job
+
+
+def wake(job_id: uuid.UUID, queue: str) -> None:
+    """Tell the executor in use that a job waits."""
+    if settings.EXECUTOR == "celery":
+        send(job_id, queue)
+    else:
+        work_waits.set()
+
+
+def send(job_id: uuid.UUID, queue: str) -> None:
+    """Send the id of a job to Celery's workers."""
+    from celery import current_app  # noqa: PLC0415  # the embedded server never loads Celery
+    from kombu.exceptions import OperationalError  # noqa: PLC0415
+
+    try:
+        current_app.send_task(TASK, [str(job_id)], queue=queue, retry=False)
+    except OperationalError:
+        logger.warning(
+            "The broker can't be reached; the sweep will find job %s.", job_id
+        )
 
 
 def due_jobs(now: datetime) -> QuerySet[Job]:

@@ -1,23 +1,95 @@
-"""One run of a claimed job, from its handler's first line to the row's end."""
+"""One run of a claimed job: what its handler is given, and how the row ends."""
 
 import logging
 import threading
-from collections.abc import Callable
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
-from types import TracebackType
 
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from contextstudio.accounts.domain.errors import DomainError
-from contextstudio.accounts.domain.problem import problem
-from contextstudio.accounts.models import Job
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError, problem
+from contextstudio.accounts.models import Job, Project
+from contextstudio.accounts.selectors import caller_of_actor
 
 from . import queue
-from .context import Cancelled, JobContext, LeaseLost, Stopping
-from .registry import kind_of
 
 logger = logging.getLogger(__name__)
+
+_SECONDS_BETWEEN_REPORTS = 0.5
+
+
+class Interrupted(Exception):  # no fault of the handler; it only stops the work
+    """The work should end here; the handler lets it pass."""
+
+
+class Cancelled(Interrupted):
+    """Somebody no longer wants the job."""
+
+
+class LeaseLost(Interrupted):
+    """Another worker has the job by now."""
+
+
+class Stopping(Interrupted):
+    """The server stops; another worker starts the job again."""
+
+
+class JobContext:
+    """One run of a job."""
+
+    def __init__(
+        self, job: Job, *, stopping: Callable[[], bool] = lambda: False
+    ) -> None:
+        self.job = job
+        self.effects: list[Callable[[], object]] = []
+        self._stopping = stopping
+        self._caller: Caller | None = None
+        self._reported = float("-inf")
+
+    @property
+    def job_id(self) -> uuid.UUID:
+        """The id of the job; the same in every attempt."""
+        return self.job.pk
+
+    @property
+    def project(self) -> Project:
+        """The project that the job works in. Raises LookupError for a job that has none."""
+        if self.job.project is None:
+            raise LookupError("This job has no project.")
+        return self.job.project
+
+    @property
+    def caller(self) -> Caller:
+        """Who asked for the work, with the rights that they have now."""
+        if self._caller is None:
+            self._caller = caller_of_actor(self.job.actor)
+        return self._caller
+
+    def progress(self, done: int, *, total: int | None = None, unit: str = "") -> None:
+        """Say how far the work is; ends the run where it is not wanted any more.
+
+        Cheap enough for every step: most calls write nothing. Raises Interrupted.
+        """
+        if self._stopping():
+            raise Stopping
+        now = time.monotonic()
+        if now - self._reported < _SECONDS_BETWEEN_REPORTS and done != total:
+            return
+        self._reported = now
+        cancel = queue.report(self.job, done=done, total=total, unit=unit)
+        if cancel is None:
+            raise LeaseLost
+        if cancel:
+            raise Cancelled
+
+    def on_finish(self, effect: Callable[[], object]) -> None:
+        """Let this happen in the transaction that marks the job done: then, or not at all."""
+        self.effects.append(effect)
 
 
 def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
@@ -28,8 +100,8 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
     """
     context = JobContext(job, stopping=stopping)
     try:
-        with _Heartbeat(job):
-            result = kind_of(job.kind).handler(context, **job.arguments)
+        with _renewed_lease(job):
+            result = queue.kind_of(job.kind).handler(context, **job.arguments)
         if not queue.finish(job, result, context.effects):
             raise LeaseLost
     except LeaseLost:
@@ -44,54 +116,40 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
         queue.fail(job, refusal.message, result=problem(refusal))
     except Exception as fault:
         logger.exception("Job %s (%s) stopped.", job.pk, job.kind)
-        _try_again(job, fault)
+        if job.attempts < queue.MOST_ATTEMPTS:
+            queue.put_back(job, delay=timedelta(seconds=2**job.attempts))
+        else:
+            queue.fail(
+                job,
+                f"This job stopped {job.attempts} times with an unexpected "
+                f"{type(fault).__name__}; the server's log has the details.",
+            )
 
 
-def _try_again(job: Job, fault: Exception) -> None:
-    if job.attempts < queue.MOST_ATTEMPTS:
-        queue.put_back(job, delay=timedelta(seconds=2**job.attempts))
-        return
-    queue.fail(
-        job,
-        f"This job stopped {job.attempts} times with an unexpected {type(fault).__name__}; "
-        "the server's log has the details.",
-    )
+@contextmanager
+def _renewed_lease(job: Job) -> Iterator[None]:
+    """Renew the lease of a job while its handler runs, from a thread of its own."""
+    over = threading.Event()
 
-
-class _Heartbeat:
-    """Renews the lease of a job while its handler runs, from a thread of its own."""
-
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self._over = threading.Event()
-        self._thread = threading.Thread(
-            target=self._beat, name=f"lease of {job.pk}", daemon=True
-        )
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _beat(self) -> None:
+    def renew() -> None:
         try:
-            while not self._over.wait(settings.JOB_LEASE_SECONDS / 3):
-                self._renew()
+            while not over.wait(settings.JOB_LEASE_SECONDS / 3):
+                try:
+                    if not queue.renew(job):
+                        return
+                except DatabaseError:
+                    logger.warning(
+                        "The lease of job %s could not be renewed.",
+                        job.pk,
+                        exc_info=True,
+                    )
         finally:
             connection.close()
 
-    def _renew(self) -> None:
-        try:
-            if not queue.renew(self.job):
-                self._over.set()
-        except DatabaseError:
-            logger.warning(
-                "The lease of job %s could not be renewed.", self.job.pk, exc_info=True
-            )
+    thread = threading.Thread(target=renew, name=f"lease of {job.pk}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from . import housekeeping, queue, registry, runner, wake
+from . import housekeeping, queue, runner
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ _MOST_AT_ONCE = 200
 _stopping = threading.Event()
 
 
-@shared_task(name=wake.TASK, ignore_result=True)
+@shared_task(name=queue.TASK, ignore_result=True)
 def run_job(job_id: str) -> None:
     """Do this job, if it is due and nobody has it."""
     job = queue.claim(uuid.UUID(job_id))
@@ -48,7 +48,7 @@ def sweep() -> None:
         :_MOST_AT_ONCE
     ]:
         if cache.add(f"woken.{job_id}", 1, _SECONDS_BETWEEN_WAKINGS):
-            wake.send(job_id, registry.kind_of(kind).queue)
+            queue.send(job_id, queue.kind_of(kind).queue)
 
 
 def _sweep() -> None:

@@ -8,8 +8,8 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from . import housekeeping, queue
+from .queue import work_waits
 from .runner import run
-from .wake import work_waits
 
 logger = logging.getLogger(__name__)
 
@@ -30,14 +30,16 @@ class Workers:
         self._cleaned = timezone.now() - _BETWEEN_CLEANINGS
         self._threads = [
             threading.Thread(
-                target=self._work, args=(number == 0,), name=f"jobs {number}"
+                target=self._work,
+                args=(number == 0,),
+                name=f"jobs {number}",
+                daemon=True,
             )
             for number in range(count)
         ]
 
     def start(self) -> None:
         for thread in self._threads:
-            thread.daemon = True
             thread.start()
 
     def stop(self) -> None:

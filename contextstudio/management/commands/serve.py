@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
-from typing import IO, Any
+from typing import Any
 
 import uvicorn
 from django.conf import settings
@@ -58,14 +58,27 @@ class Command(BaseCommand):
 
     def _prepare(self, listener: socket.socket) -> str:
         """Bring the database up to date; the line that lets the owner in."""
-        with _database_errors_explained():
-            _reach_database()
-            _migrate()
+        try:
+            if connection.vendor == "postgresql":
+                # Asked once, where the pool would ask again for half a minute.
+                with connection.wrap_database_errors:
+                    driver = connection.Database  # type: ignore[attr-defined]
+                    driver.connect(**connection.get_connection_params()).close()
+            executor = MigrationExecutor(connection)
+            # Where the tables are up to date, the command would still take a second.
+            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+                call_command("migrate", interactive=False, verbosity=0)
             owner, first_start = services.prepare_first_use()
             if first_start:
                 call_command("load_demo", verbosity=0)
             idempotency.forget_claims()
             token = services.create_sign_in_link(owner)
+        except DatabaseError as error:
+            name = connection.settings_dict["NAME"]
+            sentence = " ".join(str(error).split()).rstrip(".")
+            raise CannotStart(
+                f"The database {name} can't be opened: {sentence}."
+            ) from error
         host, port = settings.HOST, listener.getsockname()[1]
         return f"Sign in: http://{f'[{host}]' if ':' in host else host}:{port}/sign-in/{token}"
 
@@ -134,8 +147,11 @@ def _only_server(data_dir: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
+            file.seek(0)
+            number = file.read().strip()
+            process = f" (process {number})" if number else ""
             raise CannotStart(
-                f"Another ContextStudio server{_process(file)} uses the data folder {data_dir}; "
+                f"Another ContextStudio server{process} uses the data folder {data_dir}; "
                 "stop it, or set CONTEXTSTUDIO_DATA_DIR to another folder."
             ) from error
         # The lock is on the file, its content only names the process in the next one's message.
@@ -143,12 +159,6 @@ def _only_server(data_dir: Path) -> Iterator[None]:
         file.write(str(os.getpid()))
         file.flush()
         yield
-
-
-def _process(file: IO[str]) -> str:
-    file.seek(0)
-    number = file.read().strip()
-    return f" (process {number})" if number else ""
 
 
 @contextlib.contextmanager
@@ -168,30 +178,3 @@ def _port() -> Iterator[socket.socket]:
                 "Set PORT to another number."
             ) from error
         yield listener
-
-
-def _reach_database() -> None:
-    """Ask a database server once, where the pool would ask again for half a minute."""
-    if connection.vendor == "postgresql":
-        with connection.wrap_database_errors:
-            driver = connection.Database  # type: ignore[attr-defined]
-            driver.connect(**connection.get_connection_params()).close()
-
-
-def _migrate() -> None:
-    """Bring the tables up to date; where they are, the command would still take a second."""
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        call_command("migrate", interactive=False, verbosity=0)
-
-
-@contextlib.contextmanager
-def _database_errors_explained() -> Iterator[None]:
-    try:
-        yield
-    except DatabaseError as error:
-        name = connection.settings_dict["NAME"]
-        sentence = " ".join(str(error).split()).rstrip(".")
-        raise CannotStart(
-            f"The database {name} can't be opened: {sentence}."
-        ) from error

@@ -12,7 +12,7 @@ from contextstudio.accounts import services
 from contextstudio.accounts.domain.errors import Conflict, Unauthenticated
 from contextstudio.accounts.domain.rights import ProjectRole
 from contextstudio.accounts.models import Membership, Project, SignInLink, User
-from contextstudio.accounts.throttle import take
+from contextstudio.accounts.services import take
 
 PASSWORD = "a long enough password"
 

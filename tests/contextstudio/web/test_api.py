@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.models import Project, User
-from contextstudio.accounts.responses import dump
-from contextstudio.web.json_text import read_json
+from contextstudio.accounts.responses import dump, read_json
 from tests.people import key_of
 
 PROBLEM_MEMBERS = {"type", "title", "status", "code", "detail", "at", "errors"}

@@ -10,7 +10,7 @@ from django.test import Client, RequestFactory
 
 from contextstudio.accounts.domain.errors import Conflict, NotFound, Unauthenticated
 from contextstudio.accounts.models import User
-from contextstudio.web import counters
+from contextstudio.web import health
 from contextstudio.web.middleware import RefusalMiddleware, csrf_failure
 
 PAGES = ["/sign-in", "/healthz", "/metrics", "/api/openapi.json", "/no/such/page"]
@@ -111,7 +111,7 @@ def test_every_unsafe_page_wants_the_csrf_token(
 def test_a_report_of_a_browser_is_logged_on_one_line_and_counted(
     client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    before = counters.csp_reports.value
+    before = health.csp_reports.value
     with caplog.at_level(logging.WARNING, "contextstudio.csp"):
         answer = client.post(
             "/csp-report",
@@ -119,7 +119,7 @@ def test_a_report_of_a_browser_is_logged_on_one_line_and_counted(
             "application/csp-report",
         )
     assert answer.status_code == 204
-    assert counters.csp_reports.value == before + 1
+    assert health.csp_reports.value == before + 1
     assert caplog.messages == ['CSP report {"csp-report": {"blocked-uri": "a\\nb"}}']
 
 

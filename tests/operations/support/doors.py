@@ -15,8 +15,7 @@ from django.core.management import call_command
 from django.test import Client
 from pydantic import TypeAdapter, ValidationError
 
-from contextstudio.accounts.domain.errors import DomainError
-from contextstudio.accounts.domain.problem import problem
+from contextstudio.accounts.domain.errors import DomainError, problem
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from contextstudio.accounts.shape import wrong_shape

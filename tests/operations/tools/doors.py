@@ -14,8 +14,7 @@ from asgiref.sync import async_to_sync
 from django.core.management import call_command
 from django.test import Client
 
-from contextstudio.accounts.domain.errors import DomainError
-from contextstudio.accounts.domain.problem import problem
+from contextstudio.accounts.domain.errors import DomainError, problem
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_key, find_key

@@ -20,7 +20,7 @@ from django.conf import settings  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from contextstudio.accounts.jobs import enqueue, queue, runner  # noqa: E402
-from contextstudio.accounts.jobs.context import JobContext  # noqa: E402
+from contextstudio.accounts.jobs.runner import JobContext  # noqa: E402
 from contextstudio.accounts.models import Job, Project  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from contextstudio.accounts.services import owner_of  # noqa: E402

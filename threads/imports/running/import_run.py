@@ -12,7 +12,7 @@ from django.db import DatabaseError, transaction
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Invalid
-from contextstudio.accounts.jobs.context import Interrupted
+from contextstudio.accounts.jobs.runner import Interrupted
 from contextstudio.accounts.models import Project
 from threads import reading
 from threads.domain import formats

@@ -16,7 +16,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import Count
 
 from contextstudio.accounts.domain.errors import DomainError, Invalid
-from contextstudio.accounts.jobs.context import Interrupted
+from contextstudio.accounts.jobs.runner import Interrupted
 from threads.domain.batch import COMPACTION, Batch, Filling, batches
 from threads.domain.message import Message as GivenMessage
 from threads.domain.tally import Tally

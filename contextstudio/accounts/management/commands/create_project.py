@@ -5,9 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from contextstudio.accounts import services
-from contextstudio.accounts.domain.errors import NotFound
-from contextstudio.accounts.models import User
-from contextstudio.accounts.selectors import caller_of_user
+from contextstudio.accounts.selectors import caller_of_user, user_named
 
 
 class Command(BaseCommand):
@@ -22,11 +20,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the project's slug. Raises NotFound, Invalid or Conflict."""
-        owner = User.objects.filter(username=options["owner"], is_active=True).first()
-        if owner is None:
-            raise NotFound(f"There is no user {options['owner']}.")
         project = services.create_project(
-            caller_of_user(owner),
+            caller_of_user(user_named(options["owner"])),
             slug=options["slug"],
             name=options["name"] or options["slug"],
         )

@@ -5,12 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from contextstudio.accounts import services
-from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import ProjectRole
-from contextstudio.accounts.models import Project
-from contextstudio.accounts.selectors import caller_of_user
-
-from .sign_in_link import path_of_link
+from contextstudio.accounts.selectors import caller_of_user, project_named
 
 
 class Command(BaseCommand):
@@ -31,15 +27,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the path of the link. Raises NotFound or Conflict."""
-        project = None
-        if options["project"]:
-            project = Project.objects.filter(slug=options["project"]).first()
-            if project is None:
-                raise NotFound(f"There is no project {options['project']}.")
+        project = project_named(options["project"]) if options["project"] else None
         user = services.create_user(
             options["username"], display_name=options["display_name"]
         )
         if project is not None:
             owner = caller_of_user(services.owner_of(project))
             services.set_member(owner, project, user, ProjectRole(options["role"]))
-        self.stdout.write(path_of_link(user))
+        self.stdout.write(f"/sign-in/{services.create_sign_in_link(user)}")

@@ -5,8 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from contextstudio.accounts import services
-from contextstudio.accounts.domain.errors import NotFound
-from contextstudio.accounts.models import User
+from contextstudio.accounts.selectors import user_named
 
 
 class Command(BaseCommand):
@@ -25,17 +24,5 @@ class Command(BaseCommand):
         if options["user"] is None:
             user, _ = services.prepare_first_use()
         else:
-            user = _named(options["user"])
-        self.stdout.write(path_of_link(user))
-
-
-def _named(username: str) -> User:
-    user = User.objects.filter(username=username, is_active=True).first()
-    if user is None:
-        raise NotFound(f"There is no user {username}.")
-    return user
-
-
-def path_of_link(user: User) -> str:
-    """`/sign-in/<token>` for a person."""
-    return f"/sign-in/{services.create_sign_in_link(user)}"
+            user = user_named(options["user"])
+        self.stdout.write(f"/sign-in/{services.create_sign_in_link(user)}")

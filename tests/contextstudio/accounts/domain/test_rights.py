@@ -12,8 +12,8 @@ from contextstudio.accounts.domain.errors import (
     Invalid,
     NotFound,
     Unauthenticated,
+    problem,
 )
-from contextstudio.accounts.domain.problem import problem
 from contextstudio.accounts.domain.rights import RIGHTS_OF, ProjectRole, Right
 
 

@@ -8,7 +8,7 @@ from django.conf import LazySettings
 from kombu.exceptions import OperationalError
 
 from contextstudio.accounts import jobs
-from contextstudio.accounts.jobs import registry, tasks, wake
+from contextstudio.accounts.jobs import queue, tasks
 from contextstudio.accounts.models import Job, Project, User
 from contextstudio.celery import app
 from tests.people import caller
@@ -40,8 +40,8 @@ def job(
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Any,
 ) -> Job:
-    kind = registry.Kind(KIND, lambda context: {"done": True}, registry.PROVIDER_QUEUE)
-    monkeypatch.setitem(registry._kinds, KIND, kind)
+    kind = queue.Kind(KIND, lambda context: {"done": True}, queue.PROVIDER_QUEUE)
+    monkeypatch.setitem(queue._kinds, KIND, kind)
     with django_capture_on_commit_callbacks(execute=True):
         return jobs.enqueue(project, KIND, {}, caller(editor))
 
@@ -49,7 +49,7 @@ def job(
 def test_a_message_is_the_id_of_a_job_on_the_queue_of_its_kind(
     job: Job, sent: list[Message]
 ) -> None:
-    assert sent == [(wake.TASK, [str(job.pk)], "provider")]
+    assert sent == [(queue.TASK, [str(job.pk)], "provider")]
 
 
 def test_a_task_does_its_job_and_a_second_message_does_nothing(job: Job) -> None:
@@ -68,7 +68,7 @@ def test_a_job_whose_message_was_lost_is_found_by_the_sweep_once_a_minute(
     sent.clear()
     tasks.sweep()
     tasks.sweep()
-    assert sent == [(wake.TASK, [str(job.pk)], "provider")]
+    assert sent == [(queue.TASK, [str(job.pk)], "provider")]
 
 
 def test_a_broker_that_is_away_harms_no_request(
@@ -78,7 +78,7 @@ def test_a_broker_that_is_away_harms_no_request(
         raise OperationalError("no broker")
 
     monkeypatch.setattr("celery.current_app.send_task", fail)
-    wake.wake(job.pk, "default")
+    queue.wake(job.pk, "default")
     assert "the sweep will find job" in caplog.text
 
 
@@ -88,4 +88,4 @@ def test_a_message_outlives_its_worker_and_is_nothing_but_json() -> None:
     assert app.conf.worker_prefetch_multiplier == 1
     assert app.conf.accept_content == ["json"]
     assert not app.conf.task_always_eager
-    assert wake.TASK in app.tasks
+    assert queue.TASK in app.tasks

@@ -12,7 +12,7 @@ from django.conf import LazySettings
 from django.conf import settings as project_settings
 
 from contextstudio.accounts import jobs
-from contextstudio.accounts.jobs import registry
+from contextstudio.accounts.jobs import queue
 from contextstudio.accounts.models import Job, Project, User
 from contextstudio.celery import app as celery
 from tests.people import caller
@@ -69,8 +69,8 @@ def meetings() -> Iterator[Meetings]:
 def enqueue(
     project: Project, editor: User, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], Job]:
-    kind = registry.Kind(KIND, lambda *_, **__: None)
-    monkeypatch.setitem(registry._kinds, KIND, kind)
+    kind = queue.Kind(KIND, lambda *_, **__: None)
+    monkeypatch.setitem(queue._kinds, KIND, kind)
     return lambda: jobs.enqueue(project, KIND, {"slug": "effect"}, caller(editor))
 
 

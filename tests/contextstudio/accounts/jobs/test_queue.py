@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from contextstudio.accounts import jobs
 from contextstudio.accounts.domain.errors import Invalid
-from contextstudio.accounts.jobs import JobContext, canary, queue, registry, runner
+from contextstudio.accounts.jobs import JobContext, canary, queue, runner
 from contextstudio.accounts.models import Job, Project, User
 from tests.people import caller
 
@@ -35,7 +35,7 @@ class Work:
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     handler = Work()
-    monkeypatch.setitem(registry._kinds, KIND, registry.Kind(KIND, handler))
+    monkeypatch.setitem(queue._kinds, KIND, queue.Kind(KIND, handler))
     yield handler
 
 
@@ -80,7 +80,7 @@ def test_a_job_that_is_rolled_back_with_its_caller_is_not_there(
 def test_a_worker_is_woken_once_the_caller_commits(
     work: Work, project: Project, editor: User, django_capture_on_commit_callbacks: Any
 ) -> None:
-    from contextstudio.accounts.jobs.wake import work_waits
+    from contextstudio.accounts.jobs.queue import work_waits
 
     work_waits.clear()
     with django_capture_on_commit_callbacks(execute=True):

@@ -13,7 +13,7 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from contextstudio.accounts import jobs
-from contextstudio.accounts.jobs import JobContext, housekeeping, queue, registry, wake
+from contextstudio.accounts.jobs import JobContext, housekeeping, queue
 from contextstudio.accounts.jobs.workers import Workers
 from contextstudio.accounts.models import Job, Project, TokenBucket, User
 from tests.people import caller
@@ -36,8 +36,8 @@ def workers() -> Iterator[Workers]:
 def does(
     monkeypatch: pytest.MonkeyPatch, handler: Any, queue_name: str = "default"
 ) -> None:
-    kind = registry.Kind(KIND, handler, queue_name)
-    monkeypatch.setitem(registry._kinds, KIND, kind)
+    kind = queue.Kind(KIND, handler, queue_name)
+    monkeypatch.setitem(queue._kinds, KIND, kind)
 
 
 def test_threads_do_jobs_as_they_come(
@@ -108,7 +108,7 @@ def test_a_database_that_is_away_for_a_while_stops_no_worker(
 
     def unsteady() -> Job | None:
         for failure in failures:
-            wake.work_waits.set()
+            queue.work_waits.set()
             raise failure
         return claim()
 
