@@ -8,10 +8,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.kit.items import Item, ReadFile
+from threads.domain.formats.kit.items import Item
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
-from threads.domain.part import JSON, Part, Thinking, ToolCall, ToolResult
+from threads.domain.part import Part, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Event, Warning
 
 from . import chatgpt_content
@@ -21,6 +21,8 @@ EVENT, PLAIN, USER, CALL, RESULT = range(5)
 ROLES = {role.value: role for role in Role} | {"function": Role.TOOL}
 UNFINISHED = frozenset({"in_progress", "finished_partial_completion"})
 FAILED = frozenset({"failed_with_in_kernel_exception", "failed_with_system_exception"})
+NO_RESULT = (Thinking, ToolCall, ToolResult)
+"""What a result can't hold."""
 
 
 class NodeTurn(NamedTuple):
@@ -65,7 +67,7 @@ def index(file: BinaryIO, start: int, conversation: dict[str, Any]) -> TreeIndex
     latest, leaf = float("-inf"), -1
     words = model = ""
     for child in source.children(file, start):
-        _, message = _node(mapping.get(str(child.key)))
+        message = fields.mapping(mapping.get(str(child.key)), "message")
         number = numbers.setdefault(str(child.key), len(tree.ids))
         if number < len(tree.ids):
             # Of duplicate keys the last counts: its value is the one that was parsed.
@@ -79,12 +81,14 @@ def index(file: BinaryIO, start: int, conversation: dict[str, Any]) -> TreeIndex
         tree.tools.append(intern(tool))
         tree.parents.append(-1)
         words = words or (text if kind == USER else "")
-        model = model or _model(message)
-        stamp = message.get("create_time")
-        if kind != EVENT and (age := _seconds(stamp)) >= latest:
+        metadata = fields.mapping(message, "metadata")
+        model = model or fields.word(metadata, "model_slug")
+        moment = fields.moment(message.get("create_time"))
+        age = moment.timestamp() if moment else float("-inf")
+        if kind != EVENT and age >= latest:
             latest, leaf = age, number
     for number, id_ in enumerate(tree.ids):
-        parent = fields.text(_node(mapping.get(id_))[0], "parent")
+        parent = fields.text(mapping.get(id_), "parent")
         tree.parents[number] = numbers.get(parent, -1)
     said = numbers.get(fields.text(conversation, "current_node"), -1)
     return TreeIndex(tree, leaf if said < 0 else said, words, model)
@@ -125,42 +129,39 @@ def spoken(tree: NodeTree, nodes: Sequence[int]) -> list[NodeTurn]:
     return [turn for turn in turns(tree, nodes) if turn.kind != EVENT]
 
 
-def reading(
-    tree: NodeTree, nodes: Sequence[int], left: Sequence[int], assets: Assets
-) -> ReadFile:
-    """How the items of a way are read; `left` are the nodes on no way, given as events."""
+def read(
+    tree: NodeTree,
+    assets: Assets,
+    nodes: Sequence[int],
+    left: Sequence[int],
+    file: BinaryIO,
+    warnings: list[Warning],
+) -> Iterator[Item]:
+    """The items of a way; `left` are the nodes on no way, given as events."""
 
-    def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
-        for turn in turns(tree, nodes):
-            yield _item(tree, turn, file, warnings, assets)
-        for node in left:
-            _, message = _node(json_file.known_value(file, tree.span(node), warnings))
-            yield _event(tree, node, message, "branch/")
+    def message_of(node: int) -> dict[str, Any]:
+        value = json_file.known_value(file, tree.span(node), warnings)
+        return fields.mapping(value, "message")
 
-    return read
+    for turn in turns(tree, nodes):
+        yield _item(tree, turn, list(map(message_of, turn.nodes)), assets)
+    for node in left:
+        yield _event(tree, node, message_of(node), "branch/")
 
 
 def _item(
-    tree: NodeTree,
-    turn: NodeTurn,
-    file: BinaryIO,
-    warnings: list[Warning],
-    assets: Assets,
+    tree: NodeTree, turn: NodeTurn, messages: list[dict[str, Any]], assets: Assets
 ) -> Item:
     """The message of a turn: its nodes' parts, in order."""
+    first = messages[0]
+    if turn.kind == EVENT:
+        return _event(tree, turn.nodes[0], first)
     parts: list[Part] = []
     records: list[str] = []
-    values = [
-        json_file.known_value(file, tree.span(node), warnings) for node in turn.nodes
-    ]
-    messages = [_node(value)[1] for value in values]
     for node, message in zip(turn.nodes, messages, strict=True):
         found, others = chatgpt_content.read_parts(message, assets)
         parts += found
         records += [tree.span(node).record, *others]
-    first = messages[0]
-    if turn.kind == EVENT:
-        return _event(tree, turn.nodes[0], first)
     metadata = fields.mapping(first, "metadata")
     author = fields.mapping(first, "author")
     return Message(
@@ -188,18 +189,14 @@ def _parts(
         # Code for an interpreter is code, also where it happens to be JSON.
         call = arguments if isinstance(arguments, dict) else text
         others = (part for part in parts if isinstance(part, Thinking))
-        return (*others, ToolCall(_call_id(tree, node), tree.tools[node], call))
+        return (*others, ToolCall(tree.ids[node], tree.tools[node], call))
     if turn.kind == RESULT:
-        call_id = _call_id(tree, turn.call if turn.call >= 0 else turn.nodes[0])
-        content = tuple(p for p in parts if not isinstance(p, RESULT_FREE))
+        call_id = tree.ids[turn.call if turn.call >= 0 else turn.nodes[0]]
+        content = tuple(p for p in parts if not isinstance(p, NO_RESULT))
         is_error = any(map(_failed, messages))
         name = tree.tools[turn.nodes[0]] or None
         return (ToolResult(call_id, content, name, is_error),)
     return parts
-
-
-RESULT_FREE = (Thinking, ToolCall, ToolResult)
-"""What a result can't hold."""
 
 
 def _event(
@@ -231,11 +228,6 @@ def _kind(message: dict[str, Any]) -> tuple[int, str, str]:
     return (USER if role == "user" and not hidden else PLAIN), "", text
 
 
-def _node(value: JSON) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A node and its message, each an empty object where there is none."""
-    return fields.mapping(value), fields.mapping(value, "message")
-
-
 def _continues(tree: NodeTree, found: list[NodeTurn], last: int, node: int) -> bool:
     """Whether a result is a further page of the one before it."""
     if last < 0 or found[last].kind != RESULT:
@@ -243,20 +235,7 @@ def _continues(tree: NodeTree, found: list[NodeTurn], last: int, node: int) -> b
     return tree.tools[found[last].nodes[0]] == tree.tools[node]
 
 
-def _call_id(tree: NodeTree, node: int) -> str:
-    return tree.ids[node]
-
-
 def _failed(message: dict[str, Any]) -> bool:
     kind = fields.text(fields.mapping(message, "content"), "content_type")
     run = fields.mapping(fields.mapping(message, "metadata"), "aggregate_result")
     return kind == "system_error" or fields.text(run, "status") in FAILED
-
-
-def _model(message: dict[str, Any]) -> str:
-    return fields.word(fields.mapping(message, "metadata"), "model_slug")
-
-
-def _seconds(value: JSON) -> float:
-    moment = fields.moment(value)
-    return moment.timestamp() if moment else float("-inf")

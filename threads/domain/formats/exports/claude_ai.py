@@ -3,154 +3,98 @@
 `conversations.json` is a list of conversations; `projects.json` and `users.json` beside it
 hold none. A message says which one it follows (`parent_message_uuid`, in newer exports): the
 way to the last one is the conversation, others are branches.
+
+An answer with tools is one message there, its calls and their results in it; for the API it
+was several, so it is taken apart at the results. Most blocks have no id: a result answers the
+first open call of its name in its message, else the first open one.
+
+The export is not published; the shapes are those that schemas inferred from real ones
+describe (polylogue's `claude-ai`), and `docs/formats.md` lists them.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, BinaryIO, NamedTuple
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.format import Format
+from threads.domain.formats import blocks
 from threads.domain.formats.io import fields, json_file, source
-from threads.domain.formats.io.folder import Folder, Gathered, Member
+from threads.domain.formats.io.folder import Member
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.kit.branches import branches
-from threads.domain.formats.kit.items import Item, Opener, ReadFile, items_in, opened
-from threads.domain.formats.kit.transcripts import at_least_one, warn_first
+from threads.domain.formats.kit.items import Item
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
-from threads.domain.part import ToolResult
-from threads.domain.transcript import Event, Transcript, Warning
+from threads.domain.part import (
+    JSON,
+    File,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from threads.domain.transcript import Event, Warning
 
-from . import export_folder
-from .claude_ai_content import read_runs
+from .conversations import Conversation, ExportFormat
 
-NAME = "claude_ai"
-LABEL = "a Claude.ai conversation"
-FILES = re.compile(r"conversations(?:-\d+)?\.json")
-OWN = re.compile(r"(?:projects|users|memories)\.json|projects/[^/]+\.json")
 ROLES = {"human": Role.USER, "user": Role.USER, "assistant": Role.ASSISTANT}
-LEAVES = ("current_leaf_message_uuid", "current_leaf_message_id")
+NO_CONTEXT = frozenset({"token_budget"})
+"""Blocks that count and say nothing."""
+PAGE = ("title", "url", "text")
+"""Members of what a search found, in the order in which they are read."""
+
+# Conversations
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MessageIndex:
     """What is held of a conversation: a place and a few words a message."""
 
+    project: str = ""
+    """Where the record of its project stands."""
     ids: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
     spans: list[ByteSpan] = field(default_factory=list)
     runs: list[int] = field(default_factory=list)
     """How many messages of the API each one is; 0 where it says nothing."""
-    words: list[str] = field(default_factory=list)
+    words: str | None = None
     """The first words of a person."""
 
 
-class ApiMessage(NamedTuple):
-    """One message of the API: which of the export's, and which run of its parts."""
-
-    number: int
-    run: int
-
-
-def read(file: BinaryIO, _name: str) -> list[Transcript]:
-    """The conversations of conversations.json, or of one conversation saved alone."""
-    return _read(file, opened(file), "", {})
-
-
-def gather(folder: Folder) -> list[Gathered]:
-    """Each export of the folder; a conversation in a project begins with that one's record."""
-    return export_folder.gather(folder, FILES, _score, _gather)
-
-
-def _gather(folder: Folder, root: str, members: list[Member]) -> Gathered:
-    own = {
-        name: member
-        for name, member in folder.members.items()
-        if name.startswith(root) and OWN.fullmatch(name.removeprefix(root))
-    }
-    projects: dict[str, str] = {}
-    for name, member in own.items():
-        if "projects" in name.removeprefix(root):
-            with member.open() as file:
-                projects |= _projects(file, name)
-    found: list[Transcript] = []
-    for member in members:
-        with member.open() as file:
-            found += _read(file, member.open, member.name, projects)
-    return Gathered(found, frozenset({member.name for member in members} | own.keys()))
-
-
-def _projects(file: BinaryIO, name: str) -> dict[str, str]:
-    """Where each project of a file stands, by its id."""
+def _projects(own: dict[str, Member]) -> dict[str, str]:
+    """Where each project of the export stands, by its id."""
     found = {}
-    for span in json_file.held_objects(file, "projects", []):
-        uuid = fields.text(json_file.known_value(file, span, []), "uuid")
-        found[uuid] = f"{name}#{span.record}"
+    for name, member in own.items():
+        if "projects" not in name:
+            continue
+        with member.open() as file:
+            for span in json_file.held_objects(file, "projects", []):
+                uuid = fields.text(json_file.known_value(file, span, []), "uuid")
+                found[uuid] = f"{member.name}#{span.record}"
     return found
 
 
-def _read(
-    file: BinaryIO, opener: Opener, member: str, projects: dict[str, str]
-) -> list[Transcript]:
-    skipped: list[Warning] = []
-    found = [
-        replace(transcript, member=member)
-        for span in json_file.held_objects(file, "conversations", skipped)
-        for transcript in _conversation(file, span, opener, projects, skipped)
-    ]
-    return warn_first(at_least_one(found, skipped, LABEL), skipped)
-
-
-def _conversation(
+def _index(
     file: BinaryIO,
     span: ByteSpan,
-    opener: Opener,
+    said: dict[str, Any],
     projects: dict[str, str],
     skipped: list[Warning],
-) -> Iterator[Transcript]:
-    """The conversation of one object, and its branches; none where it says nothing."""
-    file = json_file.in_memory(file, span)
-    said = fields.mapping(json_file.known_value(file, span, skipped))
-    if not fields.items(said, "chat_messages"):
-        return
-    known = _index(file, span, said, skipped)
-    leaf = next((n for n, id_ in enumerate(known.ids) if id_ == _leaf(said)), -1)
-    leaf = len(known.ids) - 1 if leaf < 0 else leaf
-    found = branches(known.parents, leaf, lambda nodes: _spoken(known, nodes))
-    id_ = fields.word(said, "uuid", limit=200)
-    project = projects.get(fields.text(fields.mapping(said, "project"), "uuid"), "")
-    title = fields.text(said, "name").strip() or fields.first(known.words).strip()
-    for branch in found:
-        items = items_in(opener, _reading(known, branch.nodes, branch.left, project))
-        yield Transcript(
-            format=NAME,
-            title=branch.title(fields.one_line(title) or "Claude.ai conversation"),
-            items=items,
-            external_id=branch.external_id(id_, known.ids),
-            strategy="anthropic",
-            model=fields.word(said, "model"),
-            parent=branch.parent(id_, known.ids, found),
-            warnings=items.warnings,
-        )
-
-
-def _leaf(said: dict[str, Any]) -> str:
-    return fields.text(said, *LEAVES)
-
-
-def _index(
-    file: BinaryIO, span: ByteSpan, said: dict[str, Any], skipped: list[Warning]
-) -> MessageIndex:
+) -> Conversation | None:
     """The messages of a conversation, by their places and their parents."""
-    known = MessageIndex()
     messages = fields.items(said, "chat_messages")
+    if not messages:
+        return None
+    project = fields.text(fields.mapping(said, "project"), "uuid")
+    known = MessageIndex(projects.get(project, ""))
     numbers: dict[str, int] = {}
     is_tree = any(fields.text(one, "parent_message_uuid") for one in messages)
-    for number, (place, message) in enumerate(
-        zip(_places(file, span, skipped), messages, strict=False)
-    ):
+    placed = zip(_places(file, span, skipped), messages, strict=False)
+    for number, (place, message) in enumerate(placed):
         uuid = fields.text(message, "uuid")
         parent = fields.text(message, "parent_message_uuid")
         known.ids.append(uuid or str(number))
@@ -159,10 +103,21 @@ def _index(
         runs = read_runs(fields.mapping(message))
         known.runs.append(len(runs))
         is_human = fields.text(message, "sender") == "human"
-        if is_human and runs and not known.words:
-            known.words.append(Message(role=Role.USER, parts=runs[0]).text)
+        if is_human and runs and known.words is None:
+            known.words = Message(role=Role.USER, parts=runs[0]).text
         numbers.setdefault(uuid, number)
-    return known
+    leaf = fields.text(said, "current_leaf_message_uuid", "current_leaf_message_id")
+    last = len(known.ids) - 1
+    return Conversation(
+        id=fields.word(said, "uuid", limit=200),
+        title=fields.text(said, "name").strip() or (known.words or "").strip(),
+        model=fields.word(said, "model"),
+        ids=known.ids,
+        parents=known.parents,
+        leaf=known.ids.index(leaf) if leaf in known.ids else last,
+        spoken=lambda nodes: [(n, run) for n in nodes for run in range(known.runs[n])],
+        read=partial(_read, known),
+    )
 
 
 def _places(
@@ -179,37 +134,29 @@ def _places(
         skipped.append(Warning(error.code, f"At byte {span.start:,}: {error.message}"))
 
 
-def _spoken(known: MessageIndex, nodes: Sequence[int]) -> list[ApiMessage]:
-    return [ApiMessage(node, run) for node in nodes for run in range(known.runs[node])]
+def _read(
+    known: MessageIndex,
+    nodes: Sequence[int],
+    left: Sequence[int],
+    file: BinaryIO,
+    warnings: list[Warning],
+) -> Iterator[Item]:
+    """The items of a way; `left` are messages on no way, given as events."""
+    if known.project:
+        yield Event("project", known.project)
+    for node in nodes:
+        value = json_file.known_value(file, known.spans[node], warnings)
+        yield from _messages(fields.mapping(value), known.spans[node].record)
+    for node in left:
+        value = json_file.known_value(file, known.spans[node], warnings)
+        yield _event(fields.mapping(value), known.spans[node].record, "branch/")
 
 
-def _reading(
-    known: MessageIndex, nodes: Sequence[int], left: Sequence[int], project: str
-) -> ReadFile:
-    """How the items of a way are read; `left` are messages on no way, given as events."""
-
-    def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
-        if project:
-            yield Event("project", project)
-        for node in nodes:
-            message = fields.mapping(
-                json_file.known_value(file, known.spans[node], warnings)
-            )
-            yield from _items(known, node, message)
-        for node in left:
-            message = fields.mapping(
-                json_file.known_value(file, known.spans[node], warnings)
-            )
-            yield _event(known, node, message, "branch/")
-
-    return read
-
-
-def _items(known: MessageIndex, node: int, message: dict[str, Any]) -> Iterator[Item]:
+def _messages(message: dict[str, Any], record: str) -> Iterator[Item]:
     """The messages of the API that one of the export's is; an event where it says nothing."""
     runs = read_runs(message)
     if not runs:
-        yield _event(known, node, message, "empty/")
+        yield _event(message, record, "empty/")
     role = ROLES.get(fields.text(message, "sender"), Role.ASSISTANT)
     uuid = fields.word(message, "uuid", limit=120)
     for number, parts in enumerate(runs):
@@ -220,26 +167,135 @@ def _items(known: MessageIndex, node: int, message: dict[str, Any]) -> Iterator[
             source_id=(f"{uuid}/{number}" if number and uuid else uuid) or None,
             created_at=fields.moment(message.get("created_at")),
             model=fields.word(message, "model") or None,
-            records=(known.spans[node].record,),
+            records=(record,),
         )
 
 
-def _event(
-    known: MessageIndex, node: int, message: dict[str, Any], before: str
-) -> Event:
+def _event(message: dict[str, Any], record: str, before: str) -> Event:
     kind = before + (fields.text(message, "sender") or "message")
-    stamp = fields.moment(message.get("created_at"))
-    return Event(kind, known.spans[node].record, stamp)
+    return Event(kind, record, fields.moment(message.get("created_at")))
+
+
+# Messages
+
+
+def read_runs(message: dict[str, Any]) -> list[tuple[Part, ...]]:
+    """The parts of a message, in runs: results, and what is no result, by turns."""
+    content = _Content(fields.text(message, "uuid") or "call")
+    read = map(content.read, fields.items(message, "content"))
+    said = [part for part in read if part is not None]
+    if not said and fields.text(message, "text"):
+        # A flattened copy of the blocks, with placeholders for what isn't text.
+        said = [Text(message["text"])]
+    runs = groupby(
+        (*_attached(message), *said), key=lambda part: isinstance(part, ToolResult)
+    )
+    return [tuple(run) for _, run in runs]
+
+
+@dataclass(slots=True)
+class _Content:
+    """Reads the blocks of one message, in order."""
+
+    uuid: str
+    count: int = 0
+    open: list[ToolCall] = field(default_factory=list)
+
+    def read(self, block: JSON) -> Part | None:
+        """The part of a block; None where it holds nothing."""
+        kind = fields.text(block, "type")
+        if kind == "text":
+            words = fields.text(block, "text")
+            return Text(words) if words else None
+        if kind == "thinking":
+            signature = fields.text(block, "signature") or None
+            return Thinking(fields.text(block, "thinking"), signature)
+        if kind == "tool_use":
+            return self._call(block)
+        if kind == "tool_result":
+            return self._result(block)
+        return None if kind in NO_CONTEXT else _other(block)
+
+    def _call(self, block: dict[str, Any]) -> ToolCall:
+        self.count += 1
+        id_ = fields.text(block, "id") or f"{self.uuid}/{self.count}"
+        name = fields.text(block, "name") or "tool"
+        self.open.append(ToolCall(id_, name, block.get("input", {})))
+        return self.open[-1]
+
+    def _result(self, block: dict[str, Any]) -> ToolResult:
+        id_, name = fields.text(block, "tool_use_id"), fields.text(block, "name")
+        exact = (call for call in self.open if call.id == id_)
+        named = (call for call in self.open if call.name == name)
+        call = next(exact, None) or next(named, None) or next(iter(self.open), None)
+        if call is not None:
+            self.open.remove(call)
+        self.count += call is None
+        call_id = call.id if call else id_ or f"{self.uuid}/{self.count}"
+        content = tuple(_found(block.get("content")))
+        is_error = block.get("is_error") is True
+        return ToolResult(call_id, content, name or None, is_error)
+
+
+def _found(content: JSON) -> Iterator[Text | File | Opaque | Any]:
+    """What a result holds: its text, what a search found, images, else blocks kept whole."""
+    for block in content if isinstance(content, list) else [content]:
+        if isinstance(block, str) and block:
+            yield Text(block)
+        elif fields.text(block, "type") in ("text", "knowledge"):
+            words = filter(None, (fields.text(block, name) for name in PAGE))
+            if text := "\n".join(words):
+                yield Text(text)
+        elif isinstance(block, dict):
+            yield _other(block)
+
+
+def _other(block: JSON) -> Part:
+    """A block of the API (an image, a document), else one that is kept whole."""
+    kind = fields.text(block, "type") or "block"
+    try:
+        found = [*blocks.read_block(block, ())]
+    except Invalid:
+        found = []
+    return found[0] if found else Opaque(kind, block)
+
+
+def _attached(message: dict[str, Any]) -> Iterator[Part]:
+    """Files by the text that was taken from them; those that the export lacks by their name."""
+    names = set()
+    for attached in fields.items(message, "attachments"):
+        name = fields.text(attached, "file_name")
+        names.add(name)
+        if words := fields.text(attached, "extracted_content"):
+            type_ = fields.text(attached, "file_type")
+            media_type = type_ if type_.startswith("text/") else "text/plain"
+            data = words.encode("utf-8", "surrogatepass")
+            yield File(media_type, name or None, data=data)
+        else:
+            yield Opaque("attachment", attached)
+    for file in fields.items(message, "files") + fields.items(message, "files_v2"):
+        name = fields.text(file, "file_name")
+        if not name or name not in names:
+            names.add(name)
+            yield Opaque("file", file)
 
 
 def _score(sample: Sample) -> float:
-    rows = [*sample.rows, *fields.items(sample.object, "conversations")]
-    held = [
-        row
-        for row in rows
-        if isinstance(fields.mapping(row).get("chat_messages"), list)
-    ]
-    return 0.95 if any("uuid" in row or "name" in row for row in held) else 0
+    for row in [*sample.rows, *fields.items(sample.object, "conversations")]:
+        has_messages = isinstance(fields.mapping(row).get("chat_messages"), list)
+        if has_messages and ("uuid" in row or "name" in row):
+            return 0.95
+    return 0
 
 
-FORMAT = Format(NAME, LABEL, _score, read, gather=gather)
+EXPORT = ExportFormat(
+    name="claude_ai",
+    label="a Claude.ai conversation",
+    score=_score,
+    index=_index,
+    own=re.compile(r"(?:projects|users|memories)\.json|projects/[^/]+\.json"),
+    beside=_projects,
+    untitled="Claude.ai conversation",
+    strategy="anthropic",
+)
+FORMAT = EXPORT.format

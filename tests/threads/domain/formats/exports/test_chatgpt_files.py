@@ -63,7 +63,7 @@ def test_a_key_that_stands_twice_is_read_as_what_it_says_last() -> None:
 
     data = f'[{{"mapping": 3, "\\u006dapping": {{"n0": {node}}}}}]'
     with pytest.raises(Invalid):
-        chatgpt.read(io.BytesIO(data.encode()), "")
+        chatgpt.EXPORT.read(io.BytesIO(data.encode()), "")
 
 
 def test_detection_knows_a_conversation_whose_leaf_is_far_away() -> None:
@@ -95,7 +95,7 @@ def export() -> dict[str, bytes]:
 
 
 def test_an_export_brings_its_images_and_files() -> None:
-    [gathered] = chatgpt.gather(folder(export()))
+    [gathered] = chatgpt.EXPORT.gather(folder(export()))
     [transcript] = gathered.transcripts
     [message] = messages(transcript)
 
@@ -120,7 +120,7 @@ def test_a_large_export_comes_in_several_files() -> None:
         ).encode()
         for n in range(2)
     }
-    [gathered] = chatgpt.gather(folder(files))
+    [gathered] = chatgpt.EXPORT.gather(folder(files))
 
     assert [t.external_id for t in gathered.transcripts] == ["c0", "c1"]
 
@@ -131,7 +131,7 @@ def test_a_file_too_large_to_hold_stays_a_pointer(
     monkeypatch.setattr(source, "MAX_PIECE", 4_000)
     monkeypatch.setattr(source, "CHUNK", 1_000)
     files = export() | {"me/file_a1-sanitized.png": PNG * 600}
-    [gathered] = chatgpt.gather(folder(files))
+    [gathered] = chatgpt.EXPORT.gather(folder(files))
 
     assert messages(gathered.transcripts[0])[0].parts[0] == Opaque(
         "image_asset_pointer", POINTER
@@ -142,8 +142,10 @@ def test_other_folders_are_left_alone() -> None:
     empty = json.dumps([conversation({})]).encode()
     other = b'[{"uuid": "1", "chat_messages": []}]'
 
-    assert chatgpt.gather(folder({"a/conversations.json": empty})) == []
-    assert chatgpt.gather(folder({"conversations.json": other, "b.txt": b""})) == []
+    assert chatgpt.EXPORT.gather(folder({"a/conversations.json": empty})) == []
+    assert (
+        chatgpt.EXPORT.gather(folder({"conversations.json": other, "b.txt": b""})) == []
+    )
 
 
 def test_an_unreadable_node_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

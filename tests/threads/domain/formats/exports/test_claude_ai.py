@@ -262,7 +262,7 @@ def test_a_conversation_that_breaks_off_is_left_out(
 
     monkeypatch.setattr(claude_ai.source, "children", broken)
     with pytest.raises(Invalid, match="before it is complete"):
-        claude_ai.read(io.BytesIO(data), "")
+        claude_ai.EXPORT.read(io.BytesIO(data), "")
 
 
 def test_a_folder_gives_conversations_and_their_projects() -> None:
@@ -275,7 +275,7 @@ def test_a_folder_gives_conversations_and_their_projects() -> None:
         "me/users.json": b"[]",
         "me/other.json": b"[]",
     }
-    [gathered] = claude_ai.gather(folder(files))
+    [gathered] = claude_ai.EXPORT.gather(folder(files))
     [transcript] = gathered.transcripts
     project, message = transcript.items
 
