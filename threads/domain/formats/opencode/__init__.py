@@ -4,18 +4,16 @@ Source: packages/opencode/src of sst/opencode: `cli/cmd/export.ts`, `session/ses
 `storage/json-migration.ts`.
 """
 
-import io
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered
-from threads.domain.formats.io.json_file import Element, Members
-from threads.domain.formats.io.source import BROKEN, ByteSpan
-from threads.domain.formats.kit.items import Item
+from threads.domain.formats.io.json_file import Members
+from threads.domain.formats.io.source import Child
 from threads.domain.formats.kit.transcripts import at_least_one
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Event, Transcript, Warning
@@ -23,8 +21,7 @@ from threads.domain.transcript import Event, Transcript, Warning
 from .database import transcripts
 from .folder import databases, trees
 from .parts import Located, SessionTurn
-from .session import LABEL, NAME, transcript
-from .turns import Turns
+from .session import LABEL, NAME, items_of, transcript
 
 SQLITE = b"SQLite format 3\0"
 _TABLES = tuple(
@@ -33,61 +30,12 @@ _TABLES = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """The turns of an exported session."""
-
-    file: BinaryIO
-    members: Members
-    given: list[Warning] = field(default_factory=list)
-    """What was found before the items are read."""
-    warnings: list[Warning] = field(default_factory=list)
-
-    def __iter__(self) -> Iterator[Item]:
-        self.warnings[:] = self.given
-        info = json_file.get(self.file, self.members, "info")
-        turns = Turns(fields.mapping(info).get("revert"))
-        if "messages" in self.members:
-            span = self.members["messages"]
-            for piece in json_file.named_elements(
-                self.file, span, ("messages",), self.warnings
-            ):
-                yield from self._take(piece, turns)
-        yield from turns.end()
-
-    def _take(self, piece: Element, turns: Turns) -> Iterator[Item]:
-        if piece.value is BROKEN or not isinstance(piece.value, dict):
-            yield Event("unreadable", piece.span.record)
-            return
-        parts = fields.items(piece.value, "parts")
-        located = [
-            Located(fields.mapping(part), span.record)
-            for part, span in zip(parts, self._spans(piece.span), strict=False)
-        ]
-        info = fields.mapping(piece.value, "info")
-        yield from turns.take(SessionTurn(info, located, piece.span.record))
-
-    def _spans(self, span: ByteSpan) -> Iterator[ByteSpan]:
-        """The places of a message's parts."""
-        self.file.seek(span.start)
-        inner = io.BytesIO(self.file.read(span.end - span.start))
-        found = json_file.places(inner, json_file.whole(inner), [])
-        if "parts" in found:
-            for child in json_file.children(inner, found["parts"].start, []):
-                yield ByteSpan(
-                    span.start + child.span.start, span.start + child.span.end
-                )
-
-
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The sessions of an export or a database. Raises Invalid where none holds a message."""
     file.seek(0)
-    if file.read(len(SQLITE)) == SQLITE:
-        found = transcripts(file)
-        skipped: list[Warning] = []
-    else:
-        skipped = []
-        found = list(_exports(file, skipped))
+    skipped: list[Warning] = []
+    is_database = file.read(len(SQLITE)) == SQLITE
+    found = transcripts(file) if is_database else _exports(file, skipped)
     return at_least_one(found, skipped, LABEL)
 
 
@@ -95,12 +43,38 @@ def _exports(file: BinaryIO, skipped: list[Warning]) -> Iterator[Transcript]:
     for span in json_file.documents(file, skipped):
         warnings: list[Warning] = []
         members = json_file.places(file, span, warnings)
-        items = Export(file, members, given=warnings)
         info = fields.mapping(json_file.get(file, members, "info"))
-        if found := transcript(info, items, items.warnings):
+        items = items_of(partial(_turns, file, members), info, warnings)
+        if found := transcript(info, items):
             yield found
         else:
             skipped.extend(items.warnings)
+
+
+def _turns(
+    file: BinaryIO, members: Members, warnings: list[Warning]
+) -> Iterator[SessionTurn | Event]:
+    """The turns of an exported session."""
+    if "messages" not in members:
+        return
+    span = members["messages"]
+    for piece in json_file.named_elements(file, span, ("messages",), warnings):
+        if not isinstance(piece.value, dict):
+            yield Event("unreadable", piece.span.record)
+            continue
+        held = json_file.in_memory(file, piece.span)
+        places = json_file.places(held, piece.span, [])
+        spans: Iterable[Child] = ()
+        if "parts" in places:
+            spans = json_file.children(held, places["parts"].start, [])
+        located = [
+            Located(fields.mapping(part), child.span.record)
+            for part, child in zip(
+                fields.items(piece.value, "parts"), spans, strict=False
+            )
+        ]
+        info = fields.mapping(piece.value, "info")
+        yield SessionTurn(info, located, piece.span.record)
 
 
 def gather(folder: Folder) -> list[Gathered]:

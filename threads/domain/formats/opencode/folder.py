@@ -8,20 +8,18 @@ Source: packages/opencode/src/storage/json-migration.ts of sst/opencode.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import MAX_PIECE, too_long
-from threads.domain.formats.kit.items import Item
-from threads.domain.transcript import Warning
+from threads.domain.transcript import Transcript, Warning
 
 from .database import transcripts
-from .parts import Located, SessionTurn
-from .session import transcript
-from .turns import Turns
+from .parts import Located, SessionTurn, begun_by
+from .session import items_of, transcript
 
 _SESSION = re.compile(r"(?:^|/)session/[^/]+/(ses_[^/]+)\.json$")
 _MESSAGE = re.compile(r"(?:^|/)message/(ses_[^/]+)/(msg_[^/]+)\.json$")
@@ -73,11 +71,12 @@ class _Files:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self.sessions: dict[str, str] = {}
-        self.messages: dict[str, list[str]] = {}
+        self.messages: dict[str, dict[str, str]] = {}
+        """Of each session its messages' files, with the ids of the messages."""
         self.parts: dict[str, list[str]] = {}
         for name in sorted(folder.members):
             if match := _MESSAGE.search(name):
-                self.messages.setdefault(match[1], []).append(name)
+                self.messages.setdefault(match[1], {})[name] = match[2]
             elif match := _PART.search(name):
                 self.parts.setdefault(match[1], []).append(name)
             elif match := _SESSION.search(name):
@@ -88,7 +87,7 @@ class _Files:
     def info(self, id_: str) -> dict[str, Any]:
         """What is known of a session; its id alone where its file is not there."""
         if id_ not in self._infos:
-            name = self.sessions.get(id_, "")
+            name = self.sessions.get(id_)
             read = load(self.folder.members[name], []) if name else {}
             self._infos[id_] = {**read, "id": id_}
         return self._infos[id_]
@@ -107,61 +106,46 @@ class _Files:
     def names(self, id_: str) -> set[str]:
         """The names of a session's files."""
         found = {self.sessions[id_]} if id_ in self.sessions else set()
-        for name in self.messages[id_]:
-            found |= {name, *self.parts_of(name)}
+        for name, message in self.messages[id_].items():
+            found |= {name, *self.parts.get(message, ())}
         return found
 
-    def parts_of(self, message: str) -> list[str]:
-        """The names of a message's parts, in their order."""
-        match = _MESSAGE.search(message)
-        return self.parts.get(match[2], []) if match else []
-
-    def transcript(self, id_: str) -> Any:
+    def transcript(self, id_: str) -> Transcript | None:
         """The conversation of a session; None where it holds no message."""
-        items = FileTree(self, id_)
-        member = self.sessions.get(id_, self.messages[id_][0])
-        return transcript(
-            self.info(id_), items, items.warnings, call_of=self._call_of, member=member
-        )
+        info = self.info(id_)
+        items = items_of(partial(self._turns, id_), info)
+        member = self.sessions.get(id_) or next(iter(self.messages[id_]))
+        return transcript(info, items, call_of=self._call_of, member=member)
 
     def _call_of(self, parent: str, child: str) -> str:
         """The call in a session that began a sub-agent."""
         if parent not in self._calls:
-            self._calls[parent] = dict(self._called(parent))
+            names = (
+                name
+                for message in self.messages.get(parent, {}).values()
+                for name in self.parts.get(message, ())
+            )
+            parts = [load(self.folder.members[name], []) for name in names]
+            self._calls[parent] = {
+                begun: fields.text(part, "callID")
+                for part in parts
+                if (begun := begun_by(part))
+            }
         return self._calls[parent].get(child, "")
 
-    def _called(self, id_: str) -> Iterator[tuple[str, str]]:
-        for message in self.messages.get(id_, ()):
-            for name in self.parts_of(message):
-                part = load(self.folder.members[name], [])
-                metadata = fields.mapping(fields.mapping(part, "state"), "metadata")
-                if begun := fields.text(metadata, "sessionId", "sessionID"):
-                    yield begun, fields.text(part, "callID")
+    def _turns(self, id_: str, warnings: list[Warning]) -> Iterator[SessionTurn]:
+        """The turns of a session, a file each, and a file a part."""
+        for name, message in self.messages[id_].items():
+            parts = self.parts.get(message, ())
+            located = [self._located(part, warnings) for part in parts]
+            info, record = self._located(name, warnings)
+            if info:
+                info = {**info, "id": message}
+            yield SessionTurn(info, located, record, is_apart=True)
 
-
-@dataclass(frozen=True)
-class FileTree:
-    """The turns of a session, a file each, and a file a part."""
-
-    files: _Files
-    id: str
-    warnings: list[Warning] = field(default_factory=list)
-
-    def __iter__(self) -> Iterator[Item]:
-        self.warnings.clear()
-        turns = Turns(self.files.info(self.id).get("revert"))
-        for name in self.files.messages[self.id]:
-            located = [self._located(part) for part in self.files.parts_of(name)]
-            info, record = self._located(name)
-            match = _MESSAGE.search(name)
-            if info and match:
-                info = {**info, "id": match[2]}
-            yield from turns.take(SessionTurn(info, located, record, is_apart=True))
-        yield from turns.end()
-
-    def _located(self, name: str) -> Located:
-        member = self.files.folder.members[name]
-        return Located(load(member, self.warnings), f"{name}#bytes:0-{member.size}")
+    def _located(self, name: str, warnings: list[Warning]) -> Located:
+        member = self.folder.members[name]
+        return Located(load(member, warnings), f"{name}#bytes:0-{member.size}")
 
 
 def load(member: Member, warnings: list[Warning]) -> dict[str, Any]:

@@ -104,12 +104,13 @@ def _content(part: dict[str, Any], read: Read) -> Iterator[Part]:
 
 def _thinking(text: str, metadata: dict[str, Any]) -> Iterator[Thinking]:
     """Reasoning with its provider's signature; what only the provider can read stands alone."""
-    signature = fields.text(
-        fields.mapping(metadata, "anthropic"), "signature"
-    ) or fields.text(fields.mapping(metadata, "google"), "thoughtSignature")
-    data = fields.text(
-        fields.mapping(metadata, "anthropic"), "redactedData"
-    ) or fields.text(fields.mapping(metadata, "openai"), "reasoningEncryptedContent")
+    anthropic, google, openai = (
+        fields.mapping(metadata, name) for name in ("anthropic", "google", "openai")
+    )
+    signature = fields.text(anthropic, "signature")
+    signature = signature or fields.text(google, "thoughtSignature")
+    data = fields.text(anthropic, "redactedData")
+    data = data or fields.text(openai, "reasoningEncryptedContent")
     if text:
         yield Thinking(text, signature or None)
     if data:
@@ -121,9 +122,9 @@ def _tool(part: dict[str, Any], read: Read) -> Iterator[Part]:
     id_, name = fields.text(part, "callID"), fields.text(part, "tool")
     state = fields.mapping(part, "state")
     yield ToolCall(id_, name, state.get("input", {}))
-    words, is_error = fields.text(state, "output"), state.get("status") == "error"
     if state.get("status") not in ("completed", "error"):
         return
+    words, is_error = fields.text(state, "output"), state.get("status") == "error"
     if is_error:
         so_far = fields.text(fields.mapping(state, "metadata"), "output")
         words = so_far or fields.text(state, "error")
@@ -150,6 +151,12 @@ def read_file(part: JSON) -> Image | File | None:
     return File(media_type, name, url=address, data=data)
 
 
+def begun_by(part: dict[str, Any]) -> str:
+    """The session of the sub-agent that a tool's part began; empty of another part."""
+    metadata = fields.mapping(fields.mapping(part, "state"), "metadata")
+    return fields.text(metadata, "sessionId", "sessionID")
+
+
 def read_usage(tokens: JSON) -> Usage | None:
     """The `tokens` of a message: `input` is without what was cached.
 
@@ -160,10 +167,8 @@ def read_usage(tokens: JSON) -> Usage | None:
     cache = fields.mapping(tokens, "cache")
     cached = fields.count(cache, "read")
     input_ = fields.count(tokens, "input") + cached + fields.count(cache, "write")
-    output, reasoning = (
-        fields.count(tokens, "output"),
-        fields.count(tokens, "reasoning"),
-    )
+    output = fields.count(tokens, "output")
+    reasoning = fields.count(tokens, "reasoning")
     if fields.count(tokens, "total") == input_ + output + reasoning:
         output += reasoning
     usage = Usage(input_tokens=input_, output_tokens=output, cached_tokens=cached)

@@ -1,26 +1,68 @@
-"""What is known of a session of opencode, however its messages are stored."""
+"""A session of opencode, however its messages are stored.
 
+A message of its own is several parts, a tool's part call and result.
+
+A turn of the model becomes the assistant's message and, behind it, the tool's. A compaction is
+a user's message with a part `compaction` and the summary that answers it; an output that was
+cleared later is one too. Parts that are no content (steps, patches, snapshots) are events.
+
+Source: packages/opencode/src/session/message-v2.ts and compaction.ts of sst/opencode.
+"""
+
+import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from threads.domain.formats.io import fields
-from threads.domain.formats.kit.items import Item
+from threads.domain.formats.kit.context_view import ContextView
+from threads.domain.formats.kit.items import Item, Items
 from threads.domain.formats.kit.transcripts import first_messages, title_of
-from threads.domain.message import Message
-from threads.domain.transcript import Parent, Relation, Transcript, Warning
+from threads.domain.message import Message, Role
+from threads.domain.part import JSON, Text, ToolResult
+from threads.domain.transcript import (
+    Compaction,
+    Event,
+    Parent,
+    Relation,
+    Transcript,
+    Warning,
+)
+
+from .parts import Read, SessionTurn, read_turn, read_usage
 
 NAME = "opencode"
 LABEL = "an opencode session"
+CLEARED = "[Old tool result content cleared]"
+"""What the model reads where opencode has cleared the output of a tool."""
+ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 _UNNAMED = re.compile(r"(New|Child) session - \d{4}-")
 """How a title begins that nobody gave."""
 _PROVIDERS = {"anthropic": "anthropic", "google": "gemini", "google-vertex": "gemini"}
 
+ReadTurns = Callable[[list[Warning]], Iterator[SessionTurn | Event]]
+"""Reads the turns of a session; an event stands where one can't be read."""
+
+
+def items_of(
+    read: ReadTurns, info: dict[str, Any], given: list[Warning] | None = None
+) -> Items:
+    """The items of a session; `given` is what was found before they are read."""
+
+    def items(warnings: list[Warning]) -> Iterator[Item]:
+        turns = _Turns(info.get("revert"))
+        for turn in read(warnings):
+            yield from [turn] if isinstance(turn, Event) else turns.take(turn)
+        yield from turns.end()
+
+    return Items(items, given or [])
+
 
 def transcript(
     info: dict[str, Any],
-    items: Iterable[Item],
-    warnings: list[Warning],
+    items: Items,
     *,
     call_of: Callable[[str, str], str] = lambda _parent, _child: "",
     member: str = "",
@@ -34,25 +76,24 @@ def transcript(
         return None
     own = fields.word(info, "id", limit=255)
     title = fields.one_line(fields.text(info, "title"))
-    parent = fields.word(info, "parentID", "parent_id", limit=255)
+    is_named = title and not _UNNAMED.match(title)
+    parent = None
+    if parent_id := fields.word(info, "parentID", "parent_id", limit=255):
+        parent = Parent(
+            external_id=parent_id,
+            relation=Relation.SUBAGENT,
+            call_id=call_of(parent_id, own) or None,
+        )
     return Transcript(
         format=NAME,
-        title=title
-        if title and not _UNNAMED.match(title)
-        else title_of(opening) or title,
+        title=title if is_named else title_of(opening) or title,
         items=items,
         external_id=own or None,
         strategy=_strategy(info, opening),
         model=next((message.model for message in opening if message.model), ""),
         member=member,
-        parent=Parent(
-            external_id=parent,
-            relation=Relation.SUBAGENT,
-            call_id=call_of(parent, own) or None,
-        )
-        if parent
-        else None,
-        warnings=warnings,
+        parent=parent,
+        warnings=items.warnings,
     )
 
 
@@ -64,3 +105,142 @@ def _strategy(info: dict[str, Any], opening: list[Message]) -> str:
         if word in models:
             return _PROVIDERS.get(provider, strategy)
     return _PROVIDERS.get(provider, "openai")
+
+
+class _Turns:
+    """The turns of one session, taken in their order."""
+
+    def __init__(self, revert: JSON = None) -> None:
+        self._undone_from = fields.text(revert, "messageID")
+        self._keeps_first = bool(fields.text(revert, "partID"))
+        self._is_undone = False
+        self._view = ContextView()
+        self._shown: list[str] = []
+        self._asked: dict[str, str] = {}
+        self._cleared: list[tuple[float, str, Message]] = []
+
+    def take(self, turn: SessionTurn) -> Iterator[Item]:
+        """What a turn comes to."""
+        role = fields.text(turn.info, "role")
+        created = fields.mapping(turn.info, "time").get("created")
+        if isinstance(created, int | float):
+            yield from self._clear(created)
+        if self._is_undone or (self._undone_from and turn.id == self._undone_from):
+            is_kept = self._keeps_first and not self._is_undone
+            self._is_undone = True
+            if not is_kept:
+                yield Event(f"reverted/{role}", turn.record, turn.created_at)
+                return
+        if role not in ROLES:
+            yield Event(role or "record", turn.record, turn.created_at)
+            return
+        yield from self._spoken(turn, ROLES[role])
+
+    def end(self) -> Iterator[Item]:
+        """What was cleared after the last turn."""
+        yield from self._clear(math.inf)
+
+    def _spoken(self, turn: SessionTurn, role: Role) -> Iterator[Item]:
+        read = read_turn(turn)
+        yield from read.before
+        messages = _messages(turn, role, read)
+        if not messages:
+            yield Event(f"{role}/{_reason(turn)}", turn.record, turn.created_at)
+        elif self._is_summary(turn.info):
+            yield from self._compact(turn, messages)
+        else:
+            for message in messages:
+                self._add(message.source_id or turn.id)
+                yield message
+        for part in turn.parts:
+            if part.value.get("type") == "compaction":
+                self._asked[turn.id] = fields.text(part.value, "tail_start_id")
+        if read.cleared:
+            when, last = max(read.cleared.values()), messages[-1]
+            self._cleared.append((when, last.source_id or "", _cleared(last, read)))
+        yield from read.after
+
+    def _is_summary(self, info: dict[str, Any]) -> bool:
+        """Whether this is the summary of a compaction that came to its end."""
+        is_whole = info.get("summary") is True and not info.get("error")
+        asked = fields.text(info, "parentID") in self._asked
+        return is_whole and bool(info.get("finish")) and asked
+
+    def _add(self, key: str) -> None:
+        self._shown.append(key)
+        self._view.add(key)
+
+    def _compact(self, turn: SessionTurn, messages: list[Message]) -> Iterator[Item]:
+        """The summary in the place of what it sums up, but for the tail that was kept."""
+        tail = self._asked[fields.text(turn.info, "parentID")]
+        kept = self._shown[self._shown.index(tail) :] if tail in self._shown else []
+        yield from self._change([turn.id, *kept], turn.id, messages, turn.record)
+
+    def _clear(self, before: float) -> Iterator[Item]:
+        """Show cleared outputs as such, from the moment on when they were cleared."""
+        due = [one for one in self._cleared if one[0] < before]
+        self._cleared = [one for one in self._cleared if one not in due]
+        for _, key, message in due:
+            if key in self._shown:
+                place = self._shown.index(key)
+                mark = f"{key}/cleared"
+                keys = [*self._shown[:place], mark, *self._shown[place + 1 :]]
+                yield from self._change(keys, mark, [message], message.records[0])
+
+    def _change(
+        self, keys: list[str], key: str, messages: list[Message], record: str
+    ) -> Iterator[Item]:
+        """Make the view these keys, of which one is new and stands for these messages."""
+        hidden = [n for change in self._view.become(keys) for n in change.hidden]
+        if hidden:
+            self._shown = keys
+            yield Compaction(
+                replaces=tuple(hidden),
+                messages=tuple(messages),
+                record=record,
+                created_at=messages[0].created_at,
+            )
+            return
+        for message in messages:
+            self._add(key)
+            yield message
+
+
+def _reason(turn: SessionTurn) -> str:
+    """Why a turn is no message."""
+    if any(part.value.get("type") == "compaction" for part in turn.parts):
+        return "compaction"
+    return "error" if turn.info.get("error") else "empty"
+
+
+def _messages(turn: SessionTurn, role: Role, read: Read) -> list[Message]:
+    info = turn.info
+    records = (turn.record, *(read.records if turn.is_apart else ()))
+    message = partial(Message, created_at=turn.created_at, records=records)
+    found = []
+    if read.parts:
+        model = fields.word(info, "modelID") if role is Role.ASSISTANT else ""
+        said = message(
+            role=role,
+            parts=tuple(read.parts),
+            model=model or None,
+            source_id=fields.word(info, "id") or None,
+            usage=read_usage(info.get("tokens")),
+            partial=bool(info.get("error")),
+        )
+        found.append(said)
+    if read.results:
+        results, id_ = tuple(read.results), f"{turn.id}/results"
+        found.append(message(role=Role.TOOL, parts=results, source_id=id_))
+    return found
+
+
+def _cleared(message: Message, read: Read) -> Message:
+    """The results as the model reads them since some were cleared."""
+    parts = [
+        replace(part, content=(Text(CLEARED),))
+        if isinstance(part, ToolResult) and part.call_id in read.cleared
+        else part
+        for part in message.parts
+    ]
+    return replace(message, parts=tuple(parts))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.threads.support.readings import told
-from threads.domain.formats.opencode.turns import CLEARED
+from threads.domain.formats.opencode.session import CLEARED
 from threads.domain.part import Text, ToolResult
 from threads.domain.transcript import Compaction
 

@@ -32,8 +32,8 @@ def test_a_database_holds_sessions_and_their_sub_agents(
         first, second = formats.read(file)
         exported = read(*CALLED)
         items = list(first.items)
-        assert isinstance(first.items, opencode_database.Rows)
-        assert first.items.call_of("nobody") == ""
+        database = opencode_database.open_database(file)
+        assert database.call_of("ses_1", "nobody") == ""
 
     assert (first.format, first.strategy, first.title) == (
         "opencode",
