@@ -15,8 +15,15 @@ from threads.domain.part import Part
 from threads.models import Message, Session
 from threads.store.selectors import get_session, load_messages_at, visible_sessions
 
-from .domain.content import content_type, summary_of, tools_of
-from .domain.excerpt import at_location, lines_of, matching, within
+from .domain.excerpt import (
+    at_location,
+    content_type,
+    lines_of,
+    matching,
+    summary_of,
+    tools_of,
+    within,
+)
 from .domain.reference import Reference, read_lines, read_reference, write_reference
 
 MOST_CANDIDATES = 20
@@ -46,17 +53,6 @@ class _Found(NamedTuple):
     name: str
     key: Key
     parts: tuple[Part, ...]
-
-
-def recall(
-    caller: Caller,
-    wanted: RecallQuery,
-    *,
-    session_id: uuid.UUID | None = None,
-    project: str | None = None,
-) -> dict[str, Any]:
-    """What a reference names, as the tool answers it. Raises as `look_up`."""
-    return look_up(caller, wanted, session_id=session_id, project=project).answer
 
 
 def look_up(
@@ -141,8 +137,13 @@ def _sessions(caller: Caller, prefix: str, project: str | None) -> list[Session]
 
 def _messages(session: Session, name: str) -> list[_Found]:
     """The messages that a short id, or its beginning, or a key names."""
+    index = original_index(name)
+    if index is not None:
+        originals = load_messages_at(session, [index])
+        return [_Found(session, name, name, one.parts) for one in originals.values()]
     if not name.startswith("msg-"):
-        return _by_key(session, name)
+        words = MessageReader(session, load_thread(session)).effective([name])
+        return [_Found(session, name, name, read.parts) for read in words.values()]
     rows = Message.objects.filter(session=session, short_id__startswith=name)
     short = dict(
         rows.order_by("index").values_list("index", "short_id")[:MOST_CANDIDATES]
@@ -152,15 +153,6 @@ def _messages(session: Session, name: str) -> list[_Found]:
         _Found(session, short[index], original_key(index), one.parts)
         for index, one in sorted(originals.items())
     ]
-
-
-def _by_key(session: Session, key: str) -> list[_Found]:
-    index = original_index(key)
-    if index is not None:
-        originals = load_messages_at(session, [index])
-        return [_Found(session, key, key, one.parts) for one in originals.values()]
-    words = MessageReader(session, load_thread(session)).effective([key])
-    return [_Found(session, key, key, read.parts) for read in words.values()]
 
 
 def _filtered(content: str, wanted: RecallQuery) -> str:
@@ -182,9 +174,8 @@ def _ambiguous(ref_id: str, found: list[_Found]) -> Conflict:
         write_reference(one.session.project.slug, str(one.session.pk), one.name)
         for one in found[:MOST_CANDIDATES]
     ]
-    if len(set(candidates)) < len(
-        candidates
-    ):  # sessions that begin with the same 8 digits
+    # Sessions may begin with the same 8 digits.
+    if len(set(candidates)) < len(candidates):
         candidates = [
             f"nexora://{one.session.project.slug}/{one.session.pk}/{one.name}"
             for one in found[:MOST_CANDIDATES]

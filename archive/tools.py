@@ -12,8 +12,7 @@ from operations.tools import Tool
 from threads.store.selectors import get_session
 
 from . import memos
-from .domain.memo import ReadableMemo
-from .recalling import RecallQuery, recall
+from .recalling import RecallQuery, look_up
 
 Tags = Annotated[list[TagName], Field(max_length=20)]
 
@@ -88,7 +87,19 @@ class RetrieveMemos(ArchiveTool):
             session_id=self.session_id,
             project=self.project,
         )
-        return {"memos": [_present(note) for note in found]}
+        memos_found = [
+            {
+                "memo_id": note.id,
+                "content": note.content,
+                "tags": list(note.tags),
+                "project": note.project,
+                "session_id": note.session_id,
+                "created_by": note.actor_name,
+                "created_at": note.created_at.isoformat(),
+            }
+            for note in found
+        ]
+        return {"memos": memos_found}
 
 
 class Recall(ArchiveTool):
@@ -122,19 +133,10 @@ class Recall(ArchiveTool):
             search=self.search,
             max_tokens=self.max_tokens,
         )
-        return recall(caller, wanted, session_id=self.session_id, project=self.project)
+        found = look_up(
+            caller, wanted, session_id=self.session_id, project=self.project
+        )
+        return found.answer
 
 
 TOOLS = (SaveMemo, RetrieveMemos, Recall)
-
-
-def _present(note: ReadableMemo) -> dict[str, Any]:
-    return {
-        "memo_id": note.id,
-        "content": note.content,
-        "tags": list(note.tags),
-        "project": note.project,
-        "session_id": note.session_id,
-        "created_by": note.actor_name,
-        "created_at": note.created_at.isoformat(),
-    }

@@ -2,6 +2,7 @@
 
 import uuid
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
@@ -16,17 +17,44 @@ from contextstudio.accounts.domain.errors import (
     NotFound,
 )
 from contextstudio.accounts.domain.rights import Right
+from operations.form_fields import LongTextField, TagsField
 from threads.models import Session
 from threads.store.selectors import get_session
 
-from .forms import MemoForm
-from .memos import MOST_ANSWERED, retrieve_memos, save_memo
+from .memos import LONGEST, MOST_ANSWERED, retrieve_memos, save_memo
 from .recalling import Recalled, RecallQuery, look_up
 
 _LONGEST_REFERENCE = 500
 _LONGEST_QUERY = 1000
 _MOST_TOKENS = 4000
 """What is recalled is cut here; the tool gives more to who asks for more."""
+MOST_TAGS = 20
+LONGEST_TAG = 100
+
+
+class MemoForm(forms.Form):
+    """Something worth knowing in every session of the project."""
+
+    content = LongTextField(
+        rows=5,
+        max_length=LONGEST,
+        label="What later sessions need to know",
+        help_text="One fact that makes sense without this conversation.",
+    )
+    tags = TagsField(
+        required=False,
+        label="Tags",
+        help_text="Separate tags with spaces, for example gotcha or arch-decision.",
+    )
+
+    def clean_tags(self) -> list[str]:
+        """Raises ValidationError for too many, or one that is too long."""
+        tags: list[str] = self.cleaned_data["tags"]
+        if any(len(tag) > LONGEST_TAG for tag in tags):
+            raise forms.ValidationError(f"A tag has at most {LONGEST_TAG} characters.")
+        if len(tags) > MOST_TAGS:
+            raise forms.ValidationError(f"A memo has at most {MOST_TAGS} tags.")
+        return tags
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -169,7 +169,7 @@ AUTH_PASSWORD_VALIDATORS = [
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
 # A folder of transcripts comes in one request; its files are written as they come, and closed.
 DATA_UPLOAD_MAX_NUMBER_FILES = 50_000
-FILE_UPLOAD_HANDLERS = ["threads.store.receiving.Receiver"]
+FILE_UPLOAD_HANDLERS = ["threads.store.blobs.Receiver"]
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'none'"],

@@ -1,9 +1,9 @@
-"""What is cut out of a message for a recall: lines, what matches, a call, so many tokens."""
+"""What a recall tells of a message: what kind of thing it holds, and what is cut out of it."""
 
 import json
 from collections.abc import Callable, Sequence
 
-from threads.domain.part import Part, ToolCall, ToolResult
+from threads.domain.part import Part, Text, ToolCall, ToolResult
 from threads.domain.text import text_of, whole_text
 
 from .reference import Location
@@ -11,6 +11,41 @@ from .reference import Location
 Count = Callable[[str], int]
 _LONGEST_TOKEN = 24
 """Characters that a token has at most in nearly every text: what is counted is cut so before."""
+_KINDS = {
+    "edit": ("edit", "write", "patch", "replace", "create"),
+    "grep": ("grep", "search", "glob", "find", "ripgrep"),
+    "bash": ("bash", "shell", "exec", "terminal", "command", "run"),
+    "file_view": ("read", "view", "cat", "open", "show"),
+}
+"""Pieces of tools' names; the first kind that fits counts."""
+_LONGEST_SUMMARY = 80
+
+
+def content_type(names: Sequence[str]) -> str:
+    """`file_view`, `grep`, `bash` or `edit` by the tools' names; else `other`."""
+    for name in names:
+        for kind, pieces in _KINDS.items():
+            if any(piece in name.casefold() for piece in pieces):
+                return kind
+    return "other"
+
+
+def tools_of(parts: Sequence[Part]) -> list[str]:
+    """The names of the tools that a message calls, or brings results of."""
+    return [
+        part.name
+        for part in parts
+        if isinstance(part, ToolCall | ToolResult) and part.name
+    ]
+
+
+def summary_of(parts: Sequence[Part]) -> str:
+    """The first words of a message, on one line."""
+    texts = " ".join(part.text for part in parts if isinstance(part, Text))
+    words = " ".join((texts or whole_text(parts)).split())
+    return (
+        words if len(words) <= _LONGEST_SUMMARY else f"{words[: _LONGEST_SUMMARY - 1]}…"
+    )
 
 
 def at_location(parts: Sequence[Part], location: Location | None) -> str | None:

@@ -1,7 +1,7 @@
 """Which memos matter for what was just said: by the words and tags that both have."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -41,18 +41,24 @@ def relevant(
     notes: Iterable[ReadableMemo], words: Collection[str], most: int
 ) -> list[ReadableMemo]:
     """The memos that have any of these words, those with more of them first, then newer ones."""
-    scored = [(len(_words_of(note) & frozenset(words)), note) for note in notes]
-    found = [(score, note) for score, note in scored if score]
-    found.sort(key=lambda pair: (-pair[0], -pair[1].created_at.timestamp()))
-    return [note for _, note in found[:most]]
+    newest = sorted(notes, key=lambda note: note.created_at, reverse=True)
+    found = _best(newest, frozenset(words), _words_of)
+    return found[:most]
 
 
 def tagged(notes: Iterable[ReadableMemo], tags: Sequence[str]) -> list[ReadableMemo]:
     """The memos with any of these tags, those with more of them first, else as they came."""
-    wanted = {tag.casefold() for tag in tags}
-    scored = [
-        (len(wanted & {tag.casefold() for tag in note.tags}), note) for note in notes
-    ]
+    wanted = frozenset(map(str.casefold, tags))
+    return _best(notes, wanted, lambda note: frozenset(map(str.casefold, note.tags)))
+
+
+def _best(
+    notes: Iterable[ReadableMemo],
+    wanted: frozenset[str],
+    held: Callable[[ReadableMemo], frozenset[str]],
+) -> list[ReadableMemo]:
+    """The memos that hold any of what is wanted, those with more of it first."""
+    scored = [(len(wanted & held(note)), note) for note in notes]
     found = [(score, note) for score, note in scored if score]
     found.sort(key=lambda pair: -pair[0])
     return [note for _, note in found]

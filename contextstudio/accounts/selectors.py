@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db.models import Count, Min, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from .credentials import key_digest
@@ -66,7 +66,7 @@ def require(caller: Caller, right: Right, project_id: int) -> None:
 
 def visible_projects(caller: Caller) -> QuerySet[Project]:
     """The projects that the caller may know of, by name."""
-    ids = [key for key in caller.rights if caller.may(Right.READ, key)]
+    ids = caller.projects(Right.READ)
     return Project.objects.filter(pk__in=ids).order_by("name", "pk")
 
 
@@ -86,7 +86,7 @@ def get_project(caller: Caller, slug: str, right: Right = Right.READ) -> Project
 
 def default_project(caller: Caller, right: Right = Right.READ) -> Project | None:
     """The project that is meant where a request names none: the only one with this right."""
-    ids = [key for key in caller.rights if caller.may(right, key)]
+    ids = caller.projects(right)
     return Project.objects.filter(pk__in=ids).first() if len(ids) == 1 else None
 
 
@@ -131,11 +131,9 @@ def oldest_due_job() -> datetime | None:
 
 def list_keys(caller: Caller) -> Iterable[ApiKey]:
     """The keys that still work: one's own, and all of the projects one administers."""
-    administered = [key for key in caller.rights if caller.may(Right.ADMIN, key)]
     keys = ApiKey.objects.filter(revoked_at=None, project__in=visible_projects(caller))
-    visible = keys.filter(maker_id=caller.user_id) | keys.filter(
-        project__in=administered
-    )
+    own = Q(maker_id=caller.user_id)
+    visible = keys.filter(own | Q(project__in=caller.projects(Right.ADMIN)))
     return visible.select_related("project", "maker").order_by("-created_at", "-pk")
 
 

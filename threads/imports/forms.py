@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from django import forms
 
-from threads.store.blobs import store_stream
-from threads.store.receiving import ReceivedFile
+from threads.store.blobs import ReceivedFile, store_stream
 
 from . import Keep, Upload, keep_received
 

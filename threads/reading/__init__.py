@@ -24,14 +24,22 @@ from threads.domain.batch import Batch
 from threads.domain.message import Message
 from threads.domain.transcript import Compaction, Event, Transcript, Warning
 
-from .protocol import EndOfTranscript, ReaderFault, ReadRefusal, ReadRequest
-from .shared_buffers import BatchInBuffer, SharedBuffers, allocate
+from .protocol import (
+    BatchInBuffer,
+    EndOfTranscript,
+    ReaderFault,
+    ReadRefusal,
+    ReadRequest,
+    SharedBuffers,
+    allocate,
+)
 
 LARGE = 2_000_000
 """Bytes from which a file is worth a process of its own, which takes 0.2 s to start."""
 LARGE_ENOUGH = 500_000
 """Bytes from which a file is given to a process that is running already."""
 _WORKER = f"{__name__}.worker"
+_ENDED = "end of the process that read it"
 _ROOT = Path(__file__).resolve().parents[2]
 
 __all__ = ["ReaderFault", "RemoteItems", "is_worthwhile", "open_transcripts"]
@@ -97,21 +105,18 @@ def open_transcripts(path: Path, format_: str, name: str) -> Iterator[list[Trans
     except Invalid:
         _keep(reader)
         raise
+    transcripts = []
+    for number, transcript in enumerate(found):
+        warnings: list[Warning] = []
+        items = RemoteItems(reader, request, number, warnings)
+        transcripts.append(replace(transcript, items=items, warnings=warnings))
     try:
-        yield [_remote(reader, request, *one) for one in enumerate(found)]
+        yield transcripts
         reader.send(None)
     except BaseException:
         reader.end()
         raise
     _keep(reader)
-
-
-def _remote(
-    reader: "_ReaderProcess", request: ReadRequest, number: int, transcript: Transcript
-) -> Transcript:
-    warnings: list[Warning] = []
-    items = RemoteItems(reader, request, number, warnings)
-    return replace(transcript, items=items, warnings=warnings)
 
 
 class _ReaderProcess:
@@ -139,14 +144,14 @@ class _ReaderProcess:
         try:
             self._connection.send(message)
         except OSError as gone:
-            raise _gone() from gone
+            raise ReaderFault(_ENDED) from gone
 
     def receive(self) -> Any:
         """The next message. Raises ReaderFault where the process has ended."""
         try:
             return self._connection.recv()
         except (EOFError, OSError) as gone:
-            raise _gone() from gone
+            raise ReaderFault(_ENDED) from gone
 
     def load(self, written: BatchInBuffer) -> Batch:
         """A batch out of its buffer, which is free from then on."""
@@ -207,7 +212,3 @@ def _checked(answer: Any) -> Any:
     if isinstance(answer, ReaderFault):
         raise answer
     return answer
-
-
-def _gone() -> ReaderFault:
-    return ReaderFault("end of the process that read it")

@@ -16,8 +16,15 @@ from threads.domain import formats
 from threads.domain.batch import batches
 from threads.domain.transcript import Transcript
 
-from .protocol import EndOfTranscript, ReaderFault, ReadRefusal, ReadRequest
-from .shared_buffers import COUNT, BatchTooLarge, SharedBuffers
+from .protocol import (
+    COUNT,
+    BatchTooLarge,
+    EndOfTranscript,
+    ReaderFault,
+    ReadRefusal,
+    ReadRequest,
+    SharedBuffers,
+)
 
 PATIENCE = 60.0
 """Seconds without a request after which the process ends."""

@@ -1,20 +1,57 @@
-"""REST for the search over all sessions."""
+"""REST for the search over all sessions: its route, and what it answers."""
 
 import uuid
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
+from pydantic import BaseModel
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
 from contextstudio.accounts.selectors import get_project
 from threads.imports import jobs
+from threads.models import Session
 
-from .presentation import present_found
-from .schemas import SearchPage
 from .services import search
 
 router = Router(tags=["sessions"])
+
+
+class SearchExcerpt(BaseModel):
+    """Around the first place of a match: `text[start:end]`, in code points, is what matched."""
+
+    text: str
+    start: int
+    end: int
+
+
+class SearchMatch(BaseModel):
+    """A message that holds what was searched."""
+
+    session_id: uuid.UUID
+    project: str
+    title: str
+    key: str
+    index: int
+    role: str
+    excerpt: SearchExcerpt
+
+
+class FoundTitle(BaseModel):
+    """A session whose title holds what was searched."""
+
+    session_id: uuid.UUID
+    project: str
+    title: str
+
+
+class SearchPage(BaseModel):
+    """Some matches, the newest text first."""
+
+    items: list[SearchMatch]
+    titles: list[FoundTitle]
+    next_cursor: str | None
 
 
 @router.get("/search", response=SearchPage, operation_id="threads_api_search_messages")
@@ -38,4 +75,28 @@ def search_messages(
         caller, q, project=project, session_id=session, cursor=cursor, limit=limit
     )
     jobs.index_if_worth()
-    return json_response(present_found(found))
+    items = [
+        {
+            **_present_title(match.session),
+            "key": match.original.key,
+            "index": match.original.row.index,
+            "role": match.original.role,
+            "excerpt": {
+                "text": match.excerpt.text,
+                "start": match.excerpt.start,
+                "end": match.excerpt.end,
+            },
+        }
+        for match in found.matches
+    ]
+    titles = [_present_title(session) for session in found.titles]
+    cursor = found.next_cursor
+    return json_response({"items": items, "titles": titles, "next_cursor": cursor})
+
+
+def _present_title(session: Session) -> dict[str, Any]:
+    return {
+        "session_id": str(session.pk),
+        "project": session.project.slug,
+        "title": session.title,
+    }

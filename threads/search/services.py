@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import islice
+from itertools import groupby, islice
 from typing import NamedTuple
 
 from django.db.models import QuerySet
@@ -26,6 +26,7 @@ from threads.models import Body, Message, Session
 from threads.store.masking import touched
 from threads.store.selectors import (
     Original,
+    chunks,
     get_session,
     load_messages_at,
     visible_sessions,
@@ -105,22 +106,12 @@ def search(
     at = None if cursor is None else _position(cursor)
     matches, last = _look(sessions, wanted, at, count)
     titles = _titles(sessions, wanted) if at is None and session_id is None else []
-    matches = _by_session(matches)
+    # Those of one session together, in the order of its messages.
+    order = list(dict.fromkeys(match.session.pk for match in matches))
+    matches.sort(key=lambda one: (order.index(one.session.pk), one.original.row.index))
     return SearchResults(
         matches, titles, None if last is None else encode_cursor(list(last))
     )
-
-
-def _by_session(matches: Iterable[SearchHit]) -> list[SearchHit]:
-    """The matches of a page with those of one session together, in the order of its messages."""
-    found: dict[uuid.UUID, list[SearchHit]] = defaultdict(list)
-    for match in matches:
-        found[match.session.pk].append(match)
-    return [
-        match
-        for of_one in found.values()
-        for match in sorted(of_one, key=lambda one: one.original.row.index)
-    ]
 
 
 def find_in_session(session: Session, query: str) -> list[tuple[int, Original]]:
@@ -134,7 +125,7 @@ def find_in_session(session: Session, query: str) -> list[tuple[int, Original]]:
         indexes = sorted({*indexes, *(index for _, index in touched(this))})
     return [
         (index, original)
-        for some in _chunks(indexes)
+        for some in chunks(indexes, _AT_ONCE)
         for index, original in load_messages_at(session, some).items()
         if finds(wanted, whole_text(original.parts))
     ]
@@ -150,7 +141,8 @@ def _look(
     ids = merge(word_index.candidates(wanted, before), reversed(below), reverse=True)
     matches: list[SearchHit] = []
     examined = 0
-    for some in _chunks(_unlike(ids), min(_AT_ONCE, max(20, count))):
+    once = (id_ for id_, _ in groupby(ids))
+    for some in chunks(once, min(_AT_ONCE, max(20, count))):
         bodies = masked.intersection(some) | _holding(some, wanted)
         for place, match in _made_sure(sessions, bodies, after, wanted):
             matches.append(match)
@@ -213,7 +205,7 @@ def _bodies_at(places: Iterable[tuple[uuid.UUID, int]]) -> set[int]:
         indexes[session_id].append(index)
     found: set[int] = set()
     for session_id, some in indexes.items():
-        for chunk in _chunks(some):
+        for chunk in chunks(some, _AT_ONCE):
             rows = Message.objects.filter(session=session_id, index__in=chunk)
             found.update(rows.values_list("body_id", flat=True))
     return found
@@ -231,26 +223,7 @@ def _titles(sessions: QuerySet[Session], wanted: str) -> list[Session]:
 def _position(cursor: str) -> _Place:
     """The place that a cursor names. Raises Invalid for one of another list."""
     body, session, index = decode_cursor(cursor, 3)
-    if (
-        not (isinstance(body, int) and isinstance(session, str))
-        or type(index) is not int
-    ):
-        raise Invalid("This cursor is not one of this list.", at=["cursor"])
-    if not 0 < body < 1 << 62:
+    is_place = isinstance(body, int) and isinstance(session, str)
+    if not is_place or type(index) is not int or not 0 < body < 1 << 62:
         raise Invalid("This cursor is not one of this list.", at=["cursor"])
     return _Place(body, session, index)
-
-
-def _unlike(ids: Iterable[int]) -> Iterator[int]:
-    """Ids in their order, each once."""
-    last = None
-    for id_ in ids:
-        if id_ != last:
-            yield id_
-        last = id_
-
-
-def _chunks(items: Iterable[int], size: int = _AT_ONCE) -> Iterator[list[int]]:
-    rest = iter(items)
-    while some := list(islice(rest, size)):
-        yield some

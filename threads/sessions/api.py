@@ -11,6 +11,7 @@ from contextstudio.accounts.domain.paging import clamp
 from contextstudio.accounts.responses import json_answer
 from contextstudio.accounts.selectors import get_project, project_to_edit
 from threads.domain.formats.openai.messages import read_messages
+from threads.rendering.message import SHOWN_TYPES
 from threads.store import blobs
 from threads.store.selectors import get_blob, get_session, list_sessions, load_messages
 
@@ -27,9 +28,6 @@ from .schemas import (
 
 router = Router(tags=["sessions"])
 
-INLINE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""What a browser may show in place; anything else is only ever downloaded."""
-
 
 @router.post(
     "/sessions", response={201: SessionOut}, operation_id="threads_api_create_session"
@@ -37,15 +35,9 @@ INLINE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 def create_session(request: HttpRequest, body: NewSessionIn) -> Status[Any]:
     """Make a session, with its first messages where there are some."""
     caller = caller_of(request)
-    new = services.NewSession(
-        title=body.title,
-        external_id=body.external_id,
-        parsing_strategy=body.parsing_strategy,
-        model=body.model,
-        system=body.system,
-        messages=read_messages(body.messages),
-    )
-    project = project_to_edit(caller_of(request), body.project)
+    given = body.model_dump(exclude={"project", "messages"})
+    new = services.NewSession(**given, messages=read_messages(body.messages))
+    project = project_to_edit(caller, body.project)
     return Status(201, present_session(services.create_session(caller, project, new)))
 
 
@@ -86,9 +78,8 @@ def update_session(
 ) -> dict[str, Any]:
     """Change a session's title, objective or model."""
     changes = body.model_dump(exclude_unset=True)
-    return present_session(
-        services.update_session(caller_of(request), session_id, **changes)
-    )
+    session = services.update_session(caller_of(request), session_id, **changes)
+    return present_session(session)
 
 
 @router.delete(
@@ -146,7 +137,7 @@ def append_messages(
 def blob(request: HttpRequest, sha256: str) -> HttpResponse:
     """The bytes of an image or a file."""
     found = get_blob(caller_of(request), sha256)
-    inline = found.media_type in INLINE_TYPES
+    inline = found.media_type in SHOWN_TYPES  # all else is only ever downloaded
     media_type = found.media_type if inline else "application/octet-stream"
     response = HttpResponse(blobs.read(sha256), content_type=media_type)
     response["X-Content-Type-Options"] = "nosniff"

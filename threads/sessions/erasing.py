@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from time import time
 from uuid import UUID
@@ -36,6 +35,7 @@ from threads.models import (
 )
 from threads.search import word_index
 from threads.store import blobs
+from threads.store.selectors import chunks
 
 logger = logging.getLogger(__name__)
 
@@ -90,14 +90,24 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
     words too, so they go whole: the other messages keep theirs, but no longer their records.
     """
     messages = Message.objects.filter(session=session)
-    told = messages.filter(index__in=list(indexes)).exclude(status=PURGED)
-    rows = list(told.values_list("index", "body__digest", "body__content", "tokens"))
-    tombs = _tombstones(session.project_id, [bytes(row[1]) for row in rows])
-    for index, digest, _, _ in rows:
-        # Each has a tombstone of its own, derived from its digest: by that, a client that
-        # still sends the words is recognised.
+    purged = messages.filter(index__in=list(indexes)).exclude(status=PURGED)
+    rows = list(purged.values_list("index", "body__digest", "body__content", "tokens"))
+    # Each has a tombstone of its own, an empty body that is derived from its digest: by that, a
+    # client that still sends the words is recognised.
+    tombs = {row[0]: tombstone_of(bytes(row[1])) for row in rows}
+    project_id, empty = session.project_id, encode_parts(())
+    Body.objects.bulk_create(
+        (
+            Body(project_id=project_id, digest=digest, content=empty)
+            for digest in set(tombs.values())
+        ),
+        ignore_conflicts=True,
+    )
+    bodies = Body.objects.filter(project=project_id, digest__in=tombs.values())
+    body_of = {bytes(body.digest): body for body in bodies}
+    for index, digest in tombs.items():
         messages.filter(index=index).update(
-            body=tombs[tombstone_of(bytes(digest))],
+            body=body_of[digest],
             tokens=0,
             name="",
             status=PURGED,
@@ -105,34 +115,16 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
     session.original_tokens -= sum(row[3] for row in rows)
     session.save(update_fields=["original_tokens"])
     images = _named(bytes(content) for _, _, content, _ in rows)
-    files = _forget_sources(session)
-    transaction.on_commit(partial(_sweep, session.project_id, images, files))
-
-
-def _tombstones(project_id: int, digests: Iterable[bytes]) -> dict[bytes, Body]:
-    """Empty bodies in the place of those with these digests, by their own."""
-    wanted = {tombstone_of(digest) for digest in digests}
-    empty = encode_parts(())
-    Body.objects.bulk_create(
-        (Body(project_id=project_id, digest=one, content=empty) for one in wanted),
-        ignore_conflicts=True,
-    )
-    found = Body.objects.filter(project=project_id, digest__in=wanted)
-    return {bytes(body.digest): body for body in found}
-
-
-def _forget_sources(session: Session) -> set[str]:
-    """Let go of the files that a session was imported from; their hashes."""
-    Message.objects.filter(session=session).update(source=None, records=[])
+    messages.update(source=None, records=[])
     sources = Source.objects.filter(session=session)
     files = set(sources.values_list("sha256", flat=True))
-    brought = Import.objects.filter(sources__in=sources)
-    files |= set(brought.values_list("sha256", flat=True))
-    Import.objects.filter(pk__in=list(brought.values_list("pk", flat=True))).update(
-        sha256=""
+    brought = dict(
+        Import.objects.filter(sources__in=sources).values_list("pk", "sha256")
     )
+    Import.objects.filter(pk__in=brought).update(sha256="")
     sources.delete()
-    return files
+    files.update(brought.values())
+    transaction.on_commit(partial(_sweep, project_id, images, files))
 
 
 def clean() -> None:
@@ -141,8 +133,13 @@ def clean() -> None:
     stranded = _stranded()
     _erase_all(Session.objects.filter(staged_by__in=stranded))
     Import.objects.filter(staged_by__in=stranded).delete()
+    # Files that no row names: an import that was refused may have left them.
+    before = time() - ORPHANED.total_seconds()
+    found = Path(settings.BLOB_DIR).glob("??/*")
+    old = (path.name for path in found if path.stat().st_mtime < before)
     try:
-        _discard_orphans()
+        for names in chunks(old, _AT_ONCE):
+            _discard(set(names))
     except OSError:
         logger.warning("Files that nothing names could not be removed.", exc_info=True)
 
@@ -171,15 +168,6 @@ def _stranded() -> list[UUID]:
     return [stage for stage, at in newest.items() if at < before and stage not in alive]
 
 
-def _discard_orphans() -> None:
-    """Remove old files that no row names: an import that was refused may have left them."""
-    before = time() - ORPHANED.total_seconds()
-    found = Path(settings.BLOB_DIR).glob("??/*")
-    old = (path.name for path in found if path.stat().st_mtime < before)
-    while names := set(islice(old, _AT_ONCE)):
-        _discard(names)
-
-
 def _sweep(project_id: int, images: set[str], files: set[str]) -> None:
     """Remove what is left of erased sessions; what can't be removed now is left to `clean`."""
     try:
@@ -197,12 +185,11 @@ def _erase_bodies(project_id: int) -> set[str]:
     unused = Body.objects.filter(~Exists(used), project=project_id)
     if connection.features.has_select_for_update_skip_locked:
         unused = unused.select_for_update(skip_locked=True, of=("self",))
-    keys = list(unused.values_list("pk", flat=True))
     images: set[str] = set()
-    for first in range(0, len(keys), _AT_ONCE):
-        bodies = Body.objects.filter(pk__in=keys[first : first + _AT_ONCE])
+    for keys in chunks(list(unused.values_list("pk", flat=True)), _AT_ONCE):
+        bodies = Body.objects.filter(pk__in=keys)
         images |= _named(_contents(bodies))
-        word_index.forget(keys[first : first + _AT_ONCE])
+        word_index.forget(keys)
         bodies.delete()
     bodies = Body.objects.filter(project=project_id, digest=OuterRef("digest"))
     Rendering.objects.filter(~Exists(bodies), project=project_id).delete()

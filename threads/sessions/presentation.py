@@ -35,13 +35,9 @@ def present_session(session: Session) -> dict[str, Any]:
     }
 
 
-inline_address: Address = Heading(blob=blobs.read).address
-"""Images and files as `data:` addresses, so that an answer stands alone."""
-
-
 def address_of(inline: bool) -> Address:
-    """How an answer names images and files: with their bytes, or where they are."""
-    return inline_address if inline else blob_address
+    """How an answer names images and files: with their bytes (`data:`), or where they are."""
+    return Heading(blob=blobs.read).address if inline else blob_address
 
 
 def present_parts(
@@ -63,21 +59,15 @@ def originals_json(originals: Sequence[Original], *, inline: bool = False) -> by
     What a message says is put into JSON once and kept, so that a window read again costs
     little more than its rows.
     """
-    items = [
-        b"%b,%b" % (dump(_row(original))[:-1], _words_json(original, inline)[1:])
-        for original in originals
-    ]
+    items, address = [], address_of(inline)
+    for original in originals:
+        key = (original.digest, inline)
+        (said,) = words.get([key])
+        if said is None:
+            said = dump(present_parts(original.role, original.parts, address=address))
+            words.keep(key, said)
+        items.append(b"%b,%b" % (dump(_row(original))[:-1], said[1:]))
     return b'{"items":[%b]}' % b",".join(items)
-
-
-def _words_json(original: Original, inline: bool) -> bytes:
-    key = (original.digest, inline)
-    (found,) = words.get([key])
-    if found is None:
-        address = address_of(inline)
-        found = dump(present_parts(original.role, original.parts, address=address))
-        words.keep(key, found)
-    return found
 
 
 def present_original(

@@ -2,6 +2,10 @@
 
 A file is written beside its place, synced and renamed, so that it is there whole or not at
 all. Writing comes before the row that names it; a file without a row is harmless.
+
+Files of a request are written so as they come, thousands in one. Django's own handlers keep
+small ones in memory and large ones open; neither does for a folder of transcripts. Here a file
+is written and hashed in one go and closed. What nobody keeps is removed when the request ends.
 """
 
 import hashlib
@@ -10,11 +14,13 @@ import os
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler
 
 _CHUNK = 1 << 20
 _BUFFER = 1 << 13
@@ -37,29 +43,35 @@ def store(data: bytes) -> str:
 
 def store_stream(stream: BinaryIO) -> tuple[str, int]:
     """Keep what a seekable stream holds; the answer is its SHA-256 in hex and its size."""
-    digest, size = hashlib.sha256(), 0
-    stream.seek(0)
-    while chunk := stream.read(_CHUNK):
-        digest.update(chunk)
-        size += len(chunk)
-    sha256 = digest.hexdigest()
-    if not path_of(sha256).exists():
+
+    def pieces() -> Iterator[bytes]:
         stream.seek(0)
-        _write(iter(lambda: stream.read(_CHUNK), b""))
-    return sha256, size
+        return iter(lambda: stream.read(_CHUNK), b"")
+
+    return _store_new(pieces)
 
 
 def store_beginning(path: Path, size: int) -> tuple[str, int]:
     """Keep the first bytes of a file that may grow meanwhile."""
-    digest, found = hashlib.sha256(), 0
-    for piece in _beginning(path, size):
+
+    def pieces() -> Iterator[bytes]:
+        left = size
+        with path.open("rb") as file:
+            while left and (piece := file.read(min(left, _CHUNK))):
+                left -= len(piece)
+                yield piece
+
+    return _store_new(pieces)
+
+
+def _store_new(pieces: Callable[[], Iterable[bytes]]) -> tuple[str, int]:
+    """Keep what isn't kept yet: that is not written again, though read twice where it is new."""
+    digest, size = hashlib.sha256(), 0
+    for piece in pieces():
         digest.update(piece)
-        found += len(piece)
+        size += len(piece)
     sha256 = digest.hexdigest()
-    # A version that is known is not written again, at the price of reading a new one twice.
-    if path_of(sha256).exists():
-        return sha256, found
-    return _write(_beginning(path, size))
+    return (sha256, size) if path_of(sha256).exists() else _write(pieces())
 
 
 def store_pieces(pieces: Iterable[bytes]) -> tuple[str, int]:
@@ -97,13 +109,6 @@ def discard(sha256: str) -> None:
     path_of(sha256).unlink(missing_ok=True)
 
 
-def _beginning(path: Path, size: int) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while size and (piece := file.read(min(size, _CHUNK))):
-            size -= len(piece)
-            yield piece
-
-
 def _write(pieces: Iterable[bytes]) -> tuple[str, int]:
     folder = Path(settings.BLOB_DIR)
     folder.mkdir(parents=True, exist_ok=True)
@@ -121,6 +126,68 @@ def _write(pieces: Iterable[bytes]) -> tuple[str, int]:
     sha256 = digest.hexdigest()
     adopt(Path(file.name), sha256)
     return sha256, size
+
+
+class ReceivedFile(UploadedFile):  # type: ignore[type-arg]  # holds no stream
+    """A file that has come whole, and lies beside the blobs until it is kept."""
+
+    def __init__(self, path: Path, sha256: str, size: int, name: str | None) -> None:
+        super().__init__(None, name, size=size)
+        self._path, self._sha256 = path, sha256
+
+    def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        """Its bytes, always from the start: there is no place in it to be kept."""
+        with self._path.open("rb") as file:
+            while piece := file.read(chunk_size or self.DEFAULT_CHUNK_SIZE):
+                yield piece
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Nothing to be done: `chunks` begins at the start."""
+        return 0
+
+    def keep(self) -> tuple[str, int]:
+        """Make a blob of it; the answer is its SHA-256 in hex and its size."""
+        if self._path.exists():
+            adopt(self._path, self._sha256)
+        return self._sha256, self.size or 0
+
+    def close(self) -> None:
+        """Remove it, unless it was kept."""
+        self._path.unlink(missing_ok=True)
+
+
+class Receiver(FileUploadHandler):
+    """Writes the files of a request to the disk, one after another."""
+
+    _file: IO[bytes] | None = None
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        super().new_file(*args, **kwargs)
+        folder = Path(settings.BLOB_DIR)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = tempfile.NamedTemporaryFile(dir=folder, delete=False)  # noqa: SIM115
+        self._digest = hashlib.sha256()
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        if self._file is not None:
+            self._file.write(raw_data)
+            self._digest.update(raw_data)
+
+    def file_complete(self, file_size: int) -> ReceivedFile | None:
+        if self._file is None:
+            return None
+        with self._file as file:
+            file.flush()
+            os.fsync(file.fileno())
+        self._file = None
+        return ReceivedFile(
+            Path(file.name), self._digest.hexdigest(), file_size, self.file_name
+        )
+
+    def upload_interrupted(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            Path(self._file.name).unlink(missing_ok=True)
 
 
 class _Pooled(io.RawIOBase):

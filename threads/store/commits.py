@@ -23,34 +23,31 @@ def on_disk_later() -> Iterator[None]:
     for the disk, are made by a thread meanwhile. Within a transaction, and where SQLite writes
     no such row, nothing is changed. PostgreSQL's connections are shared, so it is left as it is.
     """
-    if not _can_lag():
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        yield
+        return
+    # Only in WAL mode does NORMAL keep commits in order; elsewhere it could corrupt the database.
+    if (_ask("journal_mode"), _ask("synchronous")) != ("wal", _FULL):
         yield
         return
     path, ended = str(connection.settings_dict["NAME"]), Event()
     checkpoints = Thread(target=_checkpoint, args=(path, ended))
-    _ask(f"PRAGMA synchronous={_NORMAL}")
+    _ask(f"synchronous={_NORMAL}")
     checkpoints.start()
     try:
         yield
     finally:
         ended.set()
         # Before the thread has ended: the commit that follows must be on the disk whatever it does.
-        _ask(f"PRAGMA synchronous={_FULL}")
+        _ask(f"synchronous={_FULL}")
         checkpoints.join()
-
-
-def _can_lag() -> bool:
-    if connection.vendor != "sqlite" or connection.in_atomic_block:
-        return False
-    # Only in WAL mode does NORMAL keep commits in order; elsewhere it could corrupt the database.
-    modes = _ask("PRAGMA journal_mode"), _ask("PRAGMA synchronous")
-    return modes == (("wal",), (_FULL,))
 
 
 def _ask(pragma: str) -> Any:
     with connection.cursor() as cursor:
-        cursor.execute(pragma)
-        return cursor.fetchone()
+        cursor.execute(f"PRAGMA {pragma}")
+        row = cursor.fetchone()
+        return row and row[0]
 
 
 def _checkpoint(path: str, ended: Event) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.db.models import QuerySet
 
 from threads.domain.transcript import Relation
-from threads.models import Session, Source
+from threads.models import Session
 
 MOST_LISTED = 30
 """Children, and files that it was read from, that are listed of a session."""
@@ -60,12 +60,16 @@ def load_origin(session: Session) -> Origin:
         of_kind = [_kin(child) for child in listed if child.relation == relation]
         if of_kind:
             groups.append((plural, of_kind))
+    # Files that brought something, the newest first; each file once an import.
+    files = session.sources.exclude(outcome__in=("known", "joined")).order_by("-pk")
+    brought = files.values_list("brought_by", "name", "imported_at")
+    parents = load_parents([session])
     return Origin(
         word=word_of(session.relation),
-        parent=_parent(session),
+        parent=parents[session.pk][1] if parents else None,
         children=groups,
         more=max(0, children.count() - len(listed)) if listed else 0,
-        brought=_brought(session),
+        brought=[SourceFile(*row) for row in brought[:MOST_LISTED]],
         events=session.events.count(),
     )
 
@@ -88,25 +92,9 @@ def word_of(relation: str) -> str:
     return _KIN[Relation(relation)][0] if relation in _KIN else ""
 
 
-def _parent(session: Session) -> Kin | None:
-    if session.parent_id is None:
-        return None
-    found = _standing(Session.objects.filter(pk=session.parent_id)).first()
-    return _kin(found) if found else None
-
-
 def _standing(sessions: QuerySet[Session]) -> QuerySet[Session]:
     return sessions.filter(deleted_at=None, staged_by=None)
 
 
 def _kin(session: Session) -> Kin:
     return Kin(session.pk, session.title, session.message_count)
-
-
-def _brought(session: Session) -> list[SourceFile]:
-    """The files that brought something, the newest first; each file once an import."""
-    rows = Source.objects.filter(session=session).exclude(
-        outcome__in=("known", "joined")
-    )
-    found = rows.order_by("-pk").values_list("brought_by", "name", "imported_at")
-    return [SourceFile(*row) for row in found[:MOST_LISTED]]

@@ -72,7 +72,11 @@ def record_batch(
     found = _stored(session.project_id, batch.files)
     with transaction.atomic(savepoint=False):
         _save_blobs(found)
-        group = _last_group(session) if group is None else group
+        if group is None and not session.message_count:
+            group = 0
+        elif group is None:
+            last = Message.objects.filter(session=session).order_by("-index")
+            group = last.values_list("group_id", flat=True).first() or 0
         if batch.digests:
             group = _record_batch(session, batch, source, group)
         _save_counters(session)
@@ -232,13 +236,6 @@ def _count_again(
 def _save_counters(session: Session) -> None:
     session.updated_at = timezone.now()
     rows.update_counters(session)
-
-
-def _last_group(session: Session) -> int:
-    if not session.message_count:
-        return 0
-    last = Message.objects.filter(session=session).order_by("-index")
-    return last.values_list("group_id", flat=True).first() or 0
 
 
 def _draw_uuids(count: int) -> list[str]:

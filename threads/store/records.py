@@ -47,36 +47,30 @@ def load_record(source: Source, locator: str) -> SourceRecord | None:
 def _records(source: Source, locators: list[str]) -> Iterator[SourceRecord]:
     for locator in locators:
         member, _, place = locator.rpartition("#")
-        sha256 = source.sha256 if not member else _beside(source, member)
+        sha256: str | None = source.sha256
+        if member:  # another file that came with the source
+            beside = Source.objects.filter(
+                brought_by=source.brought_by_id, brought_by__isnull=False, name=member
+            )
+            sha256 = beside.values_list("sha256", flat=True).first()
         if sha256 and blobs.path_of(sha256).exists():
             yield SourceRecord(locator, _read(sha256, place))
-
-
-def _beside(source: Source, member: str) -> str | None:
-    """The hash of another file that came with a source."""
-    rows = Source.objects.filter(brought_by=source.brought_by_id, name=member)
-    if source.brought_by_id is None:
-        return None
-    return rows.values_list("sha256", flat=True).first()
 
 
 def _read(sha256: str, locator: str) -> str:
     kind, _, place = locator.partition(":")
     if kind == "bytes" and (span := _SPAN.fullmatch(place)):
-        return _stretch(sha256, int(span[1]), int(span[2]))
+        start, end = int(span[1]), int(span[2])
+        with blobs.open_blob(sha256) as stream:
+            stream.seek(start)
+            data = stream.read(max(0, min(end - start, MOST_SHOWN + 1)))
+        return _shortened(data.decode("utf-8", "replace"), of=end - start)
     if kind == "row":
         return _row(sha256, place)
     if blobs.path_of(sha256).stat().st_size > MOST_PARSED:
         return "This document is too large to show one value of it; export the session."
     value = _at(json.loads(blobs.read(sha256)), place)
     return _shortened(json.dumps(value, ensure_ascii=False, indent=2))
-
-
-def _stretch(sha256: str, start: int, end: int) -> str:
-    with blobs.open_blob(sha256) as stream:
-        stream.seek(start)
-        data = stream.read(max(0, min(end - start, MOST_SHOWN + 1)))
-    return _shortened(data.decode("utf-8", "replace"), of=end - start)
 
 
 def _row(sha256: str, place: str) -> str:

@@ -101,7 +101,12 @@ def insert_messages(
         )
         if sum(one.rowcount for one in done) == len(columns[0]):
             return ()
-        return _unwritten(session, columns)
+        found = _execute(
+            'SELECT uuid FROM threads_message WHERE session_id = ? AND "index" >= ?',
+            (session.pk.hex, columns[0][0]),  # their indexes ascend
+        )
+        written = {uuid for (uuid,) in found}
+        return [at for at, uuid in enumerate(columns[1]) if uuid not in written]
     try:
         with transaction.atomic():
             _copy("threads_message", same, MESSAGE_COLUMNS, columns)
@@ -199,17 +204,6 @@ def _copy(
     ):
         for row in zip(*columns, strict=True):
             copy.write_row(fixed + row)
-
-
-def _unwritten(session: Session, columns: Sequence[Column]) -> list[int]:
-    """The places of messages that are not in the session; their indexes ascend."""
-    indexes, uuids, *_ = columns
-    found = _execute(
-        'SELECT uuid FROM threads_message WHERE session_id = ? AND "index" >= ?',
-        (session.pk.hex, indexes[0]),
-    )
-    written = {uuid for (uuid,) in found}
-    return [place for place, uuid in enumerate(uuids) if uuid not in written]
 
 
 def _insert(

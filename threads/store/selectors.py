@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -26,12 +27,13 @@ from threads.models import Blob, Import, Message, Session
 from .masking import masked
 
 _SHA256 = re.compile("[0-9a-f]{64}")
+Item = TypeVar("Item")
 Row = TypeVar("Row", Session, Import)
 
 
 def visible_sessions(caller: Caller) -> QuerySet[Session]:
     return Session.objects.filter(
-        project__in=[key for key in caller.rights if caller.may(Right.READ, key)],
+        project__in=caller.projects(Right.READ),
         deleted_at=None,
         staged_by=None,
     )
@@ -211,12 +213,9 @@ def load_messages_at(session: Session, indexes: Iterable[int]) -> dict[int, Orig
 
 def load_recorded_at(session: Session, indexes: Iterable[int]) -> dict[int, Original]:
     """The originals at these indexes as they were recorded: for those who mask them."""
-    wanted = sorted(set(indexes))
     found: dict[int, Original] = {}
-    for first in range(0, len(wanted), 500):
-        rows = Message.objects.filter(
-            session=session, index__in=wanted[first : first + 500]
-        )
+    for some in chunks(sorted(set(indexes))):
+        rows = Message.objects.filter(session=session, index__in=some)
         found.update(_recorded(session, rows))
     return found
 
@@ -261,10 +260,8 @@ class Position(Func):
 
 def get_blob(caller: Caller, sha256: str) -> Blob:
     """An image or a file that some session of the caller's projects holds. Raises NotFound."""
-    if not _SHA256.fullmatch(sha256):
-        raise NotFound("There is no such blob.")
-    projects = [key for key in caller.rights if caller.may(Right.READ, key)]
-    blob = Blob.objects.filter(project__in=projects, sha256=sha256).first()
+    held = Blob.objects.filter(project__in=caller.projects(Right.READ), sha256=sha256)
+    blob = held.first() if _SHA256.fullmatch(sha256) else None
     if blob is None:
         raise NotFound("There is no such blob.")
     return blob
@@ -272,14 +269,18 @@ def get_blob(caller: Caller, sha256: str) -> Blob:
 
 def find_blobs(project_id: int, hashes: Iterable[str]) -> set[str]:
     """Which of these are the SHA-256 of an image or a file that the project holds."""
-    wanted = sorted(hashes)
     found: set[str] = set()
-    for first in range(0, len(wanted), 500):
-        blobs = Blob.objects.filter(
-            project_id=project_id, sha256__in=wanted[first : first + 500]
-        )
+    for some in chunks(sorted(hashes)):
+        blobs = Blob.objects.filter(project_id=project_id, sha256__in=some)
         found.update(blobs.values_list("sha256", flat=True))
     return found
+
+
+def chunks(items: Iterable[Item], size: int = 500) -> Iterator[list[Item]]:
+    """So many items at a time, of as many as come."""
+    rest = iter(items)
+    while some := list(islice(rest, size)):
+        yield some
 
 
 def _recorded(session: Session, rows: QuerySet[Message]) -> dict[int, Original]:

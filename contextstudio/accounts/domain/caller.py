@@ -29,3 +29,7 @@ class Caller:
     def may(self, right: Right, project_id: int) -> bool:
         """Whether the caller has this right in this project."""
         return right in self.rights.get(project_id, frozenset())
+
+    def projects(self, right: Right) -> list[int]:
+        """The ids of the projects in which the caller has this right."""
+        return [key for key, rights in self.rights.items() if right in rights]

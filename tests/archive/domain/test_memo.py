@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from archive.domain.content import content_type, summary_of, tools_of
+from archive.domain.excerpt import content_type, summary_of, tools_of
 from archive.domain.memo import ReadableMemo, keywords, layer_text, relevant, tagged
 from threads.domain.part import Text, ToolCall, ToolResult
 

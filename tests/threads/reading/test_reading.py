@@ -21,11 +21,11 @@ from threads.domain import formats
 from threads.domain.batch import batches
 from threads.models import Message, Session
 from threads.reading import ReaderFault, open_transcripts, worker
-from threads.reading.protocol import ReadRequest
-from threads.reading.shared_buffers import (
+from threads.reading.protocol import (
     COUNT,
     SIZE,
     BatchTooLarge,
+    ReadRequest,
     SharedBuffers,
     allocate,
 )

@@ -23,7 +23,7 @@ from threads.models import Body, SearchMark, Session
 from threads.search import word_index
 from threads.search.services import find_in_session, search
 from threads.search.word_index import postgresql, reading, sqlite
-from threads.search.word_index.letters import letters
+from threads.search.word_index.postgresql import letters
 from threads.sessions import erasing
 from threads.store.recording import record_messages
 

@@ -10,10 +10,10 @@ that it may find a little too much.
 
 from collections.abc import Iterable, Iterator
 from heapq import merge
+from itertools import groupby
 from types import ModuleType
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
 
 from threads.domain.matching import fold
 from threads.domain.message import decode_parts
@@ -51,12 +51,9 @@ def candidates(folded_query: str, before: int | None = None) -> Iterator[int]:
     found: Iterator[int] = iter(())
     if _database().is_there():
         found = _database().newest(stored(folded_query), top)
-    last = 0
     # The tail is asked first: what leaves it meanwhile is in the index by then.
-    for id_ in merge(reading.tail(top), found, reverse=True):
-        if id_ != last:
-            yield id_
-        last = id_
+    for id_, _ in groupby(merge(reading.tail(top), found, reverse=True)):
+        yield id_
 
 
 def in_session(session: Session, folded_query: str) -> list[int] | None:
@@ -121,32 +118,24 @@ def _put_in(last: int) -> Iterator[int]:
     while at < last:
         with transaction.atomic():
             # The mark's row lock lets only one process put texts in at a time.
-            _mark()  # one at a time
-            ids = list(_rows(at, last).values_list("pk", flat=True)[:AT_ONCE])
+            _mark()
+            rows = Body.objects.filter(pk__gt=at, pk__lte=last).order_by("pk")
+            ids = list(rows.values_list("pk", flat=True)[:AT_ONCE])
             if not ids:
                 return
-            held = _database().held(at, ids[-1])
-            at, put = _put([id_ for id_ in ids if id_ not in held], ids[-1])
-        yield put
-
-
-def _put(ids: list[int], end: int) -> tuple[int, int]:
-    """Put in bodies, up to so many bytes; up to which id it is done, and how many these are."""
-    texts: list[tuple[int, str]] = []
-    size = 0
-    rows = Body.objects.filter(pk__in=ids).order_by("pk").values_list("pk", "content")
-    for id_, content in rows.iterator(chunk_size=50):
-        texts.append((id_, _text(bytes(content))))
-        size += len(content)
-        if size >= _BYTES_AT_ONCE:
-            end = id_
-            break
-    _database().add(texts)
-    return end, len(texts)
-
-
-def _rows(above: int, last: int) -> QuerySet[Body]:
-    return Body.objects.filter(pk__gt=above, pk__lte=last).order_by("pk")
+            missing = set(ids) - reading.held(_database().KEY, at, ids[-1])
+            at, texts, size = ids[-1], [], 0
+            rows = Body.objects.filter(pk__in=missing).order_by("pk")
+            found = rows.values_list("pk", "content").iterator(chunk_size=50)
+            for id_, content in found:
+                text = fold(whole_text(decode_parts(bytes(content))))
+                texts.append((id_, stored(text) + _END))
+                size += len(content)
+                if size >= _BYTES_AT_ONCE:
+                    at = id_
+                    break
+            _database().add(texts)
+        yield len(texts)
 
 
 def _clear() -> Iterator[int]:
@@ -166,10 +155,6 @@ def _clear() -> Iterator[int]:
                 locked.forgotten = max(0, locked.forgotten - mark.forgotten)
                 locked.save(update_fields=["forgotten"])
         yield 0
-
-
-def _text(content: bytes) -> str:
-    return stored(fold(whole_text(decode_parts(content)))) + _END
 
 
 def _last() -> int:

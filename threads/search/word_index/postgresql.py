@@ -2,21 +2,57 @@
 
 Beside it stands, for each run of texts that were put in at once, which characters and pairs of
 neighbours they hold: one or two characters make no trigram.
+
+pg_trgm takes what is no letter or digit for a gap between words, and fills the words up with
+blanks: punctuation is in no trigram, nor is what stands on both sides of it. With a letter in
+the place of every such character a text is one word to it, and three characters of any kind
+are a trigram. A stand-in that a text has itself makes a candidate too many, never one too few.
 """
 
+import string
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from django.db import connection
 
-from .letters import letters, pairs
 from .reading import LONGEST, SHORTEST, ids, pages
 
 NEWEST = 1000
 """Texts that are read for one or two characters before their runs are looked up."""
 MOST_RUNS = 32
 """Runs of texts that are read at once; it begins with one."""
+KEY = "body_id"
+_STAND_IN, _COUNT = 0x0780, 38
+"""Thaana: letters of two bytes without capitals, in a script that few texts are written in."""
+_OFTEN = "\n " + string.punctuation
+_KEPT = 0x10000
+
+
+class _StandIns(dict[int, int]):
+    """By code point what stands for it, kept for the characters of most scripts."""
+
+    def __missing__(self, code: int) -> int:
+        letter = code if chr(code).isalnum() else _STAND_IN + code % _COUNT
+        if code < _KEPT:
+            self[code] = letter
+        return letter
+
+
+_stand_ins = _StandIns({ord(one): _STAND_IN + at for at, one in enumerate(_OFTEN)})
+
+
+def letters(text: str) -> str:
+    """A text, as long as it was, with a letter for each character that is none."""
+    return text.translate(_stand_ins)
+
+
+def pairs(texts: Iterable[str]) -> str:
+    """The pairs of neighbours in some texts of letters, each once, with blanks between."""
+    found: set[str] = set()
+    for text in texts:
+        found.update(map(str.__add__, text, text[1:]))
+    return " ".join(sorted(found))
 
 
 def is_there() -> bool:
@@ -45,16 +81,6 @@ def empty() -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM threads_bodytext")
         cursor.execute("DELETE FROM threads_bodyrun")
-
-
-def held(above: int, last: int) -> set[int]:
-    """Which bodies are in already, of those with these ids."""
-    return set(
-        ids(
-            "SELECT body_id FROM threads_bodytext WHERE body_id > %s AND body_id <= %s",
-            [above, last],
-        )
-    )
 
 
 def forget(bodies: Iterable[int]) -> None:

@@ -34,6 +34,15 @@ def pages(statement: str, values: Sequence[Any], below: int) -> Iterator[int]:
         below = found[-1]
 
 
+def held(key: str, above: int, last: int) -> set[int]:
+    """Which bodies are in the index already, of those with these ids."""
+    statement = (
+        f"SELECT {key} FROM threads_bodytext"  # noqa: S608  # ours
+        f" WHERE {key} > %s AND {key} <= %s"
+    )
+    return set(ids(statement, [above, last]))
+
+
 def through() -> int:
     """The body up to which all are in the index, or were never stored."""
     return ids(_THROUGH, [])[0]

@@ -6,6 +6,8 @@ from itertools import islice
 
 from django.db import connection
 
+from threads.store.selectors import chunks
+
 from .reading import LONGEST, SHORTEST, ids, indexed, pages
 
 NEWEST = 200
@@ -18,6 +20,7 @@ FEW = 40
 """Texts with a piece of a query that are handed on without asking for the whole of it."""
 MANY = 1000
 """Texts with a query from which on they are asked for from the newest on."""
+KEY = "rowid"
 _PIECE, _PIECES = 6, 3
 _MERGED_PAGES = 500
 _MATCHING = (
@@ -43,16 +46,6 @@ def empty() -> None:
         cursor.execute(
             "INSERT INTO threads_bodytext(threads_bodytext) VALUES('delete-all')"
         )
-
-
-def held(above: int, last: int) -> set[int]:
-    """Which bodies are in already, of those with these ids."""
-    return set(
-        ids(
-            "SELECT rowid FROM threads_bodytext WHERE rowid > %s AND rowid <= %s",
-            [above, last],
-        )
-    )
 
 
 def forget(bodies: Iterable[int]) -> None:
@@ -117,8 +110,7 @@ def in_session(session_id: uuid.UUID, query: str, count: int) -> list[int] | Non
     if found is None:
         return None
     indexes: list[int] = []
-    for start in range(0, len(found), 500):
-        some = found[start : start + 500]
+    for some in chunks(found):
         places = ",".join(["%s"] * len(some))
         indexes += ids(
             'SELECT "index" FROM threads_message'  # noqa: S608  # placeholders only

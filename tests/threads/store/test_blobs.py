@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from threads.store import blobs
-from threads.store.receiving import ReceivedFile, Receiver
+from threads.store.blobs import ReceivedFile, Receiver
 
 DATA = b"some words"
 
