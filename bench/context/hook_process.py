@@ -24,8 +24,8 @@ from contextstudio.accounts.domain.rights import Right  # noqa: E402
 from contextstudio.accounts.models import Project, User  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from contextstudio.accounts.services import create_key  # noqa: E402
-from operations.domain.log.edit import Condense, Edit, Replace  # noqa: E402
-from operations.domain.tree.made import New  # noqa: E402
+from operations.domain.log.operation import Condense, Edit, Replace  # noqa: E402
+from operations.domain.tree.leaf import New  # noqa: E402
 from operations.edits import services  # noqa: E402
 from operations.log.cache import forget_everything  # noqa: E402
 from threads.domain.formats.openai.messages import read_messages  # noqa: E402

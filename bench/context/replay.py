@@ -20,20 +20,18 @@ from operations.domain.log.operation import (
     Digest,
     Edit,
     Insert,
-    New,
     Replace,
     Resequence,
     Revise,
     Snip,
-    Span,
     Tag,
 )
 from operations.domain.thread.node import Tokens
 from operations.domain.thread.replay import replay
 from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import original_key
-from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.span import fingerprint
+from operations.domain.tree.leaf import Leaf, New
+from operations.domain.tree.span import Span, fingerprint
 from operations.domain.tree.status import Status
 from threads.domain.part import Text
 

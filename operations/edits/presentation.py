@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from operations.domain.log.edit import named_keys
+from operations.domain.log.operation import named_keys
 from operations.domain.thread.thread import Thread
 from operations.log.transaction import LogTransaction
 

@@ -8,8 +8,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry
-from operations.domain.log.control import Purge
-from operations.domain.log.operation import Snip
+from operations.domain.log.operation import Purge, Snip
 from operations.domain.thread.check import check
 from operations.domain.thread.groups import MessageGroup, groups_of
 from operations.domain.thread.thread import Thread

@@ -16,20 +16,22 @@ from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import require
 from operations.domain.log import history
-from operations.domain.log.control import (
+from operations.domain.log.history import effective_control
+from operations.domain.log.log import EditState, Log, controlled
+from operations.domain.log.operation import (
     Accept,
     ActivateTags,
     Amend,
+    Edit,
+    Insert,
     Redo,
     Reject,
+    Resequence,
     Revert,
     Switch,
     Toggle,
     Undo,
 )
-from operations.domain.log.history import effective_control
-from operations.domain.log.log import EditState, Log, controlled
-from operations.domain.log.operation import Edit, Insert, Resequence
 from operations.domain.thread.check import check, check_accept, check_amend
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import get_bundle, get_operation

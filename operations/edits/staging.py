@@ -11,8 +11,8 @@ from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
-from operations.domain.log.control import Accept, Revert
 from operations.domain.log.history import staged
+from operations.domain.log.operation import Accept, Revert
 from operations.domain.tree.key import Key, entry_key
 from operations.log.selectors import load_history
 from operations.log.transaction import LogTransaction, open_log

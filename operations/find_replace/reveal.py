@@ -9,7 +9,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry
-from operations.domain.log.edit import Redact
+from operations.domain.log.operation import Redact
 from operations.domain.tree.span import Span, covered
 from operations.log.selectors import get_operation, load_history, load_thread
 from operations.messages.reader import MessageReader

@@ -31,7 +31,7 @@ from operations.domain.context.step import Step
 from operations.domain.forwarding.alignment import Unit
 from operations.domain.forwarding.passthrough import with_own
 from operations.domain.forwarding.splice import splice
-from operations.domain.log.edit import named_keys
+from operations.domain.log.operation import named_keys
 from operations.domain.providers.request import Compiled, Issue, Severity
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread

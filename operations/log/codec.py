@@ -8,16 +8,17 @@ import json
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from operations.domain.log.condition import ALWAYS, Condition
 from operations.domain.log.operation import (
+    ALWAYS,
     CONTROLS,
     EDITS,
     Amend,
+    Condition,
     Edit,
-    New,
     Operation,
-    Span,
 )
+from operations.domain.tree.leaf import New
+from operations.domain.tree.span import Span
 from threads.domain.message import decode_part, encode_part
 
 

@@ -11,7 +11,7 @@ from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
 from operations.domain.log.operation import Digest, Revise
 from operations.domain.thread.check import check
 from operations.domain.tree.key import original_key
-from operations.domain.tree.made import New
+from operations.domain.tree.leaf import New
 from threads.domain.message import Role
 from threads.domain.part import Text
 from threads.imports.running.compactions import Compacted, CompactionOutcome

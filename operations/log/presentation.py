@@ -5,11 +5,22 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from operations.domain.log.condition import Condition
-from operations.domain.log.control import Amend, Control, Revert, Undo
-from operations.domain.log.edit import Edit, Redact, messages_of, named_keys, spans_of
 from operations.domain.log.log import EditState, Log, Recorded, controlled
-from operations.domain.log.operation import Insert, Operation, Tag
+from operations.domain.log.operation import (
+    Amend,
+    Condition,
+    Control,
+    Edit,
+    Insert,
+    Operation,
+    Redact,
+    Revert,
+    Tag,
+    Undo,
+    messages_of,
+    named_keys,
+    spans_of,
+)
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key, entry_number, made_key
 from operations.domain.tree.span import Span

@@ -21,7 +21,7 @@ from operations.domain.thread.check import EditWarning
 from operations.domain.thread.difference import StatusChange, status_changes
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.made import New
+from operations.domain.tree.leaf import New
 from operations.models import LogEntry
 from threads import tokens
 from threads.models import Session

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
-from operations.domain.log.edit import Redact, Replace
+from operations.domain.log.operation import Redact, Replace
 from operations.domain.text.pattern import PatternMatch
 from operations.domain.text.reading import HeldText, PartReading
 from operations.domain.text.resolution import (

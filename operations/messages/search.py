@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from operations.domain.log.edit import Insert, messages_of
+from operations.domain.log.operation import Insert, messages_of
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import (
     Key,

@@ -12,7 +12,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
-from operations.domain.log.edit import Edit, Insert, named_keys, spans_of
+from operations.domain.log.operation import Edit, Insert, named_keys, spans_of
 from operations.domain.providers.outgoing import Layer, Outgoing
 from operations.domain.thread.node import EffectiveMessage, FoldNode, Moved
 from operations.domain.thread.thread import Thread

@@ -2,8 +2,10 @@
 
 from contextstudio.accounts.domain.errors import Conflict, NotFound
 from operations.domain.tree.key import Key, entry_key, made_key
+from operations.domain.tree.span import overlapping
 
-from .control import (
+from .log import EditState, Entry, Log, Recorded
+from .operation import (
     Accept,
     ActivateTags,
     Amend,
@@ -15,10 +17,11 @@ from .control import (
     Switch,
     Toggle,
     Undo,
+    messages_of,
+    named_keys,
+    retargets,
+    spans_of,
 )
-from .edit import messages_of, named_keys, retargets
-from .log import EditState, Entry, Log, Recorded
-from .overlap import refuse_overlap
 
 _WAITING = (EditState.PROPOSED, EditState.REJECTED)
 
@@ -103,6 +106,37 @@ def needed_by(before: Log, after: Log, actor: str) -> tuple[Key, ...]:
         and not recorded.withdrawn
         and not gone.isdisjoint(named_keys(recorded.edit))
     )
+
+
+def refuse_overlap(before: Log, after: Log) -> None:
+    """Raise Conflict where what is new or restored changes text that others change."""
+    fresh = {
+        number
+        for number, recorded in after.edits.items()
+        if not recorded.withdrawn and spans_of(recorded.edit)
+        if number not in before.edits or before.edits[number].withdrawn
+    }
+    if not fresh:
+        return
+    standing = [
+        (number, span)
+        for number, recorded in after.edits.items()
+        if not recorded.withdrawn
+        for span in spans_of(recorded.edit)
+    ]
+    clashes = {
+        number
+        for pair in overlapping(standing)
+        if not fresh.isdisjoint(pair)
+        for number in pair
+    }
+    others = [entry_key(number) for number in sorted(clashes - fresh)]
+    if clashes:
+        raise Conflict(
+            "Text that this changes is changed by others already, or twice by itself.",
+            code="overlap",
+            facts={"operations": others},
+        )
 
 
 def effective_control(log: Log, control: Control) -> Control | None:

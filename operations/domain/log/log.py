@@ -11,20 +11,21 @@ from typing import NamedTuple
 
 from operations.domain.tree.key import Key, entry_number
 
-from .control import (
+from .mask import Masks
+from .operation import (
     Accept,
     ActivateTags,
     Amend,
+    Edit,
+    Operation,
     Purge,
     Redo,
     Reject,
     Revert,
     Toggle,
     Undo,
+    retargets,
 )
-from .edit import Edit, retargets
-from .mask import Masks
-from .operation import Operation
 
 
 class EditState(StrEnum):

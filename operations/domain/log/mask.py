@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from operations.domain.tree.key import Key, made_key, made_place, original_index
-from operations.domain.tree.made import New
+from operations.domain.tree.leaf import New
 from operations.domain.tree.span import (
     MASK,
     Span,
@@ -23,7 +23,7 @@ from operations.domain.tree.span import (
 from threads.domain.part import Part
 from threads.domain.text import text_of
 
-from .edit import Edit, Redact, messages_of
+from .operation import Edit, Redact, messages_of
 
 Wordings = Callable[[int], Iterable[Edit]]
 """Gives all the words that an operation ever had."""

@@ -6,9 +6,15 @@ Every other edit names messages; these name words, which only who can read the s
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from operations.domain.log.condition import ALWAYS, Condition
-from operations.domain.log.edit import Redact, Replace, TextEdit, spans_of
 from operations.domain.log.log import Log
+from operations.domain.log.operation import (
+    ALWAYS,
+    Condition,
+    Redact,
+    Replace,
+    TextEdit,
+    spans_of,
+)
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_number, made_key

@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Conflict
-from operations.domain.log.control import Amend
-from operations.domain.log.edit import Edit, Fold
+from operations.domain.log.history import refuse_overlap
 from operations.domain.log.log import EditState, Entry
-from operations.domain.log.overlap import refuse_overlap
+from operations.domain.log.operation import Amend, Edit, Fold
 from operations.domain.tree.key import Key, entry_number, original_index
 from operations.domain.tree.status import Report, Status
 

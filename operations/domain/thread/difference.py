@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from operations.domain.tree.ascent import longest_ascent
 from operations.domain.tree.key import Key
 from operations.domain.tree.status import Report, Status
+from operations.domain.tree.tree import longest_ascent
 
 from .thread import Thread
 

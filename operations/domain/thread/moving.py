@@ -8,7 +8,7 @@ each with all its leaves, and with a moved message the inserts that hang on it.
 from collections.abc import Iterable, Sequence
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.log.edit import Insert
+from operations.domain.log.operation import Insert
 from operations.domain.tree.key import Key
 
 from .node import FoldNode

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from operations.domain.tree.key import Key
-from operations.domain.tree.made import New
+from operations.domain.tree.leaf import New
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from operations.domain.log.log import Log
 from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import Key, entry_key, made_key, original_key
-from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.made import New
+from operations.domain.tree.leaf import Leaf, New
 
 from .node import EffectiveMessage, Extent, FoldNode, MessageNode, Node, Tokens
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from operations.domain.log.edit import (
+from operations.domain.log.operation import (
     Condense,
     Digest,
     Edit,
@@ -17,7 +17,6 @@ from operations.domain.log.edit import (
     Tag,
     messages_of,
 )
-from operations.domain.log.overlap import overlapping
 from operations.domain.tree.key import (
     Key,
     entry_key,
@@ -25,8 +24,8 @@ from operations.domain.tree.key import (
     made_place,
     original_index,
 )
-from operations.domain.tree.made import New
-from operations.domain.tree.span import Span, matches
+from operations.domain.tree.leaf import New
+from operations.domain.tree.span import Span, matches, overlapping
 from threads.domain.part import Text
 
 from .thread import Thread

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from operations.domain.log.condition import objective_tag
 from operations.domain.log.log import EditState, Log, Recorded
+from operations.domain.log.operation import objective_tag
 from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import original_index
 from operations.domain.tree.leaf import Leaf

@@ -10,9 +10,9 @@ from functools import cached_property
 from itertools import chain, islice
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
-from operations.domain.log.edit import Insert, messages_of, named_keys
 from operations.domain.log.log import Log
 from operations.domain.log.mask import masked_over
+from operations.domain.log.operation import Insert, messages_of, named_keys
 from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import (
     Key,
@@ -21,8 +21,7 @@ from operations.domain.tree.key import (
     original_index,
     original_key,
 )
-from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.made import New
+from operations.domain.tree.leaf import Leaf, New
 from operations.domain.tree.span import SpanChange
 from operations.domain.tree.status import EditOutcome, Report, Status
 from operations.domain.tree.tree import THREAD

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from .ascent import longest_ascent
 from .key import Key, entry_key, made_key, made_place, original_key, original_number
-from .made import New
+from .leaf import New
 from .span import MASK, Span, SpanChange, matches
 from .status import EditOutcome, applied, conflict, void
-from .tree import THREAD, ThreadTree
+from .tree import THREAD, ThreadTree, longest_ascent
 
 _NO_TARGET = "None of its messages is in the thread."
 _NO_ANCHOR = "What it stands behind is not in the thread."

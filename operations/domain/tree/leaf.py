@@ -1,11 +1,23 @@
-"""The skeleton of an original: all that replay needs to know of it."""
+"""The leaves of a thread: originals, and messages that operations make."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
+
+from threads.domain.part import Part
 
 
 class Leaf(NamedTuple):
-    """Role, tokens and group of an original; its key is its place among the others."""
+    """All that replay needs to know of an original; its key is its place among the others."""
 
     role: str
     tokens: int
     group: int
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A message that an operation makes. `tokens` is its count in the session's encoding."""
+
+    role: str
+    parts: tuple[Part, ...]
+    tokens: int = 0

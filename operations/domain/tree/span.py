@@ -66,6 +66,20 @@ def matches(parts: Sequence[Part], span: Span) -> bool:
     return text is not None and fingerprint(text) == span.sha256
 
 
+def overlapping(spans: Iterable[tuple[int, Span]]) -> Iterator[tuple[int, int]]:
+    """Pairs of numbers whose spans overlap, of spans given with a number each."""
+    ordered = sorted(
+        ((span.key, span.part), span.start, span.end, number) for number, span in spans
+    )
+    last_end: tuple[tuple[Key, int], int, int] | None = None
+    for place, start, end, number in ordered:
+        if last_end and last_end[0] == place and start < last_end[1]:
+            yield last_end[2], number
+            if end <= last_end[1]:
+                continue
+        last_end = place, end, number
+
+
 def read_changed(
     parts: Sequence[Part], changes: Iterable[SpanChange]
 ) -> tuple[Part, ...]:

@@ -8,6 +8,7 @@ change costs grows with the nodes it names and passes, never with the size of th
 only when the ranks between two neighbours are used up is the thread ranked anew.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 THREAD = 0
@@ -229,3 +230,28 @@ class ThreadTree:
     def _rank_anew(self) -> None:
         for place, node in enumerate(self.nodes(THREAD)):
             self.rank[node] = place * _STEP
+
+
+def longest_ascent(values: Sequence[int]) -> list[int]:
+    """Places of a longest strictly ascending subsequence of distinct values, in order.
+
+    Patience sorting: O(n log n).
+    """
+    tails: list[int] = []
+    tail_places: list[int] = []
+    before: list[int] = []
+    for place, value in enumerate(values):
+        pile = bisect_left(tails, value)
+        before.append(tail_places[pile - 1] if pile else -1)
+        if pile == len(tails):
+            tails.append(value)
+            tail_places.append(place)
+        else:
+            tails[pile] = value
+            tail_places[pile] = place
+    ascent: list[int] = []
+    place = tail_places[-1] if tail_places else -1
+    while place >= 0:
+        ascent.append(place)
+        place = before[place]
+    return ascent[::-1]

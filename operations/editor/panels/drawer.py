@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from contextstudio.templatetags.look import messages
-from operations.domain.log.edit import named_keys
 from operations.domain.log.history import redoable, staged, undoable
+from operations.domain.log.operation import named_keys
 from operations.domain.thread.check import expanded
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key

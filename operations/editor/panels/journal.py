@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from operations.domain.log.control import (
+from operations.domain.log.log import Entry
+from operations.domain.log.operation import (
     Accept,
     ActivateTags,
     Amend,
@@ -15,7 +16,6 @@ from operations.domain.log.control import (
     Toggle,
     Undo,
 )
-from operations.domain.log.log import Entry
 from operations.domain.tree.key import Key
 from operations.editor.rows.operation import Author, Operations, author_of
 from operations.messages.names import word_of

@@ -1,8 +1,7 @@
 """What is said of a change that was just recorded, and where the focus belongs."""
 
-from operations.domain.log.control import ActivateTags, Redo, Toggle, Undo
-from operations.domain.log.edit import named_keys
 from operations.domain.log.log import Entry, controlled
+from operations.domain.log.operation import ActivateTags, Redo, Toggle, Undo, named_keys
 from operations.domain.tree.key import Key, original_index
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look

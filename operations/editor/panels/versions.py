@@ -9,8 +9,7 @@ from datetime import datetime
 
 from django.utils.safestring import SafeString
 
-from operations.domain.log.edit import Edit, messages_of
-from operations.domain.log.operation import Amend, Control
+from operations.domain.log.operation import Amend, Control, Edit, messages_of
 from operations.domain.text.wording import words_of
 from operations.domain.tree.key import Key
 from operations.editor.rows.operation import Author, Operations, author_of

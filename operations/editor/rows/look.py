@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from contextstudio.accounts.domain.errors import NotFound
-from operations.domain.log.edit import Redact
+from operations.domain.log.operation import Redact
 from operations.domain.thread.node import FoldNode, MessageNode, Moved, Node
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index

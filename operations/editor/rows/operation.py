@@ -7,14 +7,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from operations.domain.log.edit import Edit, messages_of, named_keys, spans_of
 from operations.domain.log.log import EditState, Log
-from operations.domain.log.operation import Amend, Insert, Resequence, Tag
+from operations.domain.log.operation import (
+    Amend,
+    Edit,
+    Insert,
+    Resequence,
+    Tag,
+    messages_of,
+    named_keys,
+    spans_of,
+)
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.ascent import longest_ascent
 from operations.domain.tree.key import Key, original_index
 from operations.domain.tree.status import Report, Status
+from operations.domain.tree.tree import longest_ascent
 from operations.log.selectors import History, LogRow
 from operations.messages.names import name_of, range_of
 from threads.rendering.hidden import visible

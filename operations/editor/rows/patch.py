@@ -15,8 +15,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from operations.domain.thread.difference import difference
 from operations.domain.thread.node import FoldNode
-from operations.domain.tree.ascent import longest_ascent
 from operations.domain.tree.key import Key
+from operations.domain.tree.tree import longest_ascent
 from operations.requests import View
 
 from .articles import Article, articles_at

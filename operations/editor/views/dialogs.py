@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from contextstudio.accounts.domain.errors import DomainError, NotFound
 from contextstudio.templatetags.look import messages
-from operations.domain.log.edit import Edit, messages_of, named_keys
+from operations.domain.log.operation import Edit, messages_of, named_keys
 from operations.domain.text.left_out import left_out
 from operations.domain.text.wording import words_of
 from operations.editor.forms import FORMS, ActivateForm, AmendForm, EditForm, MoveForm

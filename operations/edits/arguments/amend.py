@@ -6,10 +6,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.log.condition import Condition
-from operations.domain.log.edit import messages_of
-from operations.domain.log.operation import Edit, New, Tag
+from operations.domain.log.operation import Condition, Edit, Tag, messages_of
 from operations.domain.text.wording import reworded
+from operations.domain.tree.leaf import New
 from threads.domain.part import Text
 from threads.sessions.schemas import MessageData
 

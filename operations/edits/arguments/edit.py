@@ -8,9 +8,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from pydantic_core import PydanticCustomError
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.log.condition import ALWAYS, Condition
-from operations.domain.log.operation import Edit, New
+from operations.domain.log.operation import ALWAYS, Condition, Edit
 from operations.domain.thread.thread import Thread
+from operations.domain.tree.leaf import New
 from threads.domain.formats.openai.messages import read_messages
 from threads.models import Session
 

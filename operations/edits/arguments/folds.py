@@ -5,9 +5,10 @@ from typing import Literal
 from pydantic import Field
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.log.operation import Condense, Digest, New, Revise, Snip, Tag
+from operations.domain.log.operation import Condense, Digest, Revise, Snip, Tag
 from operations.domain.text.wording import reworded
 from operations.domain.thread.thread import Thread
+from operations.domain.tree.leaf import New
 from operations.messages.reader import MessageReader
 from threads.domain.message import Role
 from threads.domain.part import Part, Text

@@ -7,11 +7,11 @@ from pydantic import Field, model_validator
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
-from operations.domain.log.edit import Digest, Edit, Snip, messages_of
+from operations.domain.log.operation import Digest, Edit, Snip, messages_of
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
-from operations.domain.tree.made import New
+from operations.domain.tree.leaf import New
 from operations.edits import services
 from operations.edits.arguments import ReplaceArguments
 from operations.edits.arguments.pattern import MOST_PATTERNS, PatternArguments

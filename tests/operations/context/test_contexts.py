@@ -10,9 +10,9 @@ from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.context import slices
 from operations.domain.context.selection import Preference
-from operations.domain.log.operation import Redact, Span
+from operations.domain.log.operation import Redact
 from operations.domain.providers.passes.unsupported import SUMMARY
-from operations.domain.tree.span import fingerprint
+from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
 from operations.log.selectors import load_thread
 from operations.messages.reader import MessageReader

@@ -21,16 +21,15 @@ from operations.domain.log.operation import (
     Digest,
     Edit,
     Insert,
-    New,
     Redact,
     Resequence,
     Revise,
     Snip,
-    Span,
 )
 from operations.domain.providers import PROVIDERS
 from operations.domain.tree.key import original_key
-from operations.domain.tree.span import fingerprint
+from operations.domain.tree.leaf import New
+from operations.domain.tree.span import Span, fingerprint
 from operations.edits.services import record_edit
 from tests.operations.domain.forwarding.sending import said_in
 from tests.operations.support.conversations import recorded

@@ -10,8 +10,9 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Conflict, Invalid
 from contextstudio.accounts.models import Project, User
-from operations.domain.log.operation import Digest, New, Snip
+from operations.domain.log.operation import Digest, Snip
 from operations.domain.tree.key import original_index, original_key
+from operations.domain.tree.leaf import New
 from operations.edits.services import record_edit
 from operations.exports.services import write_export
 from operations.log.selectors import load_thread

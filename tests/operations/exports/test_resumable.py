@@ -7,8 +7,8 @@ import pytest
 
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
-from operations.domain.log.operation import Redact, Snip, Span
-from operations.domain.tree.span import fingerprint
+from operations.domain.log.operation import Redact, Snip
+from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
 from operations.exports.services import export_response, write_export
 from threads.domain import formats

@@ -9,9 +9,8 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.domain.caller import Caller
-from operations.domain.log.condition import Condition
-from operations.domain.log.operation import Redact, Span
-from operations.domain.tree.span import fingerprint
+from operations.domain.log.operation import Condition, Redact
+from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
 from operations.log.cache import forget_everything
 from tests.operations.support.rest import get, make_session, operate, post

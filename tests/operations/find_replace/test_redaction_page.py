@@ -3,8 +3,8 @@
 import pytest
 
 from contextstudio.accounts.models import User
-from operations.domain.log.operation import Condition, Redact, Span
-from operations.domain.tree.span import fingerprint
+from operations.domain.log.operation import Condition, Redact
+from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
 from tests.operations.conftest import Page
 from tests.people import caller

@@ -17,7 +17,6 @@ from operations.domain.log.operation import (
     Condition,
     Digest,
     Insert,
-    New,
     Operation,
     Purge,
     Redact,
@@ -28,11 +27,12 @@ from operations.domain.log.operation import (
     Revert,
     Revise,
     Snip,
-    Span,
     Tag,
     Toggle,
     Undo,
 )
+from operations.domain.tree.leaf import New
+from operations.domain.tree.span import Span
 from operations.log.codec import decode, encode
 from tests.operations.support.strategies import controls, edits, logs
 from threads.domain.part import (

@@ -1,24 +1,22 @@
 """Threads and operations for tests, with defaults."""
 
-from operations.domain.log.condition import ALWAYS, Condition
 from operations.domain.log.log import Entry, Log, fold
 from operations.domain.log.operation import (
+    ALWAYS,
+    Condition,
     Digest,
     Insert,
-    Key,
-    New,
     Operation,
     Resequence,
     Revise,
     Snip,
-    Span,
 )
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import original_key
-from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.span import fingerprint
+from operations.domain.tree.key import Key, original_key
+from operations.domain.tree.leaf import Leaf, New
+from operations.domain.tree.span import Span, fingerprint
 from threads.domain.part import Text
 
 AUTHOR, OTHER = "user:1", "user:2"

@@ -21,8 +21,7 @@ from operations.domain.providers.outgoing import Layer
 from operations.domain.providers.request import Draft, LeftOut
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.made import New
+from operations.domain.tree.leaf import Leaf, New
 from operations.domain.tree.span import read_changed
 from threads.domain.formats.format import Heading
 from threads.domain.group import group_ids, starts_group

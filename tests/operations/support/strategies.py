@@ -17,8 +17,6 @@ from operations.domain.log.operation import (
     Digest,
     Edit,
     Insert,
-    Key,
-    New,
     Operation,
     Purge,
     Redact,
@@ -29,14 +27,13 @@ from operations.domain.log.operation import (
     Revert,
     Revise,
     Snip,
-    Span,
     Tag,
     Toggle,
     Undo,
 )
-from operations.domain.tree.key import entry_key, made_key, original_key
-from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.span import fingerprint
+from operations.domain.tree.key import Key, entry_key, made_key, original_key
+from operations.domain.tree.leaf import Leaf, New
+from operations.domain.tree.span import Span, fingerprint
 from threads.domain.part import Text
 from threads.domain.text import text_of
 

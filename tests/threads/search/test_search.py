@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.models import Project, User
-from operations.domain.log.operation import Redact, Span
-from operations.domain.tree.span import fingerprint
+from operations.domain.log.operation import Redact
+from operations.domain.tree.span import Span, fingerprint
 from operations.edits.services import record_edit
 from tests.people import caller
 from tests.servers import url_of_test_database

@@ -16,7 +16,8 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.jobs import enqueue, housekeeping
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
-from operations.domain.log.operation import Insert, New
+from operations.domain.log.operation import Insert
+from operations.domain.tree.leaf import New
 from operations.edits.services import record_edit
 from threads import imports
 from threads.domain.message import Message as Given

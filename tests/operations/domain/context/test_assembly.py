@@ -15,8 +15,7 @@ from operations.domain.context.truncation import Tiers
 from operations.domain.log.log import fold
 from operations.domain.log.operation import Digest, Redact, Resequence
 from operations.domain.thread.replay import replay
-from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.made import New
+from operations.domain.tree.leaf import Leaf, New
 from tests.operations.domain.providers.outgoings import count
 from tests.operations.support.builders import digest, insert, keys, log, snip, span
 from tests.operations.support.reading import Read

@@ -1,7 +1,6 @@
 """What redactions mask beside the thread: originals, and all words of an operation."""
 
-from operations.domain.log.condition import Condition
-from operations.domain.log.operation import Amend, Digest, Redact, Toggle
+from operations.domain.log.operation import Amend, Condition, Digest, Redact, Toggle
 from operations.domain.thread.replay import replay
 from operations.domain.tree.span import SpanChange, read_changed
 from tests.operations.support.builders import (

@@ -15,7 +15,6 @@ from operations.domain.log.operation import (
     Amend,
     Edit,
     Insert,
-    New,
     Purge,
     Redact,
     Redo,
@@ -27,7 +26,7 @@ from operations.domain.log.operation import (
     Toggle,
     Undo,
 )
-from operations.domain.tree.leaf import Leaf
+from operations.domain.tree.leaf import Leaf, New
 from operations.domain.tree.span import fingerprint
 from threads.domain.text import text_of
 

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
-from operations.domain.log.edit import named_keys
 from operations.domain.log.log import fold
 from operations.domain.log.operation import (
     Amend,
@@ -13,7 +12,6 @@ from operations.domain.log.operation import (
     Condition,
     Digest,
     Insert,
-    New,
     Redact,
     Replace,
     Resequence,
@@ -22,9 +20,11 @@ from operations.domain.log.operation import (
     Snip,
     Tag,
     Toggle,
+    named_keys,
 )
 from operations.domain.thread.check import check, check_accept, check_amend
 from operations.domain.thread.replay import replay
+from operations.domain.tree.leaf import New
 from tests.operations.support.builders import (
     digest,
     insert,

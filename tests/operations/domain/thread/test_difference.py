@@ -12,7 +12,7 @@ from operations.domain.thread.difference import (
     status_changes,
 )
 from operations.domain.thread.replay import replay
-from operations.domain.tree.ascent import longest_ascent
+from operations.domain.tree.tree import longest_ascent
 from tests.operations.support.builders import (
     digest,
     insert,

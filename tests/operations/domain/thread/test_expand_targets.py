@@ -1,7 +1,6 @@
 """What an operation that would cut through folds could be instead."""
 
-from operations.domain.log.edit import named_keys
-from operations.domain.log.operation import Toggle
+from operations.domain.log.operation import Toggle, named_keys
 from operations.domain.thread.check import expanded
 from tests.operations.support.builders import digest, insert, keys, snip, thread
 

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operations.domain.log.operation import (
-    MASK,
     Amend,
     Insert,
     Purge,
@@ -13,6 +12,7 @@ from operations.domain.log.operation import (
     Toggle,
 )
 from operations.domain.tree.span import (
+    MASK,
     SpanChange,
     covered,
     fingerprint,

@@ -38,8 +38,8 @@ def test_inserted_messages_are_found(page: Page) -> None:
 def test_what_a_message_reads_is_found_not_what_it_read_before(
     page: Page, editor: User
 ) -> None:
-    from operations.domain.log.operation import Replace, Span
-    from operations.domain.tree.span import fingerprint
+    from operations.domain.log.operation import Replace
+    from operations.domain.tree.span import Span, fingerprint
     from operations.edits import services
     from tests.people import caller
 

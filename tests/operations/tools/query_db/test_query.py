@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
-from operations.domain.log.operation import Redact, Span
-from operations.domain.tree.span import fingerprint
+from operations.domain.log.operation import Redact
+from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
 from operations.tools.query_db import run_query
 from tests.people import caller, key_of
