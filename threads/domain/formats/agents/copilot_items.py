@@ -8,7 +8,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
 from threads.domain.formats.io import base64_text, fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.items import Item
+from threads.domain.formats.kit.items import Item, summarized
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
@@ -105,13 +105,9 @@ class CopilotItems:
         if not summary or data.get("success") is False or not self._context:
             return None
         size = fields.count(data, "messagesRemoved") or len(self._context)
-        hidden = tuple(sorted({i for one in self._context[:size] for i in one}))
-        self._context[:size] = [hidden]
-        message = Message(role=Role.USER, parts=(Text(summary),), records=(row.record,))
-        moment = fields.moment(fields.mapping(row.value).get("timestamp"))
-        return Compaction(
-            replaces=hidden, messages=(message,), record=row.record, created_at=moment
-        )
+        hidden = {i for one in self._context[:size] for i in one}
+        self._context[:size] = [tuple(hidden)]
+        return summarized(hidden, summary, row)
 
     def system(self, data: dict[str, Any]) -> Message | None:
         """A prompt of the system's; none where it is only said again."""

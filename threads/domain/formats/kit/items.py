@@ -9,7 +9,8 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import EMPTY, Element
 from threads.domain.formats.io.source import BROKEN, ByteSpan
-from threads.domain.message import Message
+from threads.domain.message import Message, Role
+from threads.domain.part import Text
 from threads.domain.transcript import Compaction, Event, Warning
 
 Item = Message | Event | Compaction
@@ -77,3 +78,16 @@ def others(
     for name, span in members.items():
         if name not in known and span.end - span.start > EMPTY:
             yield Event(str(name) or "member", span.record)
+
+
+def summarized(hidden: set[int], words: str, row: Element) -> Compaction | None:
+    """A record's summary in place of the messages it hides; None without either."""
+    if not hidden or not words:
+        return None
+    message = Message(role=Role.USER, parts=(Text(words),), records=(row.record,))
+    return Compaction(
+        replaces=tuple(sorted(hidden)),
+        messages=(message,),
+        record=row.record,
+        created_at=fields.moment(fields.mapping(row.value).get("timestamp")),
+    )

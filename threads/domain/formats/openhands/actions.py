@@ -12,13 +12,12 @@ from typing import Any
 from threads.domain.formats import blocks
 from threads.domain.formats.io import base64_text, fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.items import Item
+from threads.domain.formats.kit.items import Item, summarized
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
-from threads.domain.part import Image, Part, Text, ToolCall, ToolResult
+from threads.domain.part import Image, Text, ToolCall, ToolResult
 from threads.domain.transcript import Compaction, Event
 
-_SPEAKERS = {"user": Role.USER, "agent": Role.ASSISTANT}
 _INNER = frozenset(
     {
         "change_agent_state",
@@ -46,13 +45,11 @@ class Actions:
     _count: int = 0
     _ordinals: dict[int, int] = field(default_factory=dict)
     """The message that each event became, by the event's number."""
-    _now: int | None = None
 
     def take(self, row: Element) -> Iterator[Item]:
         """The item of an event. Raises Invalid where it is none."""
         event = fields.require(row.value, dict, "an event", ())
         moment = fields.moment(event.get("timestamp"))
-        self._now = event.get("id") if isinstance(event.get("id"), int) else None
         action, seen = fields.text(event, "action"), fields.text(event, "observation")
         made: Message | Compaction | None = None
         if action == "condensation":
@@ -63,18 +60,13 @@ class Actions:
             made = self._observation(event, seen)
         if isinstance(made, Message):
             made = replace(made, records=(row.record,), created_at=moment)
+            if isinstance(number := event.get("id"), int):
+                self._ordinals[number] = self._count
+            self._count += 1
         kind = (
             f"action/{action}" if action else f"observation/{seen}" if seen else "event"
         )
         yield made or Event(kind, row.record, moment)
-
-    def counted(self, item: Item) -> Iterator[Item]:
-        """The item itself, its number remembered if it is a message."""
-        if isinstance(item, Message):
-            if self._now is not None:
-                self._ordinals[self._now] = self._count
-            self._count += 1
-        yield item
 
     def rest(self) -> Iterator[Item]:
         """Nothing is held back."""
@@ -89,7 +81,8 @@ class Actions:
         if action == "system":
             return _said(Role.SYSTEM, arguments)
         if action == "message":
-            return _said(_SPEAKERS.get(_source(event), Role.USER), arguments)
+            is_agent = fields.text(event, "source") == "agent"
+            return _said(Role.ASSISTANT if is_agent else Role.USER, arguments)
         return self._called(event, action, arguments)
 
     def _answer(self, event: dict[str, Any], answer: dict[str, Any]) -> Message | None:
@@ -114,15 +107,11 @@ class Actions:
         told = _metadata(event)
         call_id = fields.text(told, "tool_call_id") or _call_id(event.get("id"))
         self._last_call = call_id or f"call-{self._calls}"
-        given = {
-            name: value
-            for name, value in arguments.items()
-            if name not in _OWN_ARGUMENTS
-        }
+        given = {key: arguments[key] for key in arguments if key not in _OWN_ARGUMENTS}
         name = fields.text(told, "function_name") or action
         call = ToolCall(self._last_call, name, given)
-        parts: tuple[Part, ...] = (Text(thought), call) if thought else (call,)
-        return Message(role=Role.ASSISTANT, parts=parts)
+        words = blocks.read_content(thought, ())
+        return Message(role=Role.ASSISTANT, parts=(*words, call))
 
     def _observation(self, event: dict[str, Any], seen: str) -> Message | None:
         """What came of a call; of what no model asked for, an event."""
@@ -132,11 +121,10 @@ class Actions:
         if not call_id:
             return None
         words = fields.text(event, "content", "message")
-        content: list[Text | Image] = [Text(words)] if words else []
-        extras = fields.mapping(event, "extras")
-        content += _images(extras.get("image_urls"))
+        said = (Text(words),) if words else ()
+        images = _images(fields.mapping(event, "extras").get("image_urls"))
         name = fields.text(told, "function_name") or seen
-        part = ToolResult(call_id, tuple(content), name, seen == "error")
+        part = ToolResult(call_id, (*said, *images), name, seen == "error")
         return Message(role=Role.TOOL, parts=(part,))
 
     def _condensation(self, event: dict[str, Any], row: Element) -> Compaction | None:
@@ -147,25 +135,12 @@ class Actions:
         start, end = (told.get(f"forgotten_events_{at}_id") for at in ("start", "end"))
         if isinstance(start, int) and isinstance(end, int):
             forgotten |= {id_ for id_ in self._ordinals if start <= id_ <= end}
-        known = forgotten & self._ordinals.keys()
-        summary = fields.text(told, "summary")
-        if not known or not summary:
-            return None
-        message = Message(role=Role.USER, parts=(Text(summary),), records=(row.record,))
-        return Compaction(
-            replaces=tuple(sorted(self._ordinals[id_] for id_ in known)),
-            messages=(message,),
-            record=row.record,
-            created_at=fields.moment(event.get("timestamp")),
-        )
+        known = {self._ordinals[id_] for id_ in forgotten & self._ordinals.keys()}
+        return summarized(known, fields.text(told, "summary"), row)
 
 
 def _metadata(event: dict[str, Any]) -> dict[str, Any]:
     return fields.mapping(event, "tool_call_metadata")
-
-
-def _source(event: dict[str, Any]) -> str:
-    return fields.text(event, "source") or "user"
 
 
 def _call_id(event_id: Any) -> str:
@@ -176,10 +151,8 @@ def _call_id(event_id: Any) -> str:
 def _said(role: Role, arguments: dict[str, Any]) -> Message | None:
     """Words of a user, of the agent or of the system; None where there are none."""
     words = blocks.read_content(arguments.get("content"), ("args", "content"))
-    parts = (
-        *words,
-        *_images(arguments.get("image_urls") or arguments.get("images_urls")),
-    )
+    images = _images(arguments.get("image_urls") or arguments.get("images_urls"))
+    parts = (*words, *images)
     return Message(role=role, parts=parts) if parts else None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from threads.domain.formats import blocks
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.items import Item
+from threads.domain.formats.kit.items import Item, summarized
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
 from threads.domain.part import (
@@ -40,9 +40,8 @@ class Kinds:
         event = fields.require(row.value, dict, "an event", ())
         moment = fields.moment(event.get("timestamp"))
         kind = fields.text(event, "kind") or "event"
-        made: Message | None = None
-        if reader := _READERS.get(kind):
-            made = reader(event)
+        reader = _READERS.get(kind)
+        made = reader(event) if reader else None
         if made is not None:
             made = replace(made, records=(row.record,), created_at=moment)
             yield from self._join(made, fields.text(event, "id"))
@@ -57,10 +56,6 @@ class Kinds:
             self._between.append(other)
         else:
             yield other
-
-    def counted(self, item: Item) -> Iterator[Item]:
-        """The item itself."""
-        yield item
 
     def rest(self) -> Iterator[Item]:
         """What is still held, and the events after it."""
@@ -86,16 +81,7 @@ class Kinds:
         """What the condenser forgot, with its summary in place; without one an event."""
         forgotten = set(map(str, fields.items(event, "forgotten_event_ids")))
         known = {self._ordinals[id_] for id_ in forgotten & self._ordinals.keys()}
-        summary = fields.text(event, "summary")
-        if not known or not summary:
-            return None
-        message = Message(role=Role.USER, parts=(Text(summary),), records=(row.record,))
-        return Compaction(
-            replaces=tuple(sorted(known)),
-            messages=(message,),
-            record=row.record,
-            created_at=fields.moment(event.get("timestamp")),
-        )
+        return summarized(known, fields.text(event, "summary"), row)
 
 
 def _system(event: dict[str, Any]) -> Message:
@@ -142,15 +128,6 @@ def _observation(event: dict[str, Any]) -> Message:
     return _result(event, content, seen.get("is_error") is True)
 
 
-def _error(event: dict[str, Any]) -> Message:
-    return _result(event, (Text(fields.text(event, "error")),), True)
-
-
-def _rejected(event: dict[str, Any]) -> Message:
-    reason = fields.text(event, "rejection_reason")
-    return _result(event, (Text(f"Action rejected: {reason}"),), True)
-
-
 def _summary(event: dict[str, Any]) -> Message | None:
     words = fields.text(event, "summary")
     return Message(role=Role.USER, parts=(Text(words),)) if words else None
@@ -162,6 +139,10 @@ def _result(
     call_id, name = fields.text(event, "tool_call_id"), fields.text(event, "tool_name")
     part = ToolResult(call_id, content, name or None, is_error)
     return Message(role=Role.TOOL, parts=(part,))
+
+
+def _failed(event: dict[str, Any], words: str) -> Message:
+    return _result(event, (Text(words),), True)
 
 
 def _list(value: Any, name: str) -> list[Any]:
@@ -210,7 +191,9 @@ _READERS: dict[str, Callable[[dict[str, Any]], Message | None]] = {
     "MessageEvent": _message,
     "ActionEvent": _action,
     "ObservationEvent": _observation,
-    "AgentErrorEvent": _error,
-    "UserRejectObservation": _rejected,
+    "AgentErrorEvent": lambda event: _failed(event, fields.text(event, "error")),
+    "UserRejectObservation": lambda event: _failed(
+        event, f"Action rejected: {fields.text(event, 'rejection_reason')}"
+    ),
     "CondensationSummaryEvent": _summary,
 }

@@ -7,7 +7,7 @@ import pytest
 from tests.threads.support.folders import folder
 from tests.threads.support.readings import events, messages, parts
 from threads.domain import formats
-from threads.domain.formats.openhands import events as openhands
+from threads.domain.formats import openhands
 from threads.domain.part import Text
 
 from .events import PROMPT, action, event, read, said, text
