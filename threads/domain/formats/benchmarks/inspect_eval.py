@@ -10,12 +10,12 @@ Source: inspect_ai `log/_log.py`, `log/_recorders/eval.py` (0.3).
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
-from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Opener, items_in, opened
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
@@ -38,19 +38,12 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     skipped: list[Warning] = []
     members = json_file.members(file, 0, skipped)
     opener = opened(file)
+    run, starts = LogRun(), [0]
     if "eval" in members:
         run = _run(file, members, "")
-        spans = [
-            child.span
-            for child in inspect_sample.elements(file, members.get("samples"), skipped)
-        ]
-    else:
-        run, spans = LogRun(), [ByteSpan(0, 0)]
-    found = (
-        transcript
-        for span in spans
-        if (transcript := _sample(file, span.start, opener, run, skipped))
-    )
+        samples = inspect_sample.elements(file, members.get("samples"), skipped)
+        starts = [child.span.start for child in samples]
+    found = [_sample(file, start, opener, run, skipped) for start in starts]
     return warn_first(at_least_one(found, skipped, LABEL), skipped)
 
 
@@ -63,8 +56,7 @@ def gather(folder: Folder) -> list[Gathered]:
             for name, member in folder.members.items()
             if name.startswith(root) and OWN.fullmatch(name.removeprefix(root))
         }
-        transcripts = list(_samples(own))
-        if transcripts:
+        if transcripts := list(_samples(own)):
             names = frozenset(member.name for member in own.values())
             found.append(Gathered(transcripts, names))
     return found
@@ -88,9 +80,8 @@ def _samples(own: dict[str, Member]) -> Iterator[Transcript]:
         run = _run(file, json_file.members(file, 0, []), head.name)
     for name in sorted((n for n in own if n.startswith("samples/")), key=_natural):
         member = own[name]
-        skipped: list[Warning] = []
         with member.open() as file:
-            found = _sample(file, 0, member.open, run, skipped)
+            found = _sample(file, 0, member.open, run, [])
         if found is not None:
             yield replace(found, member=member.name)
 
@@ -106,12 +97,12 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def _run(file: BinaryIO, members: Members, name: str) -> LogRun:
     said = fields.mapping(json_file.get(file, members, "eval"))
     span = members["eval"]
-    status = inspect_sample.as_text(json_file.get(file, members, "status"))
+    status = json_file.get(file, members, "status")
     return LogRun(
         id=fields.word(said, "eval_id", "run_id"),
         task=fields.text(said, "task"),
         model=fields.word(said, "model"),
-        status=status or "started",
+        status=status if status and isinstance(status, str) else "started",
         record=f"{name}#{span.record}" if name else span.record,
     )
 
@@ -121,16 +112,22 @@ def _sample(
 ) -> Transcript | None:
     """The conversation of the sample that begins here; None where it holds no message."""
     members = json_file.members(file, start, skipped)
-    id_, epoch = (json_file.get(file, members, name) for name in ("id", "epoch"))
-    uuid = inspect_sample.as_text(json_file.get(file, members, "uuid"))
     if next(inspect_sample.messages(file, members, skipped), None) is None:
         return None
-    items = items_in(opener, inspect_sample.reading(members, run))
-    called = fields.one_line(f"{run.task or 'sample'} {_spelled(id_)}")
-    external_id = uuid or f"{run.id}/{_spelled(id_)}/{_spelled(epoch)}"
+    said = {
+        name: json_file.get(file, members, name) for name in ("id", "epoch", "uuid")
+    }
+    id_, epoch, uuid = (
+        _spelled(said["id"]),
+        _spelled(said["epoch"]),
+        fields.text(said, "uuid"),
+    )
+    items = items_in(opener, partial(inspect_sample.read, members, run))
+    called = fields.one_line(f"{run.task or 'sample'} {id_}")
+    external_id = uuid or f"{run.id}/{id_}/{epoch}"
     return Transcript(
         format=NAME,
-        title=f"{called}, epoch {_spelled(epoch)}",
+        title=f"{called}, epoch {epoch}",
         items=items,
         external_id=external_id[:255] if uuid or run.id else None,
         model=run.model,

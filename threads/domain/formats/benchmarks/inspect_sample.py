@@ -1,20 +1,33 @@
-"""One sample of a log of Inspect: its messages, and the events that tell of them."""
+"""One sample of a log of Inspect: its messages, and the events that tell of them.
 
-from collections.abc import Iterator
+A message's content names its attachments; calls, results and reasoning stand beside it.
+
+Source: inspect_ai `model/_chat_message.py` and `_util/content.py` (0.3).
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.io import fields, json_file
+from threads.domain.formats.io import base64_text, fields, json_file
 from threads.domain.formats.io.source import ByteSpan, Child
-from threads.domain.formats.kit.items import Item, ReadFile, others
+from threads.domain.formats.kit.items import Item, others
+from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role, Usage
-from threads.domain.part import JSON, ToolResult
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from threads.domain.transcript import Event, Warning
-
-from . import inspect_message
-from .inspect_message import Find, read_usage
 
 SCALARS = frozenset(
     {"id", "epoch", "uuid", "started_at", "completed_at", "total_time", "working_time"}
@@ -22,6 +35,11 @@ SCALARS = frozenset(
 """Members of a sample that say which it is; `messages`, `events` and `attachments` are read,
 and every other one that holds something is an event."""
 READ = frozenset({"input", "messages", "events", "attachments"})
+ROLES = {role.value: role for role in Role}
+SCHEMES = ("attachment://", "tc://")
+"""What stands for a long text: the address of an attachment (`tc://` until 2024)."""
+Find = Callable[[str], str | None]
+"""The text of an attachment by its hash; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +65,23 @@ UNTOLD = MessageNote(0, None, None)
 Members = dict[str, ByteSpan]
 
 
-def reading(members: Members, run: LogRun) -> ReadFile:
-    """How the items of a sample are read: its head, then messages among their events."""
-
-    def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
-        if run.record:
-            yield Event(f"run/{run.status}", run.record)
-        yield from others(members, members.keys() - {"input"})
-        events, told = _events(file, members, warnings)
-        given = 0
-        for message in messages(file, members, warnings):
-            known = told.get(_key(message), UNTOLD)
-            # Events stand before the message that the last of them made.
-            yield from events[given : known.place]
-            given = max(given, known.place)
-            yield replace(message, usage=known.usage, created_at=known.at)
-        yield from events[given:]
-        yield from others(members, SCALARS | READ)
-
-    return read
+def read(
+    members: Members, run: LogRun, file: BinaryIO, warnings: list[Warning]
+) -> Iterator[Item]:
+    """The items of a sample: its head, then messages among their events."""
+    if run.record:
+        yield Event(f"run/{run.status}", run.record)
+    yield from others(members, members.keys() - {"input"})
+    events, told = _events(file, members, warnings)
+    given = 0
+    for message in messages(file, members, warnings):
+        known = told.get(_key(message), UNTOLD)
+        # Events stand before the message that the last of them made.
+        yield from events[given : known.place]
+        given = max(given, known.place)
+        yield replace(message, usage=known.usage, created_at=known.at)
+    yield from events[given:]
+    yield from others(members, SCALARS | READ)
 
 
 def messages(
@@ -74,32 +90,31 @@ def messages(
     """The messages of a sample; of one that did not get so far, its input."""
     find = _finder(file, members)
     is_empty = True
-    for child in elements(file, members.get("messages"), warnings):
-        if message := _message(file, child.span, find, warnings):
-            is_empty = False
-            yield message
+    for message in _listed(file, members.get("messages"), find, warnings):
+        is_empty = False
+        yield message
     if not is_empty or "input" not in members:
         return
-    value = json_file.known_value(file, members["input"], warnings)
+    span = members["input"]
+    value = json_file.known_value(file, span, warnings)
     if isinstance(value, str) and value:
         said = {"role": "user", "content": value}
-        record = members["input"].record
-        yield inspect_message.read_message(said, find, records=(record,))
+        yield read_message(said, find, records=(span.record,))
     elif isinstance(value, list):
-        for child in elements(file, members["input"], warnings):
-            if message := _message(file, child.span, find, warnings):
-                yield message
+        yield from _listed(file, span, find, warnings)
 
 
-def _message(
-    file: BinaryIO, span: ByteSpan, find: Find, warnings: list[Warning]
-) -> Message | None:
-    value = json_file.known_value(file, span, warnings)
-    try:
-        return inspect_message.read_message(value, find, records=(span.record,))
-    except Invalid as error:
-        warnings.append(Warning(error.code, f"At byte {span.start:,}: {error.message}"))
-        return None
+def _listed(
+    file: BinaryIO, place: ByteSpan | None, find: Find, warnings: list[Warning]
+) -> Iterator[Message]:
+    """The messages of a list; none where there is no list."""
+    for _, span in elements(file, place, warnings):
+        value = json_file.known_value(file, span, warnings)
+        try:
+            yield read_message(value, find, records=(span.record,))
+        except Invalid as error:
+            words = f"At byte {span.start:,}: {error.message}"
+            warnings.append(Warning(error.code, words))
 
 
 def _events(
@@ -118,19 +133,13 @@ def _events(
             told[fields.text(value, "id")] = MessageNote(len(found), None, ended)
         elif id_ := _reply_id(output := fields.mapping(value, "output")):
             told[id_] = MessageNote(len(found), read_usage(output.get("usage")), ended)
-    _tell_of_the_last(file, members, told)
-    return found, told
-
-
-def _tell_of_the_last(
-    file: BinaryIO, members: Members, told: dict[str, MessageNote]
-) -> None:
-    """The sample's output is the reply to its last request: its usage, if no event says it."""
-    output = fields.mapping(json_file.get(file, members, "output"))
-    id_ = _reply_id(output)
+    # The sample's output is the reply to its last request: its usage, if no event says it.
+    last = fields.mapping(json_file.get(file, members, "output"))
+    id_ = _reply_id(last)
     known = told.get(id_, UNTOLD)
     if id_ and known.usage is None:
-        told[id_] = known._replace(usage=read_usage(output.get("usage")))
+        told[id_] = known._replace(usage=read_usage(last.get("usage")))
+    return found, told
 
 
 def _reply_id(output: dict[str, Any]) -> str:
@@ -155,7 +164,10 @@ def _finder(file: BinaryIO, members: Members) -> Find:
         if spans is None:
             held = members.get("attachments")
             spans = {} if held is None else json_file.members(file, held.start, [])
-        return as_text(json_file.get(file, spans, name)) if name in spans else None
+        if name not in spans:
+            return None
+        value = json_file.get(file, spans, name)
+        return value if isinstance(value, str) else ""
 
     return find
 
@@ -168,6 +180,128 @@ def elements(
         yield from json_file.children(file, span.start, warnings)
 
 
-def as_text(value: JSON) -> str:
-    """Text; an empty one of any other value."""
-    return value if isinstance(value, str) else ""
+# Messages
+
+
+def read_message(
+    message: JSON, find: Find, *, records: tuple[str, ...] = ()
+) -> Message:
+    """One message, its attachments in place. Raises Invalid where it has no known role."""
+    message = fields.mapping(resolve(message, find))
+    role = ROLES.get(fields.text(message, "role"))
+    if role is None:
+        raise Invalid(f"A message's role is one of {', '.join(ROLES)}.", at=("role",))
+    parts = tuple(_content(message.get("content")))
+    if role is Role.TOOL:
+        parts = (_result(message, parts),)
+    elif role is Role.ASSISTANT:
+        # Reasoning stood beside the content for some weeks of 2025.
+        words = fields.text(message, "reasoning")
+        before = (Thinking(words),) if words else ()
+        parts = (*before, *parts, *_calls(message))
+    return Message(
+        role=role,
+        parts=parts,
+        model=fields.word(message, "model") or None,
+        source_id=fields.word(message, "id") or None,
+        records=records,
+    )
+
+
+def resolve(value: JSON, find: Find) -> JSON:
+    """A value with each text that is an attachment's address replaced by the attachment."""
+    if isinstance(value, str) and value.startswith(SCHEMES):
+        found = find(value.partition("://")[2])
+        return value if found is None else found
+    if isinstance(value, list):
+        return [resolve(item, find) for item in value]
+    if isinstance(value, dict):
+        return {name: resolve(item, find) for name, item in value.items()}
+    return value
+
+
+def read_usage(usage: JSON) -> Usage | None:
+    """Tokens as Inspect counts them; what was cached is input too, whatever the provider says."""
+    if not isinstance(usage, dict):
+        return None
+    output = fields.count(usage, "output_tokens")
+    total = fields.count(usage, "total_tokens") - output
+    return Usage(
+        input_tokens=max(fields.count(usage, "input_tokens"), total),
+        output_tokens=output,
+        cached_tokens=fields.count(usage, "input_tokens_cache_read"),
+    )
+
+
+def _content(content: JSON) -> Iterator[Part]:
+    if isinstance(content, str) and content:
+        yield Text(content)
+    for block in content if isinstance(content, list) else []:
+        if isinstance(block, str):
+            block = {"type": "text", "text": block}
+        yield from _block(fields.mapping(block))
+
+
+def _block(block: dict[str, Any]) -> Iterator[Part]:
+    kind = fields.text(block, "type")
+    if kind == "text":
+        if words := fields.text(block, "text"):
+            yield Text(words)
+    elif kind == "reasoning":
+        said = fields.text(block, "reasoning")
+        if block.get("redacted") is True:
+            # What a provider encrypted is kept for it; its summary is what can be read of it.
+            yield Thinking(fields.text(block, "summary"), data=said)
+        else:
+            yield Thinking(said, fields.text(block, "signature") or None)
+    elif media := _media(block, kind):
+        yield media
+    elif kind == "tool_use" and "arguments" in block:
+        yield from _server_tool(block)
+    else:
+        yield Opaque(kind or "block", block)
+
+
+def _media(block: dict[str, Any], kind: str) -> Image | File | None:
+    """A picture, a sound, a film or a document: inline, or at its address."""
+    address = fields.text(block, kind)
+    if kind not in ("image", "audio", "video", "document") or not address:
+        return None
+    inline = base64_text.split_data_uri(address)
+    if kind == "image":
+        if inline:
+            return Image(inline[0], data=inline[1])
+        return None if address.startswith("data:") else Image("image/*", url=address)
+    name = fields.text(block, "filename") or None
+    if inline:
+        return File(inline[0], name, data=inline[1])
+    form = fields.text(block, "format") or "*"
+    type_ = fields.text(block, "mime_type") or f"{kind}/{form}"
+    return File(type_, name, url=address)
+
+
+def _server_tool(block: dict[str, Any]) -> Iterator[Part]:
+    """A tool that the provider ran: the call and its result stand in one block."""
+    id_, name = fields.text(block, "id"), fields.text(block, "name")
+    error = fields.text(block, "error")
+    words = fields.text(block, "result") or error
+    content = (Text(words),) if words else ()
+    yield ToolCall(id_, name, openai.read_arguments(block["arguments"]))
+    yield ToolResult(id_, content, name or None, bool(error))
+
+
+def _result(message: dict[str, Any], parts: tuple[Part, ...]) -> ToolResult:
+    error = fields.mapping(message, "error")
+    content = tuple(
+        part for part in parts if isinstance(part, Text | Image | File | Opaque)
+    )
+    if not content and fields.text(error, "message"):
+        content = (Text(error["message"]),)
+    name = fields.text(message, "function") or None
+    return ToolResult(fields.text(message, "tool_call_id"), content, name, bool(error))
+
+
+def _calls(message: dict[str, Any]) -> Iterator[Part]:
+    for call in fields.items(message, "tool_calls"):
+        id_, name = fields.text(call, "id"), fields.text(call, "function")
+        yield ToolCall(id_, name, fields.mapping(call).get("arguments", {}))

@@ -1,8 +1,14 @@
-"""SWE-agent's trajectories (`.traj`): one run, as the history that was sent to the model.
+"""Trajectories of SWE-agent (`.traj`) and of mini-swe-agent: one run a file.
 
-`history` holds the messages; `trajectory` holds the same run step by step, each step with all
-that was sent before it, and is kept as an event. Before 1.0 actions are text in the answer, later
-they are tool calls. Source: swe-agent.com/latest/usage/trajectories.
+SWE-agent: `history` holds the messages that were sent to the model; `trajectory` holds the same
+run step by step, each step with all that was sent before it, and is kept as an event. Before 1.0
+actions are text in the answer, later they are tool calls.
+
+mini-swe-agent: `{info, messages, trajectory_format?}`, OpenAI's messages. Each has the tool's own
+notes in `extra` (time, the provider's response); version 2 ends with a message of the role `exit`,
+which is an event. A bare list, as version 1 wrote in its beginning, is a plain list of messages.
+
+Sources: swe-agent.com/latest/usage/trajectories; mini-swe-agent.com/latest/usage/output_files.
 """
 
 from collections.abc import Iterator
@@ -17,9 +23,12 @@ from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
+from threads.domain.transcript import Event
 
 DEMONSTRATION = "demonstration"
 """The name of messages that show an example: sent to the model, but no part of the run."""
+MINI_NOTES = frozenset({"mini_version", "exit_status", "submission", "model_stats"})
+"""What mini-swe-agent tells of a run."""
 
 
 def _message(row: Element) -> Iterator[Item]:
@@ -68,7 +77,7 @@ def _score(sample: Sample) -> float:
     return 0.9 if {"action", "observation"} <= fields.mapping(step).keys() else 0
 
 
-LIST_FORMAT = ListFormat(
+SWE_AGENT = ListFormat(
     name="swe_agent",
     label="a SWE-agent trajectory",
     score=_score,
@@ -76,4 +85,57 @@ LIST_FORMAT = ListFormat(
     known=_known,
     is_whole=True,
 )
-FORMAT = LIST_FORMAT.format
+
+
+# mini-swe-agent
+
+
+def _known_of_mini(said: Values, file_name: str) -> dict[str, str]:
+    """The file's name, and the model of the run's configuration."""
+    config = fields.mapping(fields.mapping(said["info"], "config"), "model")
+    return {
+        "title": PurePath(file_name).name.removesuffix(".json").removesuffix(".traj"),
+        "model": fields.word(config, "model_name"),
+    }
+
+
+def _message_of_mini(row: Element) -> Iterator[Item]:
+    """A message, or the event that a run's end is. Raises Invalid where it is neither."""
+    given = fields.require(row.value, dict, "a message", ())
+    extra = fields.mapping(given, "extra")
+    moment = fields.moment(extra.get("timestamp"))
+    role = fields.text(given, "role")
+    if role not in openai.ROLES:
+        kind = role or fields.text(given, "object", "type")
+        yield Event(kind or "record", row.record, moment)
+        return
+    message: Message = openai.read_message(given, records=(row.record,))
+    response = fields.mapping(extra, "response")
+    if message.role is Role.ASSISTANT:
+        message = replace(
+            message,
+            model=fields.word(response, "model") or None,
+            source_id=fields.word(response, "id") or message.source_id,
+            usage=openai.read_usage(response.get("usage")),
+        )
+    yield replace(message, created_at=moment)
+
+
+def _score_of_mini(sample: Sample) -> float:
+    """What the file says of itself; else a run's notes beside its messages."""
+    if fields.text(sample.object, "trajectory_format").startswith("mini-swe-agent"):
+        return 0.95
+    info = fields.mapping(sample.object, "info")
+    has_messages = "messages" in sample.object
+    return 0.9 if has_messages and info.keys() & MINI_NOTES else 0
+
+
+MINI = ListFormat(
+    name="mini_swe_agent",
+    label="a mini-swe-agent trajectory",
+    score=_score_of_mini,
+    lists={"messages": each(_message_of_mini)},
+    known=_known_of_mini,
+    is_whole=True,
+)
+FORMATS = (SWE_AGENT.format, MINI.format)

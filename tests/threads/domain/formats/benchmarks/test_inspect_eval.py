@@ -8,7 +8,7 @@ import pytest
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.folders import folder
 from tests.threads.support.readings import messages, read
-from threads.domain.formats.benchmarks import inspect_eval, inspect_message
+from threads.domain.formats.benchmarks import inspect_eval, inspect_sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
     File,
@@ -89,7 +89,7 @@ def story(transcript: Transcript) -> list[str]:
 
 def parts(content: Any, role: str = "assistant", **members: Any) -> tuple[Part, ...]:
     said = {"role": role, "content": content, **members}
-    return inspect_message.read_message(said, lambda _: None).parts
+    return inspect_sample.read_message(said, lambda _: None).parts
 
 
 def test_a_sample_is_a_conversation() -> None:
@@ -115,7 +115,7 @@ def test_events_tell_of_usage_and_time_and_stand_in_their_order() -> None:
     ]
     assert call.usage == Usage(input_tokens=12, output_tokens=5, cached_tokens=10)
     assert answer.usage == Usage(input_tokens=12, output_tokens=5)
-    assert user.usage is inspect_message.read_usage(None) is None
+    assert user.usage is inspect_sample.read_usage(None) is None
     assert call.created_at is not None and call.created_at.second == 9
     assert result.created_at is not None and result.created_at.second == 10
 
@@ -283,7 +283,7 @@ def test_a_tool_s_error_is_its_result_where_it_says_nothing() -> None:
 def test_attachments_are_found_in_all_that_is_nested() -> None:
     value = {"a": ["attachment://1", {"b": "tc://1"}], "c": 3}
 
-    assert inspect_message.resolve(value, {"1": "long"}.get) == {
+    assert inspect_sample.resolve(value, {"1": "long"}.get) == {
         "a": ["long", {"b": "long"}],
         "c": 3,
     }

@@ -10,7 +10,7 @@ import pytest
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.readings import events, messages
 from threads.domain import formats
-from threads.domain.formats.benchmarks import mini_swe_agent, swe_agent
+from threads.domain.formats.benchmarks import swe_agent
 from threads.domain.message import Usage
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Transcript
@@ -105,7 +105,7 @@ def test_a_run_without_messages_is_refused() -> None:
     with pytest.raises(Invalid, match="a SWE-agent trajectory"):
         read({"trajectory": [], "history": []})
     with pytest.raises(Invalid, match="ends before it is complete"):
-        swe_agent.LIST_FORMAT.read(io.BytesIO(b'{"history": ['), "")
+        swe_agent.SWE_AGENT.read(io.BytesIO(b'{"history": ['), "")
 
 
 EXTRA = {
@@ -146,4 +146,4 @@ def test_version_1_of_mini_swe_agent_is_known_by_its_notes_or_is_a_plain_list() 
 
 def test_a_run_of_mini_swe_agent_without_messages_is_refused() -> None:
     with pytest.raises(Invalid, match="a mini-swe-agent trajectory"):
-        mini_swe_agent.LIST_FORMAT.read(io.BytesIO(b'{"messages": []}'), "")
+        swe_agent.MINI.read(io.BytesIO(b'{"messages": []}'), "")

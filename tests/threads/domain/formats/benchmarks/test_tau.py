@@ -10,7 +10,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.folders import folder
 from tests.threads.support.readings import events, messages, read
 from tests.threads.support.transcripts import lines
-from threads.domain.formats.benchmarks import tau2, tau_bench
+from threads.domain.formats.benchmarks import tau
 from threads.domain.message import Usage
 from threads.domain.part import Text, ToolCall, ToolResult
 
@@ -64,7 +64,7 @@ def test_a_result_that_breaks_off_is_read_as_far_as_it_goes() -> None:
 
 def test_a_result_without_messages_is_refused() -> None:
     with pytest.raises(Invalid, match="a tau-bench result"):
-        tau_bench.LIST_FORMAT.read(io.BytesIO(json.dumps([run(0)]).encode()), "")
+        tau.TAU_BENCH.read(io.BytesIO(json.dumps([run(0)]).encode()), "")
 
 
 # tau2
@@ -151,12 +151,12 @@ def test_a_voice_s_ticks_are_events() -> None:
     with pytest.raises(Invalid, match="a tau2 result"):
         read({"info": INFO, "tasks": [], "simulations": [simulation("s1", ticks=[])]})
     with pytest.raises(Invalid, match="a tau2 result"):
-        tau2.read(io.BytesIO(b"[]"), "")
+        tau.read(io.BytesIO(b"[]"), "")
 
 
 def test_the_simulations_of_a_folder_come_together() -> None:
     told = {"info": INFO, "tasks": []}
-    [gathered] = tau2.gather(
+    [gathered] = tau.gather(
         folder(
             {
                 "run/results.json": told,

@@ -1,11 +1,16 @@
-"""tau2's results: simulations of an agent, a user and tools that both of them call.
+"""Results of tau-bench and tau2: simulations of an agent, a user and tools.
 
-`{timestamp, info, tasks, simulations: [{id, task_id, trial, messages, …}]}`; in the form of a
-folder the simulations lie beside `results.json`, a file each. Source:
-github.com/sierra-research/tau2-bench, `src/tau2/data_model`.
+tau-bench: a list of `{task_id, reward, info, traj, trial}`: `traj` are OpenAI's messages, all else
+is what became of them and stays as events.
+
+tau2: `{timestamp, info, tasks, simulations: [{id, task_id, trial, messages, …}]}`, with tools that
+the user calls, too; in the form of a folder the simulations lie beside `results.json`, a file each.
+
+Sources: github.com/sierra-research/tau-bench; github.com/sierra-research/tau2-bench,
+`src/tau2/data_model`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO
@@ -17,21 +22,18 @@ from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Items, items_in
-from threads.domain.formats.kit.list_format import ListFormat, Values, each
+from threads.domain.formats.kit.list_format import ListFormat, Values, each, has_members
 from threads.domain.formats.kit.transcripts import at_least_one
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, Role
-from threads.domain.part import Part, Text, ToolCall, ToolResult
+from threads.domain.part import JSON, Part, Text, ToolCall, ToolResult
 from threads.domain.transcript import Event, Transcript, Warning
 
 NAME = "tau2"
 LABEL = "a tau2 result"
 _ROLES = {
-    "system": Role.SYSTEM,
-    "user": Role.USER,
-    "assistant": Role.ASSISTANT,
-    "tool": Role.TOOL,
+    role.value: role for role in (Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.TOOL)
 }
 
 
@@ -62,15 +64,11 @@ def gather(folder: Folder) -> list[Gathered]:
     for results in folder.named("results.json"):
         place = f"{results.name.removesuffix('results.json')}simulations/"
         inside = [one for one in folder.named(".json") if one.name.startswith(place)]
-        if inside and _is_result(results):
+        with results.open() as file:
+            told = Sample(file.read(HEAD), results.name).object.keys()
+        if inside and {"info", "tasks"} <= told:
             found.append(_gathered(results, inside))
     return found
-
-
-def _is_result(member: Member) -> bool:
-    with member.open() as file:
-        told = Sample(file.read(HEAD), member.name).object.keys()
-    return {"info", "tasks"} <= told
 
 
 def _gathered(results: Member, inside: list[Member]) -> Gathered:
@@ -82,11 +80,10 @@ def _gathered(results: Member, inside: list[Member]) -> Gathered:
     for member in inside:
         read = partial(_simulation, ByteSpan(0, 0), [] if found else [whole])
         items = items_in(member.open, read)
+        known = {"model": model, "member": member.name}
         with member.open() as file:
-            made = _transcript(
-                file, ByteSpan(0, 0), items, model=model, member=member.name
-            )
-        found += [made] if made else []
+            if made := _transcript(file, ByteSpan(0, 0), items, **known):
+                found.append(made)
     return Gathered(found, frozenset({results.name, *(one.name for one in inside)}))
 
 
@@ -104,7 +101,7 @@ def _transcript(
 
 
 def _known(said: Values, _file_name: str) -> dict[str, Any]:
-    return {"external_id": fields.word({"id": said["id"]}, "id", limit=255) or None}
+    return {"external_id": fields.as_word(said["id"], 255) or None}
 
 
 def _simulation(
@@ -120,16 +117,15 @@ def _message(row: Element) -> Iterator[Item]:
     """A message of any of the three, or several results in one. Raises Invalid for others."""
     given = fields.require(row.value, dict, "a message", ())
     role = _ROLES.get(fields.text(given, "role"))
-    parts: list[Part]
+    parts: Iterable[Part]
     if role is None:
         yield Event(fields.text(given, "role") or "record", row.record)
         return
     if role is Role.TOOL:
-        inner = fields.items(given, "tool_messages") or [given]
-        parts = [_result(fields.mapping(one)) for one in inner]
+        parts = map(_result, fields.items(given, "tool_messages") or [given])
     else:
-        parts = [*blocks.read_content(given.get("content"), ("content",))]
-        parts += [_call(call) for call in fields.items(given, "tool_calls")]
+        said = blocks.read_content(given.get("content"), ("content",))
+        parts = (*said, *map(_call, fields.items(given, "tool_calls")))
     raw = fields.mapping(given, "raw_data")
     yield Message(
         role=role,
@@ -148,12 +144,11 @@ def _call(call: Any) -> ToolCall:
     return ToolCall(fields.text(call, "id"), name, call.get("arguments", {}))
 
 
-def _result(given: dict[str, Any]) -> ToolResult:
+def _result(given: JSON) -> ToolResult:
     words = fields.text(given, "content")
     content = (Text(words),) if words else ()
-    return ToolResult(
-        fields.text(given, "id"), content, None, given.get("error") is True
-    )
+    is_error = fields.mapping(given).get("error") is True
+    return ToolResult(fields.text(given, "id"), content, None, is_error)
 
 
 def _score(sample: Sample) -> float:
@@ -164,13 +159,27 @@ def _score(sample: Sample) -> float:
     return 0.9 if alone <= sample.object.keys() else 0
 
 
+def _title(said: Values, words: str) -> str:
+    return f"Task {said['task_id']}, trial {said['trial']}: {words}"
+
+
+TAU_BENCH = ListFormat(
+    name="tau_bench",
+    label="a tau-bench result",
+    score=has_members("task_id", "reward", "traj", score=0.95),
+    lists={"traj": each(openai.read_element)},
+    title=_title,
+)
 SIMULATION = ListFormat(
     name=NAME,
     label=LABEL,
     score=_score,
     lists={"messages": each(_message)},
     known=_known,
-    title=lambda said, words: f"Task {said['task_id']}, trial {said['trial']}: {words}",
+    title=_title,
 )
 """A simulation; a voice's ticks are events only."""
-FORMAT = Format(NAME, LABEL, _score, read, gather=gather)
+FORMATS = (
+    TAU_BENCH.format,
+    Format(NAME, LABEL, _score, read, gather=gather),
+)
