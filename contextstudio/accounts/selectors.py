@@ -15,7 +15,6 @@ from .models import ApiKey, Job, Membership, Project, User
 
 
 def caller_of_user(user: User) -> Caller:
-    """A signed-in person, with the rights of their roles."""
     roles = Membership.objects.filter(user=user).values_list("project_id", "role")
     return Caller(
         actor=f"user:{user.pk}",

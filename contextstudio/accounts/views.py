@@ -1,5 +1,8 @@
 """The pages of accounts: signing in and out, and API keys."""
 
+from typing import Any
+
+from django import forms
 from django.contrib.auth import login, logout
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -9,13 +12,38 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from . import services
 from .authentication import caller_of
+from .domain.caller import Caller
 from .domain.errors import DomainError, Unauthenticated
 from .domain.rights import Right
-from .forms import KeyForm, SignInForm
-from .models import User
-from .selectors import list_keys
+from .models import Project, User
+from .selectors import list_keys, visible_projects
 
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+class SignInForm(forms.Form):
+    """A name and a password."""
+
+    username = forms.CharField(max_length=150, strip=False)
+    password = forms.CharField(max_length=1000, strip=False, widget=forms.PasswordInput)
+
+
+class KeyForm(forms.Form):
+    """What a new key is for: a project of the caller, and at most the caller's rights in it."""
+
+    name = forms.CharField(max_length=100)
+    project = forms.ModelChoiceField(
+        Project.objects.none(), to_field_name="slug", empty_label=None
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=[(right.value, right.value) for right in Right],
+        widget=forms.CheckboxSelectMultiple,
+        initial=[Right.READ.value, Right.PROPOSE.value],
+    )
+
+    def __init__(self, caller: Caller, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["project"].queryset = visible_projects(caller)  # type: ignore[attr-defined]
 
 
 @sensitive_post_parameters("password")
@@ -86,7 +114,6 @@ def keys(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def revoke_key(request: HttpRequest, key_id: int) -> HttpResponse:
-    """Make a key worthless."""
     services.revoke_key(caller_of(request), key_id)
     return redirect("accounts:keys")
 

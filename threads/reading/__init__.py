@@ -76,13 +76,16 @@ class RemoteItems:
             answer := _checked(self._reader.receive()), EndOfTranscript
         ):
             if isinstance(answer, BatchInBuffer):
-                answer = self._reader.load(answer)
-            yield answer
+                batch: Batch = self._reader.buffers.load(answer)
+                self._reader.send(answer.buffer)  # which is free from now on
+                yield batch
+            else:
+                yield answer
         self._warnings[:] = answer.warnings
 
     def has_more(self) -> bool:
         """Whether the next batch, or the end, can be had without waiting."""
-        return self._reader.has_answer()
+        return self._reader.connection.poll()
 
 
 def is_worthwhile(size: int) -> bool:
@@ -123,9 +126,9 @@ class _ReaderProcess:
     """The other process, and the connection to it."""
 
     def __init__(self) -> None:
-        self._connection, theirs = Pipe()
+        self.connection, theirs = Pipe()
         shared = allocate()
-        self._buffers = SharedBuffers(shared)
+        self.buffers = SharedBuffers(shared)
         with theirs, closing(os.fdopen(shared)):
             descriptors = theirs.fileno(), shared
             self._process = subprocess.Popen(  # noqa: S603  # this Python, a module of ours
@@ -142,33 +145,22 @@ class _ReaderProcess:
     def send(self, message: ReadRequest | int | None) -> None:
         """Send a message of the protocol. Raises ReaderFault where the process has ended."""
         try:
-            self._connection.send(message)
+            self.connection.send(message)
         except OSError as gone:
             raise ReaderFault(_ENDED) from gone
 
     def receive(self) -> Any:
         """The next message. Raises ReaderFault where the process has ended."""
         try:
-            return self._connection.recv()
+            return self.connection.recv()
         except (EOFError, OSError) as gone:
             raise ReaderFault(_ENDED) from gone
 
-    def load(self, written: BatchInBuffer) -> Batch:
-        """A batch out of its buffer, which is free from then on."""
-        batch: Batch = self._buffers.load(written)
-        self.send(written.buffer)
-        return batch
-
-    def has_answer(self) -> bool:
-        """Whether `receive` would return at once."""
-        return self._connection.poll()
-
     def end(self) -> None:
-        """Stop the process, whatever it is doing."""
         self._process.kill()
         self._process.wait()
-        self._connection.close()
-        self._buffers.close()
+        self.connection.close()
+        self.buffers.close()
 
 
 _idle: list[_ReaderProcess] = []
@@ -197,7 +189,6 @@ def _send(request: ReadRequest) -> tuple[_ReaderProcess, Any]:
 
 
 def _keep(reader: _ReaderProcess) -> None:
-    """Keep a process for the next file, if no other is kept."""
     with _lock:
         if not _idle:
             _idle.append(reader)

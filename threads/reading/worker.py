@@ -31,7 +31,6 @@ PATIENCE = 60.0
 
 
 def main(connected: int, shared: int) -> None:
-    """Answer requests until there are none for a while."""
     connection: Connection[Any, Any] = Connection(connected)
     buffers = SharedBuffers(shared)
     try:
@@ -44,7 +43,6 @@ def main(connected: int, shared: int) -> None:
 def _answer(
     connection: "Connection[Any, Any]", buffers: SharedBuffers, request: ReadRequest
 ) -> None:
-    """Read one file, and send those of its transcripts that are requested."""
     try:
         with request.path.open("rb") as file:
             transcripts = formats.read(file, request.format, request.name)

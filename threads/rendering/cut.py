@@ -65,6 +65,12 @@ def shorten(text: str) -> tuple[str, int, str]:
     return text[:HEAD], len(text) - HEAD - TAIL, text[-TAIL:]
 
 
+def shortened(text: str, what: str) -> tuple[str, str, str]:
+    """Start, the note of how much of `what` is left out, end: (`text`, "", "") as `shorten`."""
+    start, omitted, end = shorten(text)
+    return start, left_out(f"{readable(omitted)} of {what}") if omitted else "", end
+
+
 def left_out(what: str) -> str:
     """The note that stands where something is left out: `what` is plain text."""
     return f'<p class="note">{escape(what)} left out here. Open raw shows all.</p>'

@@ -8,13 +8,13 @@ both may be emptied at any time.
 """
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from sys import getsizeof
 from threading import Lock
 from typing import Generic, TypeVar
 
+from cachetools import LRUCache
 from django.utils.safestring import SafeString
 
 from threads.domain.message import Role
@@ -37,43 +37,30 @@ class Fragments(Generic[Text]):
     """Finished text by key, least recently used first out, bounded by its bytes."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
-        self._most = most
-        self._kept: OrderedDict[Hashable, Text] = OrderedDict()
-        self._bytes = 0
+        # What weighs more than all may together is kept alone.
+        self._kept: LRUCache[Hashable, Text] = LRUCache(
+            most, lambda html: min(getsizeof(html) + _KEY_BYTES, most)
+        )
         self._lock = Lock()
 
     def get(self, keys: Iterable[Hashable]) -> list[Text | None]:
         """What is kept under each key, in their order."""
-        kept = self._kept
-        found: list[Text | None] = []
         with self._lock:
-            for key in keys:
-                html = kept.get(key)
-                if html is not None:
-                    kept.move_to_end(key)
-                found.append(html)
-        return found
+            return [self._kept.get(key) for key in keys]
 
     def keep(self, key: Hashable, html: Text) -> None:
         """Keep a fragment; what was used longest ago makes room for it."""
         with self._lock:
-            old = self._kept.pop(key, None)
-            self._bytes -= _weight(old) if old is not None else 0
             self._kept[key] = html
-            self._bytes += _weight(html)
-            while self._bytes > self._most and len(self._kept) > 1:
-                _, dropped = self._kept.popitem(last=False)
-                self._bytes -= _weight(dropped)
 
     def clear(self) -> None:
         with self._lock:
             self._kept.clear()
-            self._bytes = 0
 
     @property
     def size(self) -> int:
         """The bytes that are kept."""
-        return self._bytes
+        return int(self._kept.currsize)
 
 
 rows = Fragments[SafeString]()
@@ -133,7 +120,3 @@ def _key(body: RenderableBody) -> bytes:
     if not any(isinstance(part, Thinking) for part in body.parts):
         return body.digest
     return hashlib.sha256(body.digest + repr(body.counts).encode()).digest()
-
-
-def _weight(html: str | bytes) -> int:
-    return getsizeof(html) + _KEY_BYTES

@@ -16,7 +16,6 @@ from threads.store.selectors import Original
 
 
 def present_session(session: Session) -> dict[str, Any]:
-    """A session without its messages."""
     return {
         "id": str(session.pk),
         "project": session.project.slug,

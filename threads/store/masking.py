@@ -34,7 +34,6 @@ def register(mask: Mask, touched: Touched) -> None:
 
 
 def masked(session: Session, readings: Readings) -> Readings:
-    """Originals as they may be read."""
     for mask in _masks:
         readings = mask(session, readings)
     return readings

@@ -8,12 +8,11 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db import connection
 from django.db.models import F, Func, IntegerField, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast
-from django.db.models.sql.compiler import SQLCompiler
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid, NotFound
@@ -152,7 +151,6 @@ class Original:
 
     @property
     def key(self) -> str:
-        """Its key, `m<index>`."""
         return f"m{self.row.index}"
 
     @property
@@ -235,27 +233,18 @@ def load_skeleton(session: Session, start: int = 0) -> list[tuple[str, int, int]
 def find_holding(session: Session, words: bytes, *, start: int = 0) -> list[int]:
     """The originals from `start` on whose body, canonical JSON, holds these bytes."""
     rows = Message.objects.filter(session=session, index__gte=start)
-    place = Position(F("body__content"), Value(words))
+    body, searched, whole = F("body__content"), Value(words), IntegerField()
+    if (
+        connection.vendor == "postgresql"
+    ):  # which has the standard's form alone for bytes
+        form = "POSITION(%(expressions)s)"
+        place = Func(
+            searched, body, template=form, arg_joiner=" IN ", output_field=whole
+        )
+    else:
+        place = Func(body, searched, function="INSTR", output_field=whole)
     found = rows.annotate(place=place).filter(place__gt=0).order_by("index")
     return list(found.values_list("index", flat=True))
-
-
-class Position(Func):
-    """Where bytes stand in other bytes, from 1; 0 where they don't."""
-
-    function = "INSTR"
-    output_field = IntegerField()
-
-    def as_postgresql(
-        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
-    ) -> tuple[str, Any]:
-        """The standard's own way to say it, which PostgreSQL alone has for bytes."""
-        turned = self.copy()
-        turned.set_source_expressions(self.get_source_expressions()[::-1])
-        template = "POSITION(%(expressions)s)"
-        return turned.as_sql(
-            compiler, connection, template=template, arg_joiner=" IN ", **context
-        )
 
 
 def get_blob(caller: Caller, sha256: str) -> Blob:

@@ -72,7 +72,6 @@ def enqueue(
 
 
 def wake(job_id: uuid.UUID, queue: str) -> None:
-    """Tell the executor in use that a job waits."""
     if settings.EXECUTOR == "celery":
         send(job_id, queue)
     else:
@@ -80,7 +79,6 @@ def wake(job_id: uuid.UUID, queue: str) -> None:
 
 
 def send(job_id: uuid.UUID, queue: str) -> None:
-    """Send the id of a job to Celery's workers."""
     from celery import current_app  # noqa: PLC0415  # the embedded server never loads Celery
     from kombu.exceptions import OperationalError  # noqa: PLC0415
 
@@ -135,7 +133,6 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
 
 
 def lease_end() -> datetime:
-    """When a lease taken or renewed now runs out."""
     return timezone.now() + timedelta(seconds=settings.JOB_LEASE_SECONDS)
 
 
@@ -175,7 +172,6 @@ def fail(job: Job, sentence: str, *, result: Mapping[str, Any] | None = None) ->
 
 
 def cancelled(job: Job) -> None:
-    """End a job whose worker saw that it is no longer wanted."""
     _end(job, Job.Status.CANCELLED)
 
 

@@ -45,7 +45,6 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Serve. Raises CannotStart where it can't."""
         with _only_server(settings.DATA_DIR), _port() as listener:
             link = self._prepare(listener)
             workers = Workers()

@@ -44,7 +44,6 @@ class Command(BaseCommand):
 
 
 def _keep(path: Path, format_: str) -> imports.Upload:
-    """A file, or all files of a folder, kept."""
     if not path.is_dir():
         with path.open("rb") as stream:
             return imports.keep_upload(stream, name=path.name, format=format_)

@@ -13,16 +13,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any
 
-from threads.rendering.cut import (
-    OUTPUT,
-    Limit,
-    cut,
-    fold_text,
-    left_out,
-    readable,
-    shorten,
-)
+from threads.rendering.cut import OUTPUT, Limit, cut, fold_text, shortened
 from threads.rendering.safe import escape
 
 _SEQUENCE = re.compile(
@@ -34,19 +27,27 @@ _SEQUENCE = re.compile(
 )
 _TERMINAL = re.compile(r"[\x1b\x08\x90\x98\x9b\x9d-\x9f]|\r(?!\n)")
 _MOTION = re.compile(r"[\r\b]|(?:\x1b\[|\x9b)[0-9;]*[CGK]")
-_SWITCHES = {
-    1: ("bold", True),
-    2: ("dim", True),
-    3: ("italic", True),
-    4: ("underline", True),
-    7: ("inverse", True),
-    9: ("strike", True),
-    21: ("underline", True),
-    23: ("italic", False),
-    24: ("underline", False),
-    27: ("inverse", False),
-    29: ("strike", False),
+_SETTINGS: dict[int, dict[str, Any]] = {
+    1: {"bold": True},
+    2: {"dim": True},
+    3: {"italic": True},
+    4: {"underline": True},
+    7: {"inverse": True},
+    9: {"strike": True},
+    21: {"underline": True},
+    22: {"bold": False, "dim": False},
+    23: {"italic": False},
+    24: {"underline": False},
+    27: {"inverse": False},
+    29: {"strike": False},
+    39: {"foreground": None},
+    49: {"background": None},
+    **{30 + colour: {"foreground": colour} for colour in range(8)},
+    **{40 + colour: {"background": colour} for colour in range(8)},
+    **{90 + colour: {"foreground": colour + 8} for colour in range(8)},
+    **{100 + colour: {"background": colour + 8} for colour in range(8)},
 }
+"""What each number of an SGR sequence changes of a style; 0, 38 and 48 are read by themselves."""
 WIDEST = 256
 """Columns that a cursor can be sent to, and blanks it can leave."""
 
@@ -97,7 +98,8 @@ def strip(text: str) -> str:
 
 def render(text: str, *, limit: Limit = OUTPUT) -> str:
     """Terminal output as HTML, folded after `limit`, with a note of what it would have hidden."""
-    start, omitted, end = shorten(text.replace("\r\n", "\n").rstrip("\n"))
+    text = text.replace("\r\n", "\n").rstrip("\n")
+    start, note, end = shortened(text, "output")
     terminal = Terminal()
 
     def draw(piece: str) -> str:
@@ -105,8 +107,8 @@ def render(text: str, *, limit: Limit = OUTPUT) -> str:
         return f'<pre class="output ansi" dir="ltr"><code>{written}</code></pre>'
 
     html = fold_text(*cut(start, limit), draw)
-    if omitted:
-        html += left_out(f"{readable(omitted)} of output") + draw(end)
+    if note:
+        html += note + draw(end)
     if count := terminal.concealed:
         what = "1 character doesn’t" if count == 1 else f"{count:,} characters don’t"
         html += (
@@ -203,16 +205,12 @@ def _styled(style: Style, parameters: str) -> Style:
         number = numbers.pop(0)
         if number == 0:
             style = PLAIN
-        elif number == 22:
-            style = replace(style, bold=False, dim=False)
-        elif number in _SWITCHES:
-            name, on = _SWITCHES[number]
-            style = replace(style, **{name: on})
-        elif number in (38, 48):
-            colour = _extended(numbers)
-            style = _coloured(style, colour, background=number == 48)
-        else:
-            style = _basic(style, number)
+        elif number == 38:
+            style = replace(style, foreground=_extended(numbers))
+        elif number == 48:
+            style = replace(style, background=_extended(numbers))
+        elif number in _SETTINGS:
+            style = replace(style, **_SETTINGS[number])
     return style
 
 
@@ -227,23 +225,6 @@ def _extended(numbers: list[int]) -> int | None:
         return nearest(red, green, blue)
     numbers.clear()  # what is left belongs to a colour that isn't whole
     return None
-
-
-def _basic(style: Style, number: int) -> Style:
-    for first, shift in ((30, 0), (90, 8)):
-        if first <= number < first + 8:
-            return _coloured(style, number - first + shift, background=False)
-        if first + 10 <= number < first + 18:
-            return _coloured(style, number - first - 10 + shift, background=True)
-    if number in (39, 49):
-        return _coloured(style, None, background=number == 49)
-    return style
-
-
-def _coloured(style: Style, colour: int | None, *, background: bool) -> Style:
-    if background:
-        return replace(style, background=colour)
-    return replace(style, foreground=colour)
 
 
 def nearest(red: int, green: int, blue: int) -> int:

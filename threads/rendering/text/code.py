@@ -24,9 +24,7 @@ from threads.rendering.cut import (
     cut,
     fold,
     fold_text,
-    left_out,
-    readable,
-    shorten,
+    shortened,
 )
 from threads.rendering.hidden import visible
 from threads.rendering.safe import CODE_PREFIX, escape
@@ -41,11 +39,8 @@ _LANGUAGES = {
     "bash": "sh shell zsh console",
     "c": "h",
     "clojure": "clj edn",
-    "cmake": "",
     "cpp": "c++ cc cxx hpp hh",
     "csharp": "cs c#",
-    "css": "",
-    "dart": "",
     "diff": "patch",
     "docker": "dockerfile containerfile",
     "elixir": "ex exs",
@@ -58,33 +53,29 @@ _LANGUAGES = {
     "hcl": "tf terraform",
     "html": "htm django jinja",
     "ini": "cfg conf properties editorconfig",
-    "java": "",
     "javascript": "js mjs cjs jsx",
     "json": "jsonc json5 jsonl ipynb",
     "julia": "jl",
     "kotlin": "kt kts",
-    "lua": "",
     "make": "makefile mk",
     "markdown": "md mdx",
-    "nix": "",
     "objective-c": "objc mm",
     "ocaml": "ml mli",
-    "php": "",
     "powershell": "ps1 psm1 pwsh",
     "protobuf": "proto",
     "python": "py pyi python3 py3",
-    "r": "",
     "ruby": "rb gemspec rakefile gemfile",
     "rust": "rs",
     "scala": "sc",
     "scss": "sass less",
     "sql": "sqlite postgresql psql mysql",
-    "swift": "",
     "toml": "lock",
     "typescript": "ts mts cts tsx",
     "xml": "svg xsd plist",
     "yaml": "yml",
-    "zig": "",
+    **dict.fromkeys(
+        ["cmake", "css", "dart", "java", "lua", "nix", "php", "r", "swift", "zig"], ""
+    ),
 }
 _BY_NAME = {
     name: language
@@ -104,13 +95,10 @@ def language_of(name: str) -> str | None:
 
 def render(text: str, language: str | None = None, *, limit: Limit = OUTPUT) -> str:
     """A block of code, coloured where `language` is known, folded after `limit`."""
-    start, omitted, end = shorten(text)
-    if omitted:
-        return (
-            render(start, language, limit=limit)
-            + left_out(f"{readable(omitted)} of code")
-            + render(end, language, limit=limit)
-        )
+    start, note, end = shortened(text, "code")
+    if note:
+        ends = (render(piece, language, limit=limit) for piece in (start, end))
+        return note.join(ends)
     shown, rest = cut(visible(text).rstrip("\n"), limit)
     if rest and not shown.endswith("\n"):
         return fold_text(shown, rest, lambda piece: block(escape(piece), language))

@@ -10,7 +10,15 @@ from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
-from threads.rendering.cut import OUTPUT, Limit, fold, left_out, readable, shorten
+from threads.rendering.cut import (
+    OUTPUT,
+    Limit,
+    fold,
+    left_out,
+    readable,
+    shorten,
+    shortened,
+)
 from threads.rendering.hidden import visible
 from threads.rendering.safe import escape, finish
 
@@ -53,11 +61,10 @@ def is_unified(text: str) -> bool:
 
 def render_unified(text: str, *, limit: Limit = OUTPUT) -> str:
     """A unified diff, with what stands before and between its hunks, as rows."""
-    start, omitted, end = shorten(text.rstrip("\n"))
+    start, note, end = shortened(text.rstrip("\n"), "a diff")
     html = _folded(_with_words(list(_unified(visible(start).split("\n")))), limit)
-    if omitted:
-        html += left_out(f"{readable(omitted)} of a diff")
-        html += _folded(_all("context", visible(end).split("\n")), limit)
+    if note:
+        html += note + _folded(_all("context", visible(end).split("\n")), limit)
     return html
 
 
@@ -76,13 +83,12 @@ def patched_files(text: str) -> list[str]:
 def render_patch(text: str, *, limit: Limit = OUTPUT) -> str:
     """A patch as Codex writes it (`*** Begin Patch` …), as rows."""
     kinds = {"+": "add", "-": "remove", " ": "context", "*": "file", "@": "hunk"}
-    start, omitted, _ = shorten(text.strip("\n"))
+    start, note, _ = shortened(text.strip("\n"), "a patch")
     rows = [
         DiffLine(kind, line[1:] if kind in _SIGNS and line[:1] in "+- " else line)
         for line in visible(start).split("\n")
         for kind in [kinds.get(line[:1], "context")]
     ]
-    note = left_out(f"{readable(omitted)} of a patch") if omitted else ""
     return _folded(_with_words(rows), limit) + note
 
 

@@ -15,7 +15,7 @@ from threads.rendering.cut import (
     fold,
     left_out,
     readable,
-    shorten,
+    shortened,
 )
 from threads.rendering.hidden import visible
 from threads.rendering.safe import escape
@@ -151,8 +151,7 @@ def _long_string(start: str, value: str, comma: str) -> str:
     preview = escape(json.dumps(value[:60], ensure_ascii=False)[:-1])
     lines = count_lines(value)
     size = (f"{lines:,} lines, " if lines > 1 else "") + readable(len(value))
-    head, omitted, tail = shorten(value)
-    note = left_out(f"{readable(omitted)} of text") if omitted else ""
+    head, note, tail = shortened(value, "text")
     return (
         f'<details><summary>{start}<span class="string">{preview}…"</span>{comma}'
         f' <span class="size">{size}</span></summary>{_text(head)}{note}'

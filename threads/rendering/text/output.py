@@ -5,16 +5,7 @@ Each kind is known by characters or structure that no other has; nothing is gues
 
 import re
 
-from threads.rendering.cut import (
-    OUTPUT,
-    TEXT_LIMIT,
-    Limit,
-    cut,
-    fold_text,
-    left_out,
-    readable,
-    shorten,
-)
+from threads.rendering.cut import OUTPUT, TEXT_LIMIT, Limit, cut, fold_text, shortened
 from threads.rendering.hidden import visible
 from threads.rendering.safe import escape
 
@@ -46,12 +37,10 @@ def render(text: str, *, limit: Limit = OUTPUT) -> str:
 
 def plain(text: str, *, limit: Limit = OUTPUT) -> str:
     """Text as it is, in the letters of code."""
-    start, omitted, end = shorten(text.rstrip())
+    start, note, end = shortened(text.rstrip(), "text")
     shown, rest = cut(visible(start), limit)
     html = fold_text(shown.rstrip("\n"), rest, _block)
-    if omitted:
-        html += left_out(f"{readable(omitted)} of text") + _block(visible(end))
-    return html
+    return html + note + _block(visible(end)) if note else html
 
 
 def exit_code(text: str) -> int | None:

@@ -16,13 +16,14 @@ from itertools import chain
 
 from django.db import connection
 
-from .reading import LONGEST, SHORTEST, ids, pages
+from .reading import LONGEST, SHORTEST, ids, pages, run
 
 NEWEST = 1000
 """Texts that are read for one or two characters before their runs are looked up."""
 MOST_RUNS = 32
 """Runs of texts that are read at once; it begins with one."""
 KEY = "body_id"
+_ADD_RUN = "INSERT INTO threads_bodyrun(first, last, pairs) VALUES(%s, %s, %s)"
 _STAND_IN, _COUNT = 0x0780, 38
 """Thaana: letters of two bytes without capitals, in a script that few texts are written in."""
 _OFTEN = "\n " + string.punctuation
@@ -71,16 +72,12 @@ def add(texts: Sequence[tuple[int, str]]) -> None:
             " ON CONFLICT (body_id) DO UPDATE SET folded = excluded.folded",
             rows,
         )
-        cursor.execute(
-            "INSERT INTO threads_bodyrun(first, last, pairs) VALUES(%s, %s, %s)",
-            [rows[0][0], rows[-1][0], pairs(text for _, text in rows)],
-        )
+    run(_ADD_RUN, [rows[0][0], rows[-1][0], pairs(text for _, text in rows)])
 
 
 def empty() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM threads_bodytext")
-        cursor.execute("DELETE FROM threads_bodyrun")
+    run("DELETE FROM threads_bodytext")
+    run("DELETE FROM threads_bodyrun")
 
 
 def forget(bodies: Iterable[int]) -> None:
@@ -89,13 +86,12 @@ def forget(bodies: Iterable[int]) -> None:
     PostgreSQL's own vacuum removes what they said from the file.
     """
     gone = list(bodies)
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM threads_bodytext WHERE body_id = ANY(%s)", [gone])
-        cursor.execute(
-            "UPDATE threads_bodyrun SET is_stale = true WHERE EXISTS"
-            " (SELECT 1 FROM unnest(%s::bigint[]) one WHERE one BETWEEN first AND last)",
-            [gone],
-        )
+    run("DELETE FROM threads_bodytext WHERE body_id = ANY(%s)", [gone])
+    run(
+        "UPDATE threads_bodyrun SET is_stale = true WHERE EXISTS"
+        " (SELECT 1 FROM unnest(%s::bigint[]) one WHERE one BETWEEN first AND last)",
+        [gone],
+    )
 
 
 def begin_to_clear() -> None:
@@ -104,35 +100,28 @@ def begin_to_clear() -> None:
 
 def clear() -> bool:
     """Make a run anew of which texts were taken out; whether there is more to do."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM threads_bodyrun WHERE id ="
-            " (SELECT min(id) FROM threads_bodyrun WHERE is_stale) RETURNING first, last"
-        )
-        run = cursor.fetchone()
-        if run is None:
-            return False
-        cursor.execute(
-            "SELECT body_id, folded FROM threads_bodytext WHERE body_id BETWEEN %s AND %s"
-            " ORDER BY body_id",
-            run,
-        )
-        left = cursor.fetchall()
-        if left:
-            cursor.execute(
-                "INSERT INTO threads_bodyrun(first, last, pairs) VALUES(%s, %s, %s)",
-                [*run, pairs(text for _, text in left)],
-            )
+    stale = run(
+        "DELETE FROM threads_bodyrun WHERE id ="
+        " (SELECT min(id) FROM threads_bodyrun WHERE is_stale) RETURNING first, last"
+    )
+    if not stale:
+        return False
+    left = run(
+        "SELECT folded FROM threads_bodytext WHERE body_id BETWEEN %s AND %s"
+        " ORDER BY body_id",
+        stale[0],
+    )
+    if left:
+        run(_ADD_RUN, [*stale[0], pairs(text for (text,) in left)])
     return True
 
 
 def flush_pending() -> None:
     """Put into the index of trigrams what waits to be: each search would read it."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT gin_clean_pending_list(indexrelid) FROM pg_index WHERE indexrelid ="
-            " to_regclass('threads_bodytext_trigrams')"
-        )
+    run(
+        "SELECT gin_clean_pending_list(indexrelid) FROM pg_index WHERE indexrelid ="
+        " to_regclass('threads_bodytext_trigrams')"
+    )
 
 
 def newest(query: str, before: int) -> Iterator[int]:
@@ -165,14 +154,14 @@ def next_writer() -> int:
 
     `pg_snapshot_xmax` stands behind those that have ended, and may be one that is still at it.
     """
-    return ids("SELECT pg_current_xact_id()::text::bigint", [])[0]
+    return ids("SELECT pg_current_xact_id()::text::bigint")[0]
 
 
 def all_ended_before(writer: int) -> bool:
     """Whether every transaction that began to write before this one has ended."""
     # xmin is the oldest transaction still running, so everything below it has ended.
     oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-    return ids(oldest, [])[0] >= writer
+    return ids(oldest)[0] >= writer
 
 
 def _condition(query: str) -> tuple[str, list[str]]:
@@ -192,14 +181,12 @@ def _condition(query: str) -> tuple[str, list[str]]:
 
 def _newest_of_short(words: str, before: int) -> Iterator[int]:
     """The newest texts are read, then the runs that hold the words, ever more at once."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT min(body_id), array_agg(body_id ORDER BY body_id DESC)"
-            " FILTER (WHERE strpos(folded, %s) > 0) FROM (SELECT body_id, folded FROM"
-            " threads_bodytext WHERE body_id < %s ORDER BY body_id DESC LIMIT %s) newest",
-            [words, before, NEWEST],
-        )
-        below, found = cursor.fetchone()
+    [(below, found)] = run(
+        "SELECT min(body_id), array_agg(body_id ORDER BY body_id DESC)"
+        " FILTER (WHERE strpos(folded, %s) > 0) FROM (SELECT body_id, folded FROM"
+        " threads_bodytext WHERE body_id < %s ORDER BY body_id DESC LIMIT %s) newest",
+        [words, before, NEWEST],
+    )
     yield from found or ()
     runs = [] if below is None else _runs(words, below)
     at, count = 0, 1
@@ -213,13 +200,11 @@ def _runs(words: str, below: int) -> list[tuple[int, int]]:
 
     They descend and are made not to overlap: what came late was put in as a run among others.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT first, least(last, %s) FROM threads_bodyrun"
-            " WHERE strpos(pairs, %s) > 0 AND first < %s ORDER BY last DESC",
-            [below - 1, words, below],
-        )
-        found = cursor.fetchall()
+    found = run(
+        "SELECT first, least(last, %s) FROM threads_bodyrun"
+        " WHERE strpos(pairs, %s) > 0 AND first < %s ORDER BY last DESC",
+        [below - 1, words, below],
+    )
     apart: list[tuple[int, int]] = []
     for first, last in found:
         if apart and last >= apart[-1][0]:

@@ -14,11 +14,16 @@ LONGEST = 64
 _THROUGH = "SELECT COALESCE(MAX(through), 0) FROM threads_searchmark"
 
 
-def ids(statement: str, values: Sequence[Any]) -> list[int]:
-    """The first column of what a statement finds."""
+def run(statement: str, values: Sequence[Any] = ()) -> list[Any]:
+    """The rows that a statement finds; none of one that only writes."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return [row[0] for row in cursor.fetchall()]
+        return cursor.fetchall() if cursor.description else []
+
+
+def ids(statement: str, values: Sequence[Any] = ()) -> list[int]:
+    """The first column of what a statement finds."""
+    return [row[0] for row in run(statement, values)]
 
 
 def pages(statement: str, values: Sequence[Any], below: int) -> Iterator[int]:
@@ -45,7 +50,7 @@ def held(key: str, above: int, last: int) -> set[int]:
 
 def through() -> int:
     """The body up to which all are in the index, or were never stored."""
-    return ids(_THROUGH, [])[0]
+    return ids(_THROUGH)[0]
 
 
 def tail(below: int) -> Iterator[int]:
@@ -54,14 +59,11 @@ def tail(below: int) -> Iterator[int]:
     How far the index has come is read once, with the first of them: who asks the index behind
     this misses nothing that is put in meanwhile.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT id, ({_THROUGH}) FROM threads_body"  # noqa: S608  # ours
-            f" WHERE id > ({_THROUGH})"
-            " AND id < %s ORDER BY id DESC LIMIT %s",
-            [below, AT_ONCE],
-        )
-        found = cursor.fetchall()
+    found = run(
+        f"SELECT id, ({_THROUGH}) FROM threads_body WHERE id > ({_THROUGH})"  # noqa: S608  # ours
+        " AND id < %s ORDER BY id DESC LIMIT %s",
+        [below, AT_ONCE],
+    )
     yield from (id_ for id_, _ in found)
     if len(found) == AT_ONCE:
         below, above = found[-1]

@@ -8,7 +8,7 @@ from django.db import connection
 
 from threads.store.selectors import chunks
 
-from .reading import LONGEST, SHORTEST, ids, indexed, pages
+from .reading import LONGEST, SHORTEST, ids, indexed, pages, run
 
 NEWEST = 200
 """Texts that are read for one or two characters before the index is asked: most are found so."""
@@ -23,6 +23,7 @@ MANY = 1000
 KEY = "rowid"
 _PIECE, _PIECES = 6, 3
 _MERGED_PAGES = 500
+_MERGE = "INSERT INTO threads_bodytext(threads_bodytext, rank) VALUES('merge', %s)"
 _MATCHING = (
     "SELECT rowid FROM threads_bodytext WHERE threads_bodytext MATCH %s AND rowid < %s"
 )
@@ -30,7 +31,7 @@ _NEWEST_MATCHING = f"{_MATCHING} ORDER BY rowid DESC LIMIT %s"
 
 
 def is_there() -> bool:
-    return bool(ids("SELECT 1 FROM sqlite_master WHERE name = 'threads_bodytext'", []))
+    return bool(ids("SELECT 1 FROM sqlite_master WHERE name = 'threads_bodytext'"))
 
 
 def add(texts: Sequence[tuple[int, str]]) -> None:
@@ -42,10 +43,7 @@ def add(texts: Sequence[tuple[int, str]]) -> None:
 
 
 def empty() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO threads_bodytext(threads_bodytext) VALUES('delete-all')"
-        )
+    run("INSERT INTO threads_bodytext(threads_bodytext) VALUES('delete-all')")
 
 
 def forget(bodies: Iterable[int]) -> None:
@@ -58,25 +56,15 @@ def forget(bodies: Iterable[int]) -> None:
 
 def clear() -> bool:
     """Rewrite a part of the index without what was taken out; whether there is more to do."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT total_changes()")
-        before = cursor.fetchone()[0]
-        cursor.execute(
-            "INSERT INTO threads_bodytext(threads_bodytext, rank) VALUES('merge', %s)",
-            [_MERGED_PAGES],
-        )
-        cursor.execute("SELECT total_changes()")
-        # FTS5 documents this test: a merge that had nothing to do changes fewer than two rows.
-        return bool(cursor.fetchone()[0] - before >= 2)
+    [before] = ids("SELECT total_changes()")
+    run(_MERGE, [_MERGED_PAGES])
+    # FTS5 documents this test: a merge that had nothing to do changes fewer than two rows.
+    return ids("SELECT total_changes()")[0] - before >= 2
 
 
 def begin_to_clear() -> None:
     """Have the next calls of `clear` go through the whole index."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO threads_bodytext(threads_bodytext, rank) VALUES('merge', %s)",
-            [-_MERGED_PAGES],
-        )
+    run(_MERGE, [-_MERGED_PAGES])
 
 
 def flush_pending() -> None:
