@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from operations.domain.providers.outgoing import PROMPT, Layer, Outgoing
-from threads.domain.formats.requests.form import SYSTEM_GAP
+from threads.domain.formats.requests import SYSTEM_GAP
 from threads.domain.part import Text
 
 from .step import Count, weigh

@@ -10,9 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from threads.domain.formats.format import Heading
-from threads.domain.formats.requests.atoms import Atom, atoms_of, say_the_same
-from threads.domain.formats.requests.call_ids import CallIds
-from threads.domain.formats.requests.form import SYSTEM_GAP, RequestForm, system_words
+from threads.domain.formats.kit.calls import CallIds
+from threads.domain.formats.requests import (
+    SYSTEM_GAP,
+    Atom,
+    RequestForm,
+    atoms_of,
+    say_the_same,
+    system_words,
+)
 from threads.domain.message import Message, Role, tombstone_of
 from threads.domain.part import ToolResult
 

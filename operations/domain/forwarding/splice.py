@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from threads.domain.formats.requests.form import Form
+from threads.domain.formats.requests import Form
 
 Raw = bytes | bytearray | memoryview
 """The bytes of one message."""

@@ -35,7 +35,7 @@ from . import (
 )
 from .format import Blob, Candidate, Format, Heading, Writer
 from .io import json_text
-from .requests.form import RequestForm
+from .requests import RequestForm
 from .sample import HEAD, Sample
 
 _READ = (

@@ -3,7 +3,7 @@
 from operations.domain.providers.request import Draft
 from operations.domain.providers.rules import Rules
 from operations.domain.providers.turns import Turn
-from threads.domain.formats.requests.form import SYSTEM_GAP
+from threads.domain.formats.requests import SYSTEM_GAP
 
 from .cleaning import clean
 from .halves import with_whole_blocks

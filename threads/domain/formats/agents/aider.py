@@ -84,7 +84,7 @@ def _chats(file: BinaryIO) -> Iterator[Chat]:
 
 def _transcript(file: BinaryIO, chat: Chat, seen: dict[str, int]) -> Transcript:
     """The conversation, known again by when it was started, and which of that second it is."""
-    reading = Items(partial(_items, file, chat), chat.warnings)
+    reading = Items(partial(_items, file, chat), given=chat.warnings)
     number = seen[chat.started] = seen.get(chat.started, 0) + 1
     same = f" ({number})" if number > 1 else ""
     return Transcript(

@@ -11,7 +11,7 @@ from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields
 from threads.domain.formats.kit import chat
 from threads.domain.formats.kit.chat_items import ChatDialect
-from threads.domain.formats.requests.form import RequestForm
+from threads.domain.formats.requests import RequestForm
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON

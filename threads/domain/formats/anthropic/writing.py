@@ -16,8 +16,8 @@ from typing import Any
 from threads.domain.formats import blocks
 from threads.domain.formats.format import Heading
 from threads.domain.formats.io import json_text
-from threads.domain.formats.requests.call_ids import CallIds
-from threads.domain.formats.requests.form import RequestPiece, system_words
+from threads.domain.formats.kit.calls import CallIds
+from threads.domain.formats.requests import RequestPiece, system_words
 from threads.domain.message import Message, Role
 from threads.domain.part import (
     JSON,

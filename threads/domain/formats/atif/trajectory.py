@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
@@ -10,6 +10,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
+from threads.domain.formats.kit.items import Conversation
 from threads.domain.formats.kit.transcripts import first_messages, title_of
 from threads.domain.message import Message
 from threads.domain.part import File, Image, Part, ToolResult
@@ -31,19 +32,16 @@ def is_trajectory(value: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class Steps(Conversation):
     """The messages of one trajectory, step by step."""
 
     file: BinaryIO
     span: ByteSpan
     members: Members
     resolve: Resolve | None = None
-    given: list[Warning] = field(default_factory=list)
-    """What was found before the items are read."""
-    warnings: list[Warning] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Message | Event]:
-        self.warnings[:] = self.given
+    def items(self) -> Iterator[Message | Event]:
+        """The items of all steps."""
         for _, item in self.entries():
             yield item
 

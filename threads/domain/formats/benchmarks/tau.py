@@ -46,14 +46,14 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     [whole, *_] = [*json_file.objects(file, warnings), ByteSpan(0, 0)]
     members = json_file.members(file, whole.start, warnings)
     if "simulations" not in members:
-        items = Items(partial(_simulation, whole, [], file), warnings[:])
+        items = Items(partial(_simulation, whole, [], file), given=warnings[:])
         return at_least_one([_transcript(file, whole, items)], warnings, LABEL)
     model = _model(Values(file, members))
     notes = [Event(n, span.record) for n, span in members.items() if n != "simulations"]
     found: list[Transcript | None] = []
     for child in json_file.children(file, members["simulations"].start, warnings):
         read = partial(_simulation, child.span, [] if found else notes, file)
-        items = Items(read, [] if found else warnings[:])
+        items = Items(read, given=[] if found else warnings[:])
         found.append(_transcript(file, child.span, items, model=model))
     return at_least_one(found, warnings, LABEL)
 

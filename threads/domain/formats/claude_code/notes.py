@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from threads.domain.formats.io import fields
-from threads.domain.formats.kit import record_graph, titles
+from threads.domain.formats.kit import record_graph, transcripts
 
 from . import record as claude_record
 from .record import Spawn
@@ -49,8 +49,8 @@ class ConversationNotes:
             words = claude_record.words(message)
             self.prompt = self.prompt or words
             if flags & record_graph.WORDS:
-                self.titles["user"] = fields.one_line(titles.typed(words))
-            elif command := titles.of_command(words):
+                self.titles["user"] = fields.one_line(transcripts.typed_in(words))
+            elif command := transcripts.command_in(words):
                 self.titles.setdefault("command", command)
             else:
                 self.titles.setdefault("machine", fields.one_line(words))

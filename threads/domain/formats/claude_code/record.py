@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.source import BROKEN
 from threads.domain.formats.kit import record_graph
-from threads.domain.formats.kit.titles import MACHINE_TEXT
+from threads.domain.formats.kit.transcripts import MACHINE_TEXT
 from threads.domain.formats.sample import Sample
 from threads.domain.part import JSON
 

@@ -17,7 +17,7 @@ from typing import Any
 from threads.domain.formats.anthropic.writing import write_pieces
 from threads.domain.formats.format import Heading, Writer
 from threads.domain.formats.io import json_text
-from threads.domain.formats.requests.call_ids import CallIds
+from threads.domain.formats.kit.calls import CallIds
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import ToolCall
 

@@ -18,6 +18,7 @@ from threads.domain.formats import blocks
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.formats.io.source import ByteSpan
+from threads.domain.formats.kit.calls import CallIds
 from threads.domain.formats.kit.items import (
     Item,
     Opener,
@@ -28,7 +29,6 @@ from threads.domain.formats.kit.items import (
 )
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.openai import messages as openai
-from threads.domain.formats.requests.call_ids import CallIds
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Part, Text, ToolCall, ToolResult

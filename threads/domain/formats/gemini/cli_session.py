@@ -4,14 +4,15 @@ Source: chatRecordingService.ts and sessionUtils.ts of google-gemini/gemini-cli.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_file
+from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.formats.kit.context_view import ContextView
-from threads.domain.formats.kit.items import Item, Opener
+from threads.domain.formats.kit.items import Item, Items, Opener
 from threads.domain.formats.kit.transcripts import first_messages, title_of
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
@@ -34,7 +35,7 @@ from threads.domain.transcript import (
 )
 
 from .cli_index import Checkpoint, CliIndex, CliRecord
-from .parts import Calls, read_parts
+from .parts import read_parts
 
 NAME = "gemini_cli"
 INJECTED = ("<session_context>", "<hook_context>", "/", "?")
@@ -44,25 +45,17 @@ FAILED = frozenset({"error", "cancelled"})
 _INSIDE = (Text, Image, File)
 
 
-@dataclass(frozen=True, slots=True)
-class CliItems:
+def _items(index: CliIndex, open_: Opener, warnings: list[Warning]) -> Iterator[Item]:
     """The messages and events of a session, in the order in which they were first written."""
-
-    index: CliIndex
-    open: Opener
-    warnings: list[Warning] = field(default_factory=list)
-
-    def __iter__(self) -> Iterator[Item]:
-        self.warnings[:] = self.index.warnings
-        with self.open() as file:
-            reader = _RecordReader(file, self.index.answered(), self.warnings)
-            for step in self.index.steps:
-                if isinstance(step, Event):
-                    yield step
-                elif isinstance(step, Checkpoint):
-                    yield from reader.checkpoint(step)
-                else:
-                    yield from reader.entry(step)
+    with open_() as file:
+        reader = _RecordReader(file, index.answered(), warnings)
+        for step in index.steps:
+            if isinstance(step, Event):
+                yield step
+            elif isinstance(step, Checkpoint):
+                yield from reader.checkpoint(step)
+            else:
+                yield from reader.entry(step)
 
 
 class _RecordReader:
@@ -74,7 +67,7 @@ class _RecordReader:
         self._file = file
         self._warnings = warnings
         self._answered = answered
-        self._calls = Calls()
+        self._calls = OpenCalls()
         self._view = ContextView()
         self._told: set[CliRecord] = set()
 
@@ -193,7 +186,7 @@ def _thoughts(record: dict[str, Any]) -> Iterator[Thinking]:
 
 def _content(result: JSON, call_id: str) -> Iterator[Text | Image | File]:
     """A call's result: of a whole turn's parts its own response, and what came beside it."""
-    for part in read_parts(result, ("toolCalls",), Calls()):
+    for part in read_parts(result, ("toolCalls",), OpenCalls()):
         if isinstance(part, ToolResult):
             if part.call_id in ("", call_id):
                 yield from (item for item in part.content if isinstance(item, _INSIDE))
@@ -215,7 +208,7 @@ def conversation(
     index: CliIndex, open_: Opener, name: str, *, member: str = ""
 ) -> Transcript | None:
     """The conversation of a session file of this name; None where it holds no message."""
-    items = CliItems(index, open_)
+    items = Items(partial(_items, index, open_), given=index.warnings)
     opening = first_messages(items)
     if not opening:
         return None

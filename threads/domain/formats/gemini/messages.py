@@ -8,7 +8,7 @@ Source: ai.google.dev/api/generate-content.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid, Place
@@ -16,13 +16,15 @@ from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
+from threads.domain.formats.kit.calls import OpenCalls
+from threads.domain.formats.kit.items import Conversation
 from threads.domain.formats.kit.transcripts import title_of, with_messages
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, ToolResult
 from threads.domain.transcript import Event, Transcript, Warning
 
-from .parts import Calls, read_parts
+from .parts import read_parts
 from .writing import write
 
 NAME = "gemini"
@@ -42,7 +44,7 @@ IDS = ("external_id", "session_id", "conversation_id", "key")
 
 
 def read_content(
-    content: JSON, calls: Calls, *, at: Place = (), records: tuple[str, ...] = ()
+    content: JSON, calls: OpenCalls, *, at: Place = (), records: tuple[str, ...] = ()
 ) -> Message:
     """The message of one content. Raises Invalid at the place that is malformed.
 
@@ -79,7 +81,7 @@ def read_usage(usage: JSON) -> Usage | None:
     )
 
 
-def read_reply(chunks: list[JSON], calls: Calls) -> Message | None:
+def read_reply(chunks: list[JSON], calls: OpenCalls) -> Message | None:
     """The message of a response, or of the chunks of a stream; None where there is none.
 
     Usage and model are the last chunk's that says them. Raises Invalid with the place.
@@ -118,20 +120,17 @@ def read_reply(chunks: list[JSON], calls: Calls) -> Message | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Conversation):
     """One conversation: contents in a document, the reply to them, or JSON Lines."""
 
     file: BinaryIO
     members: Members
     replies: tuple[ByteSpan, ...] = ()
     is_lines: bool = False
-    given: list[Warning] = field(default_factory=list)
-    """What was found before the items are read."""
-    warnings: list[Warning] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Message | Event]:
-        self.warnings[:] = self.given
-        calls = Calls()
+    def items(self) -> Iterator[Message | Event]:
+        """The system prompt, the contents, the reply."""
+        calls = OpenCalls()
         for name in SYSTEMS:
             if name in self.members:
                 yield self._system(name)
@@ -141,7 +140,7 @@ class Contents:
 
     def _system(self, name: str) -> Message | Event:
         piece = json_file.member(self.file, self.members, name, self.warnings)
-        found = self._message(piece, Calls())
+        found = self._message(piece, OpenCalls())
         return replace(found, role=Role.SYSTEM) if isinstance(found, Message) else found
 
     def _contents(self) -> Iterator[Element]:
@@ -158,7 +157,7 @@ class Contents:
             else:
                 yield json_file.member(self.file, self.members, name, self.warnings)
 
-    def _message(self, piece: Element, calls: Calls) -> Message | Event:
+    def _message(self, piece: Element, calls: OpenCalls) -> Message | Event:
         """The message of a content; what can't be read as one is an event."""
         record = piece.record
         if piece.value is BROKEN:
@@ -169,7 +168,7 @@ class Contents:
             self.warnings.append(json_file.warning(error, piece.at))
             return Event("unreadable", record)
 
-    def _reply(self, calls: Calls) -> Iterator[Message | Event]:
+    def _reply(self, calls: OpenCalls) -> Iterator[Message | Event]:
         found = [
             (
                 json_file.value(self.file, span, ("response",), self.warnings),

@@ -12,6 +12,7 @@ from typing import Any
 
 from contextstudio.accounts.domain.errors import Place
 from threads.domain.formats.io import base64_text, fields, json_text
+from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.part import (
     JSON,
     File,
@@ -40,30 +41,7 @@ _ANSWERS = ("output", "result", "error")
 _STANDARD = str.maketrans("-_", "+/")
 
 
-class Calls:
-    """The calls of one conversation that wait for their results, in their order."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._open: list[tuple[str, str]] = []
-
-    def begin(self, id_: str, name: str) -> str:
-        """The id of a call: its own, or one made by its order in the conversation."""
-        self._count += 1
-        id_ = id_ or f"call_{self._count}"
-        self._open.append((id_, name))
-        return id_
-
-    def answer(self, id_: str, name: str) -> str:
-        """The id of the call that is answered: the one given, or the first of this name."""
-        for place, (waiting, called) in enumerate(self._open):
-            if waiting == id_ or (not id_ and called == name):
-                del self._open[place]
-                return waiting
-        return id_
-
-
-def read_parts(parts: JSON, at: Place, calls: Calls) -> tuple[Part, ...]:
+def read_parts(parts: JSON, at: Place, calls: OpenCalls) -> tuple[Part, ...]:
     """The parts of a content: a string, one part, or a list of them.
 
     Raises Invalid at the place of what has the wrong type.
@@ -77,7 +55,7 @@ def read_parts(parts: JSON, at: Place, calls: Calls) -> tuple[Part, ...]:
     )
 
 
-def _read(block: JSON, at: Place, calls: Calls) -> Iterator[Part]:
+def _read(block: JSON, at: Place, calls: OpenCalls) -> Iterator[Part]:
     """One part, before it its signature where it has one; nothing where it is empty."""
     if isinstance(block, str):
         block = {"text": block}
@@ -105,14 +83,14 @@ def _read(block: JSON, at: Place, calls: Calls) -> Iterator[Part]:
         yield Opaque(next(iter(others)), others)
 
 
-def _call(call: Block, calls: Calls) -> Part:
+def _call(call: Block, calls: OpenCalls) -> Part:
     name = fields.text(call, "name")
     id_ = calls.begin(fields.text(call, "id"), name)
     arguments = call.get("args")
     return ToolCall(id_, name, {} if arguments is None else arguments)
 
 
-def read_response(response: Block, calls: Calls) -> ToolResult:
+def read_response(response: Block, calls: OpenCalls) -> ToolResult:
     """A tool's answer: its text (other JSON as text), then the media it brought."""
     name = fields.text(response, "name")
     call_id = calls.answer(fields.text(response, "id"), name)
@@ -147,7 +125,7 @@ def read_media(part: JSON) -> Image | File | None:
     return found or _elsewhere(fields.mapping(block, "fileData"))
 
 
-def _inline(holder: Block, _calls: Calls | None = None) -> Image | File | None:
+def _inline(holder: Block, _calls: OpenCalls | None = None) -> Image | File | None:
     words = "".join(fields.text(holder, "data").translate(_STANDARD).split())
     data = base64_text.decode(words + "=" * (-len(words) % 4))
     if "data" not in holder or data is None:
@@ -158,7 +136,7 @@ def _inline(holder: Block, _calls: Calls | None = None) -> Image | File | None:
     return File(media_type, fields.text(holder, "displayName") or None, data=data)
 
 
-def _elsewhere(holder: Block, _calls: Calls | None = None) -> Image | File | None:
+def _elsewhere(holder: Block, _calls: OpenCalls | None = None) -> Image | File | None:
     url = fields.text(holder, "fileUri", "file_uri")
     if not url:
         return None
@@ -172,7 +150,7 @@ def _media_type(holder: Block) -> str:
     return fields.text(holder, "mimeType", "mime_type") or "application/octet-stream"
 
 
-_READERS: dict[str, Callable[[Block, Calls], Part | None]] = {
+_READERS: dict[str, Callable[[Block, OpenCalls], Part | None]] = {
     "functionCall": _call,
     "functionResponse": read_response,
     "inlineData": _inline,

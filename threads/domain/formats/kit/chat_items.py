@@ -1,7 +1,7 @@
 """One conversation of a file of messages, read while it is iterated."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid, Place
@@ -13,7 +13,8 @@ from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Text
 from threads.domain.transcript import Event, Warning
 
-from . import normalize, normalize_blocks
+from . import normalize
+from .items import Conversation
 
 PREFERRED = "preferred_output"
 """The messages that a row for training by preference wants after those of its `input`."""
@@ -56,17 +57,14 @@ class ChatDialect(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Conversation):
     """JSON Lines of messages: one conversation."""
 
     file: BinaryIO
     dialect: ChatDialect
-    given: list[Warning] = field(default_factory=list)
-    """What was found before the items are read."""
-    warnings: list[Warning] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Message | Event]:
-        self.warnings[:] = self.given
+    def items(self) -> Iterator[Message | Event]:
+        """A message or an event a line."""
         roles = _PLAIN.get(self.dialect.format, {})
         for number, start, end, value in windows.records(self.file):
             yield _plain(value, start, end, roles) or self._item(
@@ -86,17 +84,15 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(Conversation):
     """One object with `messages` and other members, or a bare list of messages."""
 
     file: BinaryIO
     dialect: ChatDialect
     members: Mapping[str | int, ByteSpan]
-    given: list[Warning] = field(default_factory=list)
-    warnings: list[Warning] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Message | Event]:
-        self.warnings[:] = self.given
+    def items(self) -> Iterator[Message | Event]:
+        """The messages, the reply unless they end with it, the other members."""
         yield from self._read("system", _read_system)
         last: Message | Event | None = None
         for last in self._messages():
@@ -220,7 +216,7 @@ def _item(
             return Event(fields.text(given, "type") or "record", record)
         if "content" not in given:
             given = normalize.with_content(given)
-        elif normalize_blocks.are_foreign(given["content"]):
+        elif normalize.are_foreign(given["content"]):
             given = normalize.normalized(given)
     try:
         return dialect.read_message(given, at=row.at, records=(record,))
@@ -246,7 +242,7 @@ def _unread(row: Element, error: Invalid, warnings: list[Warning]) -> Event:
 
 
 def _read_system(system: JSON) -> Message | None:
-    parts = blocks.read_content(normalize_blocks.normalized(system), ("system",))
+    parts = blocks.read_content(normalize.normalized_content(system), ("system",))
     return Message(role=Role.SYSTEM, parts=parts) if parts else None
 
 

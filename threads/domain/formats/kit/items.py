@@ -1,5 +1,6 @@
 """The items of a conversation: read anew each time they are iterated, never held."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -23,18 +24,32 @@ ReadFile = Callable[[BinaryIO, list[Warning]], Iterator[Item]]
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class Conversation(ABC):
     """The items of one conversation, and what could not be read of it."""
 
-    read: Read
-    given: list[Warning] = field(default_factory=list)
+    given: list[Warning] = field(default_factory=list, kw_only=True)
     """What was found before the items are read."""
-    warnings: list[Warning] = field(default_factory=list)
+    warnings: list[Warning] = field(default_factory=list, kw_only=True)
     """Complete once the items were iterated to the end."""
 
     def __iter__(self) -> Iterator[Item]:
         self.warnings[:] = self.given
-        yield from self.read(self.warnings)
+        return self.items()
+
+    @abstractmethod
+    def items(self) -> Iterator[Item]:
+        """The items in their order; what could not be read goes into `warnings`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Items(Conversation):
+    """A conversation that a function reads."""
+
+    read: Read
+
+    def items(self) -> Iterator[Item]:
+        """What the function gives."""
+        return self.read(self.warnings)
 
 
 def opened(file: BinaryIO) -> Opener:

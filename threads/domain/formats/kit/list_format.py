@@ -89,7 +89,7 @@ class ListFormat:
             given = [] if found else broken[:]
             before = len(given)
             members = json_file.members(file, span.start, given)
-            items = Items(partial(self.items, file, members), given)
+            items = Items(partial(self.items, file, members), given=given)
             found.append(self.transcript(items, Values(file, members), name))
             broken += items.warnings if self.is_whole else given[before:]
         return at_least_one(found, broken, self.label)

@@ -1,34 +1,35 @@
-"""Transcripts of what was found in a file: their titles, and the refusal where there are none."""
+"""Transcripts of what was found in a file: their titles, and the refusal where there are none.
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+What names a conversation that nobody named are the first words that a person typed. Tools write
+much of their own into a person's messages, and wrap what was typed. Neither makes a name; a command
+that was typed does, where no words were.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Transcript, Warning
 
-from . import titles
-from .items import Item, Items
+from .items import Conversation, Item, Items
 
 TITLE_WITHIN = 50
 """Messages among which a user's first words are looked for, to name a conversation."""
-
-
-class Conversation(Protocol):
-    """A conversation that is read while it is iterated, and what could not be read of it."""
-
-    @property
-    def given(self) -> list[Warning]:
-        """What was found before it is read."""
-
-    @property
-    def warnings(self) -> list[Warning]:
-        """Complete once it was iterated to the end."""
-
-    def __iter__(self) -> Iterator[Item]:
-        """The items in their order, each time anew."""
+MACHINE_TEXT = re.compile(
+    r"\s*(<(command-|local-command-|bash-|task-notification|system-reminder|user-prompt-)"
+    r"|Caveat: |\[Request interrupted|$)"
+)
+"""How texts of a user begin that no user typed: they name no conversation."""
+_WRAPPED = re.compile(r"\s*<(user_query|user_request|task|feedback)>\s*", re.IGNORECASE)
+"""How Cursor, Antigravity and Cline begin what was typed."""
+_SKILL = re.compile(r"\s*<skill name=\"([^\"\n]{1,80})\"[^>\n]{0,400}>")
+"""How pi begins what stands for a skill that was asked for; what was typed follows its end."""
+_COMMAND = re.compile(r"<command-name>\s*([^<\n]{1,80}?)\s*</command-name>")
+_ARGUMENTS = re.compile(r"<command-args>\s*([^<]{1,400}?)\s*</command-args>")
 
 
 Given = TypeVar("Given", bound=Conversation)
@@ -43,7 +44,37 @@ def first_messages(items: Iterable[Item]) -> list[Message]:
 def title_of(messages: Iterable[Item]) -> str:
     """The first words of a user among these messages, on one line."""
     said = (m for m in messages if isinstance(m, Message) and m.role is Role.USER)
-    return titles.of_texts(message.text for message in said)
+    return title_of_texts(message.text for message in said)
+
+
+def title_of_texts(texts: Iterable[str]) -> str:
+    """The name that a user's texts give, on one line; an empty one where there are none."""
+    fallback = ""
+    for text in texts:
+        if not MACHINE_TEXT.match(text):
+            return fields.one_line(typed_in(text))
+        fallback = fallback or command_in(text)
+    return fallback
+
+
+def typed_in(text: str) -> str:
+    """What a person typed of a text, without the element that a tool put around it."""
+    if skill := _SKILL.match(text):
+        return text.partition("</skill>")[2].strip() or f"/{skill[1]}"
+    opened = _WRAPPED.match(text)
+    if opened is None:
+        return text
+    inner, end, _ = text[opened.end() :].partition(f"</{opened[1]}>")
+    return inner if end else text
+
+
+def command_in(text: str) -> str:
+    """The command that a text of Claude Code's says was typed, with its arguments."""
+    name = _COMMAND.search(text)
+    if name is None:
+        return ""
+    arguments = _ARGUMENTS.search(text)
+    return fields.one_line(f"{name[1]} {arguments[1] if arguments else ''}")
 
 
 def transcript_of(
@@ -100,7 +131,7 @@ def refusal(warnings: Sequence[Warning], label: str = "") -> Invalid:
 
 def warn_first(found: list[Transcript], skipped: list[Warning]) -> list[Transcript]:
     """The transcripts of a file, the first with what was passed over as its warnings."""
-    items: Conversation = found[0].items  # type: ignore[assignment]  # of `Items`, or like it
+    items: Conversation = found[0].items  # type: ignore[assignment]  # as all are
     items.given.extend(skipped)
     found[0].warnings[:] = skipped
     return found

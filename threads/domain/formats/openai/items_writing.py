@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from threads.domain.formats.format import Heading
 from threads.domain.formats.io import json_text
+from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.message import Message, Role
 from threads.domain.part import (
     File,
@@ -73,8 +74,7 @@ class ItemWriter:
         self.dialect = dialect
         self._open: dict[str, str] = {}
         """The type of the call's item by its id."""
-        self._nameless: list[tuple[str, str]] = []
-        self._made = 0
+        self._nameless = OpenCalls("call_made_")
 
     def write(self, turn: Turn) -> Iterator[tuple[Message, list[Item]]]:
         """Each message of a turn with its items."""
@@ -139,7 +139,7 @@ class ItemWriter:
         return None
 
     def _call(self, call: ToolCall, answers: list[ToolResult]) -> Item:
-        id_ = call.id or self._name(call)
+        id_ = call.id or self._nameless.begin("", call.name)
         found = next((answer for answer in answers if answer.call_id == id_), None)
         item: Item = {"call_id": id_, "name": call.name}
         if call.name == SEARCH and found and _found_tools(found):
@@ -153,16 +153,10 @@ class ItemWriter:
         self._open[id_] = item["type"]
         return item
 
-    def _name(self, call: ToolCall) -> str:
-        """An id for a call that has none (OpenAI's older functions)."""
-        self._made += 1
-        self._nameless.append((call.name, f"call_made_{self._made}"))
-        return self._nameless[-1][1]
-
     # Results
 
     def _result(self, result: ToolResult) -> Item:
-        id_ = result.call_id or self._answered(result)
+        id_ = result.call_id or self._nameless.answer("", result.name)
         type_ = self._open.pop(id_, None)
         if type_ is None:
             words = "\n\n".join(p.text for p in result.content if isinstance(p, Text))
@@ -176,14 +170,6 @@ class ItemWriter:
         is_text = len(blocks) == 1 and blocks[0]["type"] == "input_text"
         output = blocks[0]["text"] if is_text else blocks or ""
         return {"type": type_, "call_id": id_, "output": output}
-
-    def _answered(self, result: ToolResult) -> str:
-        """The call without an id that a result without an id answers."""
-        for place, (name, id_) in enumerate(self._nameless):
-            if result.name in (None, name):
-                del self._nameless[place]
-                return id_
-        return ""
 
     # Content
 

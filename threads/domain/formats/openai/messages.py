@@ -19,7 +19,7 @@ from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit import chat
 from threads.domain.formats.kit.chat_items import ChatDialect
-from threads.domain.formats.requests.form import RequestForm, RequestPiece
+from threads.domain.formats.requests import RequestForm, RequestPiece
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, Opaque, Part, Thinking, ToolCall

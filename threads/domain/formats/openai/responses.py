@@ -19,6 +19,7 @@ from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.formats.io.json_file import Element, Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit import chat_items
+from threads.domain.formats.kit.items import Conversation
 from threads.domain.formats.kit.transcripts import title_of, with_messages
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -39,7 +40,7 @@ IDS = ("external_id", "session_id", "conversation_id", "conversation")
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseItems:
+class ResponseItems(Conversation):
     """One conversation: what was asked, and what the response says."""
 
     file: BinaryIO
@@ -48,13 +49,12 @@ class ResponseItems:
     is_lines: bool = False
     custom_id: str = ""
     """What a batch calls it."""
-    given: list[Warning] = field(default_factory=list)
-    """What was found before the items are read."""
-    warnings: list[Warning] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Message | Event]:
-        self.warnings[:] = self.given
-        self._miss()
+    def items(self) -> Iterator[Message | Event]:
+        """What was asked, then the reply unless that ends with it."""
+        if before := self.get("previous_response_id"):
+            words = f"It continues the response {before}, which is not in this file."
+            self.warnings.append(Warning("history_missing", words))
         last: Message | Event | None = None
         for last in self._asked():
             yield last
@@ -68,12 +68,6 @@ class ResponseItems:
         """The value of a member, of the request or else of the response."""
         found = json_file.get(self.file, self.request, *names)
         return found or json_file.get(self.file, self.response, *names)
-
-    def _miss(self) -> None:
-        """Say that the history is elsewhere, where it is."""
-        if before := self.get("previous_response_id"):
-            words = f"It continues the response {before}, which is not in this file."
-            self.warnings.append(Warning("history_missing", words))
 
     def _asked(self) -> Iterator[Message | Event]:
         holder = self.request if "instructions" in self.request else self.response

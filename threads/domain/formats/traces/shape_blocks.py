@@ -16,6 +16,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
 from threads.domain.formats.gemini import parts as gemini_parts
 from threads.domain.formats.io import base64_text, fields, json_text
+from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.formats.openai import messages as openai
 from threads.domain.part import (
     JSON,
@@ -127,13 +128,13 @@ def _read(block: JSON) -> Iterator[Part]:
         yield Text(spelled(block))
 
 
-class _NoIds(gemini_parts.Calls):
+class _NoIds(OpenCalls):
     """Leaves calls without ids as they are: they are linked with those of other dialects."""
 
     def begin(self, id_: str, name: str) -> str:
         return id_
 
-    def answer(self, id_: str, name: str) -> str:
+    def answer(self, id_: str, name: str | None) -> str:
         return id_
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.io import fields, json_text
-from threads.domain.formats.kit.call_links import CallLinks
+from threads.domain.formats.kit.calls import CallLinks
 from threads.domain.formats.openai import items as openai_items
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role, Usage

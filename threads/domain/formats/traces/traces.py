@@ -17,7 +17,7 @@ from itertools import islice
 from typing import BinaryIO
 
 from threads.domain.formats.io import fields
-from threads.domain.formats.kit.call_links import CallLinks
+from threads.domain.formats.kit.calls import CallLinks
 from threads.domain.formats.kit.items import Item, Opener, ReadFile, items_in
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Transcript, Warning

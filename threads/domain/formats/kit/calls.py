@@ -1,0 +1,78 @@
+"""Calls that wait for their results, and ids for those that have none."""
+
+from dataclasses import replace
+
+from threads.domain.message import Message, Role
+from threads.domain.part import Part, ToolCall, ToolResult
+
+UNKNOWN = "call_0"
+"""The call of a result that answers none."""
+
+
+class OpenCalls:
+    """The calls of one conversation that wait for their results, in their order."""
+
+    def __init__(self, prefix: str = "call_") -> None:
+        self._prefix = prefix
+        self._count = 0
+        self._open: list[tuple[str, str]] = []
+
+    def begin(self, id_: str, name: str) -> str:
+        """The id of a call: its own, or one made by its order in the conversation."""
+        self._count += 1
+        id_ = id_ or f"{self._prefix}{self._count}"
+        self._open.append((id_, name))
+        return id_
+
+    def answer(self, id_: str, name: str | None) -> str:
+        """The id of the call that is answered: the one given, or the first of this name.
+
+        Without a name the first that waits; empty where none does.
+        """
+        for place, (waiting, called) in enumerate(self._open):
+            if waiting == id_ or (not id_ and name in (None, called)):
+                del self._open[place]
+                return waiting
+        return id_
+
+    def given(self, message: Message) -> Message:
+        """The next message, with ids; the very same where it has them all."""
+        parts = tuple(map(self._part, message.parts))
+        return message if parts == message.parts else replace(message, parts=parts)
+
+    def _part(self, part: Part) -> Part:
+        return part
+
+
+class CallLinks(OpenCalls):
+    """Links results to calls in logs that have no ids: by name, else in their order."""
+
+    def _part(self, part: Part) -> Part:
+        if isinstance(part, ToolCall):
+            return replace(part, id=self.begin(part.id, part.name))
+        if isinstance(part, ToolResult):
+            found = self.answer(part.call_id, part.name) or self.answer("", None)
+            return replace(part, call_id=found or UNKNOWN)
+        return part
+
+
+class CallIds(OpenCalls):
+    """Gives ids to calls that have none (OpenAI's older functions), and to what answers them."""
+
+    def copy(self) -> "CallIds":
+        """The same state, to go on from here in another way."""
+        other = CallIds()
+        other._count, other._open = self._count, list(self._open)
+        return other
+
+    def given(self, message: Message) -> Message:
+        """The same; of the system's messages the words alone are sent."""
+        is_system = message.role in (Role.SYSTEM, Role.DEVELOPER)
+        return message if is_system else super().given(message)
+
+    def _part(self, part: Part) -> Part:
+        if isinstance(part, ToolCall) and not part.id:
+            return replace(part, id=self.begin("", part.name))
+        if isinstance(part, ToolResult) and not part.call_id:
+            return replace(part, call_id=self.answer("", part.name) or UNKNOWN)
+        return part

@@ -1,1 +1,0 @@
-"""How providers' requests hold messages, whatever the provider."""
