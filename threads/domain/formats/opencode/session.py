@@ -57,7 +57,7 @@ def items_of(
             yield from [turn] if isinstance(turn, Event) else turns.take(turn)
         yield from turns.end()
 
-    return Items(items, given or [])
+    return Items(items, given=given or [])
 
 
 def transcript(
