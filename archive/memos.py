@@ -91,15 +91,13 @@ def words_for_context(surroundings: Surroundings) -> str:
     """The layer of memos: at most 5 of the session's project, by the user's last words."""
     session = surroundings.session
     query = surroundings.policy.memos
-    is_layer = query is Memos.RELEVANT or (query is Memos.OWN and _reads_memos(session))
+    is_layer = query is Memos.RELEVANT
+    if query is Memos.OWN:
+        is_layer = MemoReader.objects.filter(session=session).exists()
     words = keywords(surroundings.question()) if is_layer else frozenset()
     if not words:
         return ""
     return layer_text(relevant(_notes([session.project]), words, MOST_IN_CONTEXT))
-
-
-def _reads_memos(session: Session) -> bool:
-    return MemoReader.objects.filter(session=session).exists()
 
 
 def _project(caller: Caller, session: Session | None, slug: str | None) -> Project:
@@ -119,17 +117,17 @@ def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
     """The newest memos of projects, as they may be read."""
     rows = Memo.objects.filter(project__in=list(projects))
     rows = rows.select_related("project", "session").order_by("-created_at", "pk")
-    return [_note(row) for row in rows[:_MOST_READ]]
-
-
-def _note(row: Memo) -> ReadableMemo:
-    content = bytes(row.content).decode("utf-8", "surrogatepass")
-    return ReadableMemo(
-        id=str(row.pk),
-        content=mask_text(row.session, content) if row.session else content,
-        tags=tuple(row.tags),
-        project=row.project.slug,
-        session_id=str(row.session_id) if row.session_id else None,
-        actor_name=row.actor_name,
-        created_at=row.created_at,
-    )
+    notes = []
+    for row in rows[:_MOST_READ]:
+        content = bytes(row.content).decode("utf-8", "surrogatepass")
+        note = ReadableMemo(
+            id=str(row.pk),
+            content=mask_text(row.session, content) if row.session else content,
+            tags=tuple(row.tags),
+            project=row.project.slug,
+            session_id=str(row.session_id) if row.session_id else None,
+            actor_name=row.actor_name,
+            created_at=row.created_at,
+        )
+        notes.append(note)
+    return notes

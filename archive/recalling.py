@@ -75,7 +75,13 @@ def look_up(
     content = at_location(found.parts, reference.location)
     if content is None:
         raise _not_found(wanted.ref_id)
-    content = _filtered(content, wanted)
+    if wanted.lines:
+        location = read_lines(wanted.lines)
+        if location is None:
+            raise Invalid("Lines are given as 10-50, from 1.", at=["lines"])
+        content = lines_of(content, location) or ""
+    if wanted.search:
+        content = "\n".join(matching(content, wanted.search))
     count = tokens.counter(found.session.encoding)
     kept = within(content, wanted.max_tokens, count)
     answer = {
@@ -121,7 +127,22 @@ def _resolve(
     if not found:
         raise _not_found(ref_id)
     if len(found) > 1:
-        raise _ambiguous(ref_id, found)
+        candidates = [
+            write_reference(one.session.project.slug, str(one.session.pk), one.name)
+            for one in found[:MOST_CANDIDATES]
+        ]
+        # Sessions may begin with the same 8 digits.
+        if len(set(candidates)) < len(candidates):
+            candidates = [
+                f"nexora://{one.session.project.slug}/{one.session.pk}/{one.name}"
+                for one in found[:MOST_CANDIDATES]
+            ]
+        raise Conflict(
+            f"{ref_id[:200]} may be any of {', '.join(candidates)}.",
+            at=["ref_id"],
+            code="ambiguous",
+            facts={"candidates": candidates},
+        )
     return found[0]
 
 
@@ -155,34 +176,5 @@ def _messages(session: Session, name: str) -> list[_Found]:
     ]
 
 
-def _filtered(content: str, wanted: RecallQuery) -> str:
-    """The lines asked for, then those of them that match."""
-    if wanted.lines:
-        location = read_lines(wanted.lines)
-        if location is None:
-            raise Invalid("Lines are given as 10-50, from 1.", at=["lines"])
-        content = lines_of(content, location) or ""
-    return "\n".join(matching(content, wanted.search)) if wanted.search else content
-
-
 def _not_found(ref_id: str) -> NotFound:
     return NotFound(f"reference not found: {ref_id[:200]}", at=["ref_id"])
-
-
-def _ambiguous(ref_id: str, found: list[_Found]) -> Conflict:
-    candidates = [
-        write_reference(one.session.project.slug, str(one.session.pk), one.name)
-        for one in found[:MOST_CANDIDATES]
-    ]
-    # Sessions may begin with the same 8 digits.
-    if len(set(candidates)) < len(candidates):
-        candidates = [
-            f"nexora://{one.session.project.slug}/{one.session.pk}/{one.name}"
-            for one in found[:MOST_CANDIDATES]
-        ]
-    return Conflict(
-        f"{ref_id[:200]} may be any of {', '.join(candidates)}.",
-        at=["ref_id"],
-        code="ambiguous",
-        facts={"candidates": candidates},
-    )

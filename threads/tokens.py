@@ -127,7 +127,9 @@ def _counting(encode: Encode) -> Count:
         try:
             return len(encode(text))
         except UnicodeEncodeError:
-            return len(encode(_without_surrogates(text)))
+            # As tiktoken reads it: pairs become characters, what is left over U+FFFD.
+            whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            return len(encode(whole))
         except BaseException as error:
             # tiktoken's regular expressions overflow on a million blanks: pyo3 raises that as
             # a PanicException, which is no Exception and would end the process.
@@ -137,11 +139,6 @@ def _counting(encode: Encode) -> Count:
             return sum(len(encode(piece)) for piece in pieces)
 
     return count
-
-
-def _without_surrogates(text: str) -> str:
-    """As tiktoken reads it: pairs become characters, what is left over U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _load_tiktoken(encoding: str) -> Encode:

@@ -42,8 +42,11 @@ def relevant(
 ) -> list[ReadableMemo]:
     """The memos that have any of these words, those with more of them first, then newer ones."""
     newest = sorted(notes, key=lambda note: note.created_at, reverse=True)
-    found = _best(newest, frozenset(words), _words_of)
-    return found[:most]
+
+    def words_of(note: ReadableMemo) -> frozenset[str]:
+        return keywords(f"{note.content} {' '.join(note.tags)}".replace("-", " "))
+
+    return _best(newest, frozenset(words), words_of)[:most]
 
 
 def tagged(notes: Iterable[ReadableMemo], tags: Sequence[str]) -> list[ReadableMemo]:
@@ -73,7 +76,3 @@ def layer_text(notes: Sequence[ReadableMemo]) -> str:
         tags = f" [{', '.join(note.tags)}]" if note.tags else ""
         lines.append(f"- {note.content.strip()}{tags}")
     return "\n\n".join([lines[0], "\n".join(lines[1:])])
-
-
-def _words_of(note: ReadableMemo) -> frozenset[str]:
-    return keywords(f"{note.content} {' '.join(note.tags)}".replace("-", " "))

@@ -21,18 +21,14 @@ def wrong_shape(
     faults: Sequence[Any], *, place: Callable[[Place], Place] = lambda place: place
 ) -> Invalid:
     """The refusal of what `ValidationError.errors()` lists: every fault with its place."""
-    refusals = [
-        Invalid(sentence(fault["msg"]), at=place(_place(fault)), code=fault["type"])
-        for fault in faults
-    ]
+    refusals = []
+    for fault in faults:
+        words, code = sentence(fault["msg"]), fault["type"]
+        # A union that found no kind lacks the member that names it.
+        at = (*fault["loc"], "type") if code in _OF_NO_KIND else tuple(fault["loc"])
+        refusals.append(Invalid(words, at=place(at), code=code))
     first = refusals[0]
     return Invalid(first.message, at=first.at, errors=refusals)
-
-
-def _place(fault: Any) -> Place:
-    """Where the fault lies; a union that found no kind lacks the member that names it."""
-    unkind = fault["type"] in _OF_NO_KIND
-    return (*fault["loc"], "type") if unkind else tuple(fault["loc"])
 
 
 def sentence(words: str) -> str:

@@ -37,8 +37,15 @@ def with_mcp(application: Application) -> Application:
             return
         # Its own context, so that database work of one request doesn't queue behind another's.
         async with ThreadSensitiveContext():
+            header = dict(scope["headers"]).get(b"authorization")
             try:
-                caller = await _caller_of(scope)
+                if header is None:  # cookies don't count here
+                    raise Unauthenticated("Send a key as a bearer token.")
+                find = database_sync_to_async(caller_by_key)
+                caller: Caller = await find(header.decode("latin-1"))
+                # There are no sessions to listen to or to end.
+                if scope["method"] != "POST":
+                    raise MethodNotAllowed("Requests of this protocol are POSTs.")
             except DomainError as error:
                 await _send(problem_response(error), send)
                 return
@@ -47,20 +54,6 @@ def with_mcp(application: Application) -> Application:
             await serve(caller, scope, receive, send)
 
     return answer
-
-
-async def _caller_of(scope: Scope) -> Caller:
-    """The holder of the key. Raises Unauthenticated without one: cookies don't count here."""
-    headers = dict(scope["headers"])
-    header = headers.get(b"authorization")
-    if header is None:
-        raise Unauthenticated("Send a key as a bearer token.")
-    find = database_sync_to_async(caller_by_key)
-    caller: Caller = await find(header.decode("latin-1"))
-    if scope["method"] != "POST":
-        # There are no sessions to listen to or to end.
-        raise MethodNotAllowed("Requests of this protocol are POSTs.")
-    return caller
 
 
 @cache

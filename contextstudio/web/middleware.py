@@ -63,11 +63,21 @@ class RefusalMiddleware:
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
         """Answer a refusal; leave everything else, which is a bug, to Django."""
-        if isinstance(exception, Unauthenticated):
-            return _to_sign_in(request)
-        if isinstance(exception, DomainError):
+        if not isinstance(exception, DomainError):
+            return None
+        if not isinstance(exception, Unauthenticated):
             return refusal(request, exception.status, exception.message)
-        return None
+        # The sign-in page comes back to where one was.
+        if request.headers.get("HX-Request"):
+            answer = HttpResponse(status=401)
+            answer["HX-Redirect"] = "/sign-in"
+        elif request.method in ("GET", "HEAD"):
+            return redirect(f"/sign-in?{urlencode({'next': request.get_full_path()})}")
+        else:
+            text = "Sign in first."
+            answer = HttpResponse(text, status=401, content_type="text/plain")
+        answer["WWW-Authenticate"] = "Bearer"
+        return answer
 
 
 def refusal(request: HttpRequest, status: int, message: str) -> HttpResponse:
@@ -93,16 +103,3 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith("/api/"):
         return problem_response(NotFound("There is no such address.", at=["path"]))
     return refusal(request, 404, "There is no such page.")
-
-
-def _to_sign_in(request: HttpRequest) -> HttpResponse:
-    """Ask for credentials: the sign-in page comes back to where one was."""
-    if request.headers.get("HX-Request"):
-        answer = HttpResponse(status=401)
-        answer["HX-Redirect"] = "/sign-in"
-    elif request.method in ("GET", "HEAD"):
-        return redirect(f"/sign-in?{urlencode({'next': request.get_full_path()})}")
-    else:
-        answer = HttpResponse("Sign in first.", status=401, content_type="text/plain")
-    answer["WWW-Authenticate"] = "Bearer"
-    return answer

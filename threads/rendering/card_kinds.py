@@ -209,24 +209,16 @@ def _todo(given: Arguments) -> Card | None:
 
 
 def _todo_list(items: list[dict[str, Any]]) -> str:
+    html = ""
+    for given in map(Arguments, items[:MOST_ITEMS]):
+        text = given.take("content", "step", "title", "subject", "task", "description")
+        state = given.take("status", "state") or "pending"
+        named = f' class="{_STATES[state]}"' if state in _STATES else ""
+        word, what = escape(state[:40].replace("_", " ")), escape((text or "")[:2000])
+        html += f'<li{named}><span class="todo-state">{word}</span> {what}</li>'
     over = len(items) - MOST_ITEMS
     more = left_out(f"{over:,} more items") if over > 0 else ""
-    return (
-        f'<ul class="todos">{"".join(map(_todo_item, items[:MOST_ITEMS]))}</ul>{more}'
-    )
-
-
-def _todo_item(item: dict[str, Any]) -> str:
-    given = Arguments(item)
-    text = (
-        given.take("content", "step", "title", "subject", "task", "description") or ""
-    )
-    state = given.take("status", "state") or "pending"
-    named = f' class="{_STATES[state]}"' if state in _STATES else ""
-    word = escape(state[:40].replace("_", " "))
-    return (
-        f'<li{named}><span class="todo-state">{word}</span> {escape(text[:2000])}</li>'
-    )
+    return f'<ul class="todos">{html}</ul>{more}'
 
 
 def _web(given: Arguments) -> Card | None:

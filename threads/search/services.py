@@ -143,7 +143,11 @@ def _look(
     examined = 0
     once = (id_ for id_, _ in groupby(ids))
     for some in chunks(once, min(_AT_ONCE, max(20, count))):
-        bodies = masked.intersection(some) | _holding(some, wanted)
+        bodies = masked.intersection(some)
+        rows = Body.objects.filter(pk__in=some).values_list("pk", "content")
+        for id_, content in rows:
+            if finds(wanted, whole_text(decode_parts(bytes(content)))):
+                bodies.add(id_)
         for place, match in _made_sure(sessions, bodies, after, wanted):
             matches.append(match)
             if len(matches) == count:
@@ -186,16 +190,6 @@ def _made_sure(
 def _order(place: _Place) -> tuple[int, str, int]:
     """The newest body first, then by session and index."""
     return -place.body, place.session, place.index
-
-
-def _holding(ids: Sequence[int], wanted: str) -> set[int]:
-    """Which of these bodies hold the query in what was recorded."""
-    rows = Body.objects.filter(pk__in=ids).values_list("pk", "content")
-    return {
-        id_
-        for id_, content in rows
-        if finds(wanted, whole_text(decode_parts(bytes(content))))
-    }
 
 
 def _bodies_at(places: Iterable[tuple[uuid.UUID, int]]) -> set[int]:

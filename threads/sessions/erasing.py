@@ -173,7 +173,14 @@ def _sweep(project_id: int, images: set[str], files: set[str]) -> None:
     try:
         with transaction.atomic():
             images |= _erase_bodies(project_id)
-            files |= _erase_blobs(project_id, images)
+            held = Blob.objects.filter(project=project_id, sha256__in=images)
+            if held.exists():  # what nothing in the project names goes
+                sessions = Session.objects.filter(project=project_id)
+                bodies = Body.objects.filter(project=project_id)
+                used = _named(_contents(bodies)) | _named(_told(sessions))
+                gone = held.exclude(sha256__in=used)
+                files |= set(gone.values_list("sha256", flat=True))
+                gone.delete()
         _discard(files)
     except (DatabaseError, OSError):
         logger.warning("What an erased session left could not go.", exc_info=True)
@@ -194,19 +201,6 @@ def _erase_bodies(project_id: int) -> set[str]:
     bodies = Body.objects.filter(project=project_id, digest=OuterRef("digest"))
     Rendering.objects.filter(~Exists(bodies), project=project_id).delete()
     return images
-
-
-def _erase_blobs(project_id: int, images: set[str]) -> set[str]:
-    """Remove the rows of those of these images and files that nothing in the project names."""
-    held = Blob.objects.filter(project=project_id, sha256__in=images)
-    if not held.exists():
-        return set()
-    sessions = Session.objects.filter(project=project_id)
-    used = _named(_contents(Body.objects.filter(project=project_id)))
-    gone = held.exclude(sha256__in=used | _named(_told(sessions)))
-    names = set(gone.values_list("sha256", flat=True))
-    gone.delete()
-    return names
 
 
 def _discard(names: set[str]) -> None:

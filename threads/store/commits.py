@@ -31,7 +31,16 @@ def on_disk_later() -> Iterator[None]:
         yield
         return
     path, ended = str(connection.settings_dict["NAME"]), Event()
-    checkpoints = Thread(target=_checkpoint, args=(path, ended))
+
+    def checkpoint() -> None:
+        with closing(
+            sqlite3.connect(path, timeout=0, isolation_level=None)
+        ) as database:
+            while not ended.wait(_PAUSE):
+                with suppress(sqlite3.OperationalError):  # another is at it
+                    database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
+    checkpoints = Thread(target=checkpoint)
     _ask(f"synchronous={_NORMAL}")
     checkpoints.start()
     try:
@@ -48,11 +57,3 @@ def _ask(pragma: str) -> Any:
         cursor.execute(f"PRAGMA {pragma}")
         row = cursor.fetchone()
         return row and row[0]
-
-
-def _checkpoint(path: str, ended: Event) -> None:
-    """Bring what is committed into the database, again and again, without keeping anyone."""
-    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as database:
-        while not ended.wait(_PAUSE):
-            with suppress(sqlite3.OperationalError):  # another is at it
-                database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()

@@ -84,7 +84,14 @@ def newest_first(
     """A page of rows, the newest by a moment in this field first. Raises Invalid."""
     rows = rows.order_by(f"-{field}", "-id")
     if cursor is not None:
-        moment, last_id = _position(cursor)
+        updated_at, key = decode_cursor(cursor, 2)
+        try:
+            moment = datetime.fromisoformat(updated_at).astimezone(UTC)
+            last_id = uuid.UUID(key)
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise Invalid(
+                "This cursor is not one of this list.", at=["cursor"]
+            ) from error
         same = Q(**{field: moment, "id__lt": last_id})
         rows = rows.filter(Q(**{f"{field}__lt": moment}) | same)
     count = clamp(limit)
@@ -93,15 +100,6 @@ def newest_first(
         count,
         lambda row: [getattr(row, field).isoformat(), str(row.pk)],
     )
-
-
-def _position(cursor: str) -> tuple[datetime, uuid.UUID]:
-    updated_at, last_id = decode_cursor(cursor, 2)
-    try:
-        moment, session_id = datetime.fromisoformat(updated_at), uuid.UUID(last_id)
-        return moment.astimezone(UTC), session_id
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise Invalid("This cursor is not one of this list.", at=["cursor"]) from error
 
 
 class OriginalRow(NamedTuple):

@@ -1,7 +1,8 @@
 """`manage.py import_session`: transcripts from the disk, imported as their project's owner."""
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,14 @@ class Command(BaseCommand):
         path: Path = options["file"]
         project = project_named(options["project"])
         caller = caller_of_user(owner_of(project))
+        format_ = options["format"]
         try:
-            upload = _keep(path, options["format"])
+            if path.is_dir():
+                name = path.resolve().name
+                upload = imports.keep_folder(_files(path), name=name, format=format_)
+            else:
+                with path.open("rb") as stream:
+                    upload = imports.keep_upload(stream, name=path.name, format=format_)
         except OSError as error:
             raise Invalid(f"{path} can't be read: {error.strerror}.") from error
         imported = imports.import_alone(
@@ -43,23 +50,13 @@ class Command(BaseCommand):
             self.stdout.write(str(session.pk))
 
 
-def _keep(path: Path, format_: str) -> imports.Upload:
-    if not path.is_dir():
-        with path.open("rb") as stream:
-            return imports.keep_upload(stream, name=path.name, format=format_)
-    return imports.keep_folder(_files(path), name=path.resolve().name, format=format_)
-
-
 def _files(folder: Path) -> Iterator[tuple[str, imports.Keep]]:
     """The files below a folder; links are not followed."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():
-            yield path.relative_to(folder).as_posix(), _keeping(path)
+            yield path.relative_to(folder).as_posix(), partial(_store, path)
 
 
-def _keeping(path: Path) -> Callable[[], tuple[str, int]]:
-    def keep() -> tuple[str, int]:
-        with path.open("rb") as stream:
-            return blobs.store_stream(stream)
-
-    return keep
+def _store(path: Path) -> tuple[str, int]:
+    with path.open("rb") as stream:
+        return blobs.store_stream(stream)

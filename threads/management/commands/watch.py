@@ -42,9 +42,6 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
-        self._follow(watcher, stop)
-
-    def _follow(self, watcher: Watcher, stop: threading.Event) -> None:
         heard = watchfiles.watch(
             watcher.folder,
             stop_event=stop,

@@ -125,10 +125,14 @@ def coloured(text: str, language: str | None) -> list[str]:
         or max(map(len, lines)) > COLOURED_LINE
     ):
         return [escape(line) for line in lines]
-    html = [line for piece in _pieces(lines) for line in _highlighted(piece, language)]
-    return (
-        html if sum(map(len, html)) <= HTML_LIMIT else [escape(line) for line in lines]
-    )
+    html: list[str] = []
+    for piece in _pieces(lines):
+        made = highlight("\n".join(piece), _lexer(language), _FORMATTER).split("\n")
+        del made[len(piece) :]
+        whole = len(made) == len(piece)
+        html += made if whole else [escape(line) for line in piece]
+    fits = sum(map(len, html)) <= HTML_LIMIT
+    return html if fits else [escape(line) for line in lines]
 
 
 def _pieces(lines: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -147,12 +151,6 @@ def _pieces(lines: Sequence[str]) -> Iterator[Sequence[str]]:
             end = blank
         yield lines[start:end]
         start = end
-
-
-def _highlighted(lines: Sequence[str], language: str) -> list[str]:
-    html = highlight("\n".join(lines), _lexer(language), _FORMATTER).split("\n")
-    del html[len(lines) :]
-    return html if len(html) == len(lines) else [escape(line) for line in lines]
 
 
 def block(html: str, language: str | None = None) -> str:

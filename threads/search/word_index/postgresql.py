@@ -191,7 +191,13 @@ def _newest_of_short(words: str, before: int) -> Iterator[int]:
     runs = [] if below is None else _runs(words, below)
     at, count = 0, 1
     while at < len(runs):
-        yield from _in_runs(words, runs[at : at + count])
+        some = runs[at : at + count]
+        ranges = " OR ".join(["body_id BETWEEN %s AND %s"] * len(some))
+        yield from ids(
+            f"SELECT body_id FROM threads_bodytext WHERE ({ranges})"  # noqa: S608  # ours
+            " AND strpos(folded, %s) > 0 ORDER BY body_id DESC",
+            [*chain.from_iterable(some), words],
+        )
         at, count = at + count, min(2 * count, MOST_RUNS)
 
 
@@ -211,13 +217,3 @@ def _runs(words: str, below: int) -> list[tuple[int, int]]:
             first, last = min(first, apart[-1][0]), apart.pop()[1]
         apart.append((first, last))
     return apart
-
-
-def _in_runs(words: str, runs: Sequence[tuple[int, int]]) -> list[int]:
-    """Ids of the bodies in these ranges that hold the words, the highest first."""
-    ranges = " OR ".join(["body_id BETWEEN %s AND %s"] * len(runs))
-    return ids(
-        f"SELECT body_id FROM threads_bodytext WHERE ({ranges})"  # noqa: S608  # ours
-        " AND strpos(folded, %s) > 0 ORDER BY body_id DESC",
-        [*chain.from_iterable(runs), words],
-    )

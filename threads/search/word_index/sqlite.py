@@ -77,7 +77,10 @@ def newest(query: str, before: int) -> Iterator[int]:
         yield from _newest_of_short(query, before)
         return
     whole = query[:LONGEST]
-    for words, most in [*((piece, FEW) for piece in _pieces(whole)), (whole, MANY)]:
+    # Of a long query the beginnings first: where one is rare, the others need not be looked up.
+    last = min(len(whole) - _PIECE, _PIECES * _PIECE)
+    pieces = [(whole[at : at + _PIECE], FEW) for at in range(0, last, _PIECE)]
+    for words, most in [*pieces, (whole, MANY)]:
         found = _all_matching(_quoted(words), before, most)
         if found is not None:
             yield from reversed(found)
@@ -137,12 +140,6 @@ def _all_matching(match: str, before: int, most: int) -> list[int] | None:
     """
     found = ids(f"{_MATCHING} ORDER BY rowid LIMIT %s", [match, before, most + 1])
     return found if len(found) <= most else None
-
-
-def _pieces(query: str) -> list[str]:
-    """Beginnings of a long query: where one is rare, the others need not be looked up."""
-    last = min(len(query) - _PIECE, _PIECES * _PIECE)
-    return [query[at : at + _PIECE] for at in range(0, last, _PIECE)]
 
 
 def _match(query: str) -> str | None:

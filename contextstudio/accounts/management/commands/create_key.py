@@ -27,18 +27,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the key. Raises NotFound or Invalid."""
         project = project_named(options["project"])
+        words = [word.strip() for word in options["scopes"].split(",")]
+        for word in words:
+            if word not in list(Right):
+                known = ", ".join(Right)
+                raise Invalid(f"{word!r} is not a scope; the scopes are {known}.")
         made = services.create_key(
             services.owner_of(project),
             project,
             name=options["name"],
-            scopes=frozenset(map(_right, options["scopes"].split(","))),
+            scopes=frozenset(map(Right, words)),
         )
         self.stdout.write(made.text)
-
-
-def _right(word: str) -> Right:
-    try:
-        return Right(word.strip())
-    except ValueError as error:
-        known = ", ".join(Right)
-        raise Invalid(f"{word!r} is not a scope; the scopes are {known}.") from error
