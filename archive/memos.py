@@ -5,15 +5,11 @@ from collections.abc import Iterable, Sequence
 
 from django.db import transaction
 
+from contextstudio.accounts import selectors
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
-from contextstudio.accounts.selectors import (
-    default_project,
-    get_project,
-    visible_projects,
-)
 from operations.context.layers import Surroundings
 from operations.domain.context.policy import Memos
 from operations.messages.masking import mask_text
@@ -74,9 +70,9 @@ def retrieve_memos(
     With tags those that have any of them; with a query those that have a word of it.
     """
     session = get_session(caller, session_id) if session_id else None
-    projects: Iterable[Project] = visible_projects(caller)
+    projects: Iterable[Project] = selectors.visible_projects(caller)
     if project is not None:
-        projects = [get_project(caller, project)]
+        projects = [selectors.get_project(caller, project)]
     notes = _notes(projects)
     if tags:
         notes = tagged(notes, tags)
@@ -106,8 +102,8 @@ def _project(caller: Caller, session: Session | None, slug: str | None) -> Proje
     if session is not None:
         raise Invalid("The session is in another project.", at=["project"])
     if slug is not None:
-        return get_project(caller, slug, Right.EDIT)
-    found = default_project(caller, Right.EDIT)
+        return selectors.get_project(caller, slug, Right.EDIT)
+    found = selectors.default_project(caller, Right.EDIT)
     if found is None:
         raise Invalid("Say in which session or project.", at=["project"])
     return found

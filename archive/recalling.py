@@ -1,7 +1,6 @@
 """Recalling what a reference names: live messages, wherever the caller may read them."""
 
 import uuid
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.caller import Caller
@@ -15,29 +14,11 @@ from threads.domain.part import Part
 from threads.models import Message, Session
 from threads.store.selectors import get_session, load_messages_at, visible_sessions
 
-from .domain.excerpt import (
-    at_location,
-    content_type,
-    lines_of,
-    matching,
-    summary_of,
-    tools_of,
-    within,
-)
+from .domain import excerpt
 from .domain.reference import Reference, read_lines, read_reference, write_reference
 
 MOST_CANDIDATES = 20
 _DIGITS = 32
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallQuery:
-    """What is to be recalled, and how much of it."""
-
-    ref_id: str
-    lines: str = ""
-    search: str = ""
-    max_tokens: int = 2000
 
 
 class Recalled(NamedTuple):
@@ -57,8 +38,11 @@ class _Found(NamedTuple):
 
 def look_up(
     caller: Caller,
-    wanted: RecallQuery,
+    ref_id: str,
     *,
+    lines: str = "",
+    search: str = "",
+    max_tokens: int = 2000,
     session_id: uuid.UUID | None = None,
     project: str | None = None,
 ) -> Recalled:
@@ -68,22 +52,22 @@ def look_up(
     `candidates` where it names several things.
     """
     current = get_session(caller, session_id) if session_id else None
-    reference = read_reference(wanted.ref_id)
+    reference = read_reference(ref_id)
     if reference is None:
-        raise _not_found(wanted.ref_id)
-    found = _resolve(caller, wanted.ref_id, reference, current, project)
-    content = at_location(found.parts, reference.location)
+        raise _not_found(ref_id)
+    found = _resolve(caller, ref_id, reference, current, project)
+    content = excerpt.at_location(found.parts, reference.location)
     if content is None:
-        raise _not_found(wanted.ref_id)
-    if wanted.lines:
-        location = read_lines(wanted.lines)
+        raise _not_found(ref_id)
+    if lines:
+        location = read_lines(lines)
         if location is None:
             raise Invalid("Lines are given as 10-50, from 1.", at=["lines"])
-        content = lines_of(content, location) or ""
-    if wanted.search:
-        content = "\n".join(matching(content, wanted.search))
+        content = excerpt.lines_of(content, location) or ""
+    if search:
+        content = "\n".join(excerpt.matching(content, search))
     count = tokens.counter(found.session.encoding)
-    kept = within(content, wanted.max_tokens, count)
+    kept = excerpt.within(content, max_tokens, count)
     answer = {
         "ref_id": write_reference(
             found.session.project.slug,
@@ -91,8 +75,8 @@ def look_up(
             found.name,
             reference.location,
         ),
-        "content_type": content_type(tools_of(found.parts)),
-        "summary": summary_of(found.parts),
+        "content_type": excerpt.content_type(excerpt.tools_of(found.parts)),
+        "summary": excerpt.summary_of(found.parts),
         "content": kept,
         "file_paths": list(left_out([found.parts], "").paths),
         "truncated": kept != content,

@@ -12,7 +12,7 @@ from operations.tools import Tool
 from threads.store.selectors import get_session
 
 from . import memos
-from .recalling import RecallQuery, look_up
+from .recalling import look_up
 
 Tags = Annotated[list[TagName], Field(max_length=20)]
 
@@ -127,14 +127,14 @@ class Recall(ArchiveTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         self.refuse_stale(caller)
-        wanted = RecallQuery(
-            ref_id=self.ref_id,
+        found = look_up(
+            caller,
+            self.ref_id,
             lines=self.lines,
             search=self.search,
             max_tokens=self.max_tokens,
-        )
-        found = look_up(
-            caller, wanted, session_id=self.session_id, project=self.project
+            session_id=self.session_id,
+            project=self.project,
         )
         return found.answer
 

@@ -9,20 +9,15 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import (
-    Conflict,
-    DomainError,
-    Invalid,
-    NotFound,
-)
 from contextstudio.accounts.domain.rights import Right
 from operations.form_fields import LongTextField, TagsField
 from threads.models import Session
 from threads.store.selectors import get_session
 
 from .memos import LONGEST, MOST_ANSWERED, retrieve_memos, save_memo
-from .recalling import Recalled, RecallQuery, look_up
+from .recalling import Recalled, look_up
 
 _LONGEST_REFERENCE = 500
 _LONGEST_QUERY = 1000
@@ -70,7 +65,7 @@ def memos(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     content, tags = form.cleaned_data["content"], form.cleaned_data["tags"]
     try:
         save_memo(caller, content, tags, session_id=session.pk)
-    except Invalid as error:
+    except errors.Invalid as error:
         form.add_error("content", error.message)
         return _shown(request, caller, session, form, status=422)
     messages.success(request, "Memo saved.")
@@ -113,14 +108,20 @@ def _shown(
 
 def _recalled(
     caller: Caller, session: Session, fields: QueryDict
-) -> tuple[Recalled | None, DomainError | None]:
+) -> tuple[Recalled | None, errors.DomainError | None]:
     """What the reference names, or why it names nothing; neither where none was asked for."""
     reference = fields.get("ref", "").strip()[:_LONGEST_REFERENCE]
     if not reference:
         return None, None
     lines = fields.get("lines", "")[:30]
-    wanted = RecallQuery(ref_id=reference, lines=lines, max_tokens=_MOST_TOKENS)
     try:
-        return look_up(caller, wanted, session_id=session.pk), None
-    except (NotFound, Invalid, Conflict) as error:
+        found = look_up(
+            caller,
+            reference,
+            lines=lines,
+            max_tokens=_MOST_TOKENS,
+            session_id=session.pk,
+        )
+        return found, None
+    except (errors.NotFound, errors.Invalid, errors.Conflict) as error:
         return None, error

@@ -67,8 +67,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
-    "contextstudio.web.middleware.never_cached",
-    "contextstudio.web.middleware.counted",
+    "contextstudio.web.middleware.counted_and_not_cached",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -113,22 +112,19 @@ if ON_SQLITE:
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 
 REDIS_URL = environment.text("REDIS_URL")
+_cache = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+_layer: dict[str, object] = {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 if REDIS_URL:
-    CACHES = {
-        "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
-            "LOCATION": REDIS_URL,
-        }
+    _cache = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
     }
-    CHANNEL_LAYERS = {
-        "default": {
-            "BACKEND": "channels_redis.core.RedisChannelLayer",
-            "CONFIG": {"hosts": [REDIS_URL]},
-        }
+    _layer = {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL]},
     }
-else:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-    CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+CACHES = {"default": _cache}
+CHANNEL_LAYERS = {"default": _layer}
 
 EXECUTOR = environment.choice("CONTEXTSTUDIO_EXECUTOR", ("embedded", "celery"))
 if EXECUTOR == "celery" and not REDIS_URL:

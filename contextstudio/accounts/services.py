@@ -10,15 +10,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from .credentials import draw_key, draw_token, key_digest, token_digest
+from .domain import errors
 from .domain.caller import Caller
-from .domain.errors import (
-    Conflict,
-    DomainError,
-    Forbidden,
-    Invalid,
-    NotFound,
-    Unauthenticated,
-)
 from .domain.rights import ProjectRole, Right
 from .models import (
     ApiKey,
@@ -40,7 +33,7 @@ _TRIES_PER_ADDRESS = 50
 _ONE_MORE_TRY = timedelta(seconds=30)
 
 
-class TooManyTries(DomainError):
+class TooManyTries(errors.DomainError):
     """The caller must wait before the next try."""
 
     status = 429
@@ -84,7 +77,7 @@ def create_user(username: str, *, display_name: str = "") -> User:
                 username=username, display_name=display_name
             )
     except IntegrityError as error:
-        raise Conflict(
+        raise errors.Conflict(
             f"There is a user {username} already.", at=["username"]
         ) from error
     _audit("system", "user.create", user.pk)
@@ -95,14 +88,16 @@ def create_user(username: str, *, display_name: str = "") -> User:
 def create_project(caller: Caller, *, slug: str, name: str) -> Project:
     """A project of which the caller, a person, is the owner. Raises Invalid or Conflict."""
     if caller.user_id is None:
-        raise Forbidden("Only a person can make a project.")
+        raise errors.Forbidden("Only a person can make a project.")
     if not slug_re.fullmatch(slug):
-        raise Invalid("A slug has letters, digits, - and _ alone.", at=["slug"])
+        raise errors.Invalid("A slug has letters, digits, - and _ alone.", at=["slug"])
     try:
         with transaction.atomic():
             project = Project.objects.create(slug=slug, name=name)
     except IntegrityError as error:
-        raise Conflict(f"There is a project {slug} already.", at=["slug"]) from error
+        raise errors.Conflict(
+            f"There is a project {slug} already.", at=["slug"]
+        ) from error
     Membership.objects.create(
         project=project, user_id=caller.user_id, role=ProjectRole.OWNER
     )
@@ -128,7 +123,9 @@ def set_member(
             project=project, user=user, defaults={"role": role.value}
         )
     if not project.memberships.filter(role=ProjectRole.OWNER).exists():
-        raise Conflict("A project needs an owner.", at=["role"], code="last_owner")
+        raise errors.Conflict(
+            "A project needs an owner.", at=["role"], code="last_owner"
+        )
     _audit(caller.actor, f"member.{role or 'remove'}", user.pk, project=project)
 
 
@@ -142,9 +139,9 @@ def create_key(
     member, Invalid without a scope.
     """
     if not project.memberships.filter(user=maker).exists():
-        raise NotFound("There is no such project.", at=["project"])
+        raise errors.NotFound("There is no such project.", at=["project"])
     if not scopes:
-        raise Invalid("A key needs a scope.", at=["scopes"])
+        raise errors.Invalid("A key needs a scope.", at=["scopes"])
     text, prefix = draw_key()
     key = ApiKey.objects.create(
         project=project,
@@ -166,7 +163,7 @@ def revoke_key(caller: Caller, key_id: int) -> None:
             ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
             _audit(caller.actor, "key.revoke", key.pk, project=key.project)
             return
-    raise NotFound("There is no such key.", at=["key_id"])
+    raise errors.NotFound("There is no such key.", at=["key_id"])
 
 
 def note_use(key: ApiKey) -> None:
@@ -195,7 +192,7 @@ def redeem_sign_in_link(token: str) -> User:
     link = unused.select_related("user").filter(user__is_active=True).first()
     # The filter is part of the update, so only one of two simultaneous requests changes the row.
     if link is None or not unused.update(used_at=timezone.now()):
-        raise Unauthenticated(
+        raise errors.Unauthenticated(
             "This sign-in link was used or has expired.", code="link_spent"
         )
     _audit(f"user:{link.user_id}", "sign-in.link", link.pk)
@@ -219,7 +216,7 @@ def sign_in(
             raise TooManyTries("Too many tries; wait a minute, then try again.")
     user = authenticate(request, username=username, password=password)
     if not isinstance(user, User):
-        raise Unauthenticated(
+        raise errors.Unauthenticated(
             "The name or the password is wrong.", code="wrong_password"
         )
     _audit(f"user:{user.pk}", "sign-in.password", user.pk)
@@ -251,7 +248,7 @@ def owner_of(project: Project) -> User:
     owners = project.memberships.filter(role=ProjectRole.OWNER).select_related("user")
     membership = owners.order_by("pk").first()
     if membership is None:
-        raise NotFound("This project has no owner.", at=["project"])
+        raise errors.NotFound("This project has no owner.", at=["project"])
     return membership.user
 
 

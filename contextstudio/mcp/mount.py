@@ -15,12 +15,8 @@ from channels.db import database_sync_to_async
 from django.http import HttpResponse
 
 from contextstudio.accounts.authentication import caller_by_key
+from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import (
-    DomainError,
-    MethodNotAllowed,
-    Unauthenticated,
-)
 from contextstudio.accounts.responses import problem_response
 from contextstudio.web.guard import Application, Receive, Scope, Send
 
@@ -40,13 +36,15 @@ def with_mcp(application: Application) -> Application:
             header = dict(scope["headers"]).get(b"authorization")
             try:
                 if header is None:  # cookies don't count here
-                    raise Unauthenticated("Send a key as a bearer token.")
+                    raise errors.Unauthenticated("Send a key as a bearer token.")
                 find = database_sync_to_async(caller_by_key)
                 caller: Caller = await find(header.decode("latin-1"))
                 # There are no sessions to listen to or to end.
                 if scope["method"] != "POST":
-                    raise MethodNotAllowed("Requests of this protocol are POSTs.")
-            except DomainError as error:
+                    raise errors.MethodNotAllowed(
+                        "Requests of this protocol are POSTs."
+                    )
+            except errors.DomainError as error:
                 await _send(problem_response(error), send)
                 return
             # In a thread: the import takes a second, in which the event loop must go on.

@@ -8,17 +8,10 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from django.conf import settings
+from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.types import (
-    CallToolRequestParams,
-    CallToolResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    TextContent,
-    Tool,
-)
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, problem
@@ -57,24 +50,28 @@ async def serve(caller: Caller, scope: Scope, receive: Receive, send: Send) -> N
 
 
 async def _list_tools(
-    context: ServerRequestContext[Any], params: PaginatedRequestParams | None
-) -> ListToolsResult:
+    context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+) -> types.ListToolsResult:
     listed = await sync_to_async(function_schemas)(TOOLS.values(), "mcp")
-    return ListToolsResult(tools=[Tool.model_validate(tool) for tool in listed])
+    return types.ListToolsResult(
+        tools=[types.Tool.model_validate(tool) for tool in listed]
+    )
 
 
 async def _call_tool(
-    context: ServerRequestContext[Any], params: CallToolRequestParams
-) -> CallToolResult:
+    context: ServerRequestContext[Any], params: types.CallToolRequestParams
+) -> types.CallToolResult:
     caller: Caller = context.request.scope[_CALLER]  # type: ignore[union-attr]  # over HTTP
     arguments = params.arguments or {}
-    result: CallToolResult = await database_sync_to_async(_answer)(
+    result: types.CallToolResult = await database_sync_to_async(_answer)(
         caller, params.name, arguments
     )
     return result
 
 
-def _answer(caller: Caller, name: str, arguments: dict[str, Any]) -> CallToolResult:
+def _answer(
+    caller: Caller, name: str, arguments: dict[str, Any]
+) -> types.CallToolResult:
     """What a tool answers; a refusal is the problem object that every door gives."""
     try:
         return _result(call_once(caller, read_call(name, arguments)))
@@ -83,15 +80,15 @@ def _answer(caller: Caller, name: str, arguments: dict[str, Any]) -> CallToolRes
         return _result(RecordedResponse(error.status, refusal, PROBLEM))
 
 
-def _result(answer: RecordedResponse) -> CallToolResult:
+def _result(answer: RecordedResponse) -> types.CallToolResult:
     """An answer as text for models and as an object for programs."""
     body = answer.body
     value = json.loads(body)
     if _LONE_SURROGATE.search(body):  # what the protocol's UTF-8 has no room for
         whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
         body, value = whole, json.loads(whole)
-    return CallToolResult(
-        content=[TextContent(type="text", text=body.decode())],
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=body.decode())],
         structured_content=value if isinstance(value, dict) else {"result": value},
         is_error=answer.status >= 400,
     )

@@ -6,12 +6,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 
-from contextstudio.accounts.domain.errors import (
-    DomainError,
-    MethodNotAllowed,
-    NotFound,
-    Unauthenticated,
-)
+from contextstudio.accounts.domain import errors
 from contextstudio.accounts.responses import problem_response
 
 from . import health
@@ -19,24 +14,15 @@ from . import health
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
 
-def never_cached(get_response: Handler) -> Handler:
+def counted_and_not_cached(get_response: Handler) -> Handler:
     """Keep pages out of every cache, shared or the browser's, unless a view says otherwise."""
-
-    def handle(request: HttpRequest) -> HttpResponseBase:
-        response = get_response(request)
-        response.headers.setdefault("Cache-Control", "private, no-store")
-        return response
-
-    return handle
-
-
-def counted(get_response: Handler) -> Handler:
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         health.answers.add()
         if response.status_code >= 500:
             health.faults.add()
+        response.headers.setdefault("Cache-Control", "private, no-store")
         return response
 
     return handle
@@ -54,7 +40,7 @@ class RefusalMiddleware:
         if response.status_code == 405 and request.path.startswith("/api/"):
             allowed = response.headers["Allow"]
             sentence = f"{request.method} is not allowed here; {allowed} is."
-            answer = problem_response(MethodNotAllowed(sentence))
+            answer = problem_response(errors.MethodNotAllowed(sentence))
             answer["Allow"] = allowed
             return answer
         return response
@@ -63,9 +49,9 @@ class RefusalMiddleware:
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
         """Answer a refusal; leave everything else, which is a bug, to Django."""
-        if not isinstance(exception, DomainError):
+        if not isinstance(exception, errors.DomainError):
             return None
-        if not isinstance(exception, Unauthenticated):
+        if not isinstance(exception, errors.Unauthenticated):
             return refusal(request, exception.status, exception.message)
         # The sign-in page comes back to where one was.
         if request.headers.get("HX-Request"):
@@ -101,5 +87,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The answer where no page is; under the API's addresses a problem document."""
     if request.path.startswith("/api/"):
-        return problem_response(NotFound("There is no such address.", at=["path"]))
+        return problem_response(
+            errors.NotFound("There is no such address.", at=["path"])
+        )
     return refusal(request, 404, "There is no such page.")

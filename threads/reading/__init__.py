@@ -24,15 +24,8 @@ from threads.domain.batch import Batch
 from threads.domain.message import Message
 from threads.domain.transcript import Compaction, Event, Transcript, Warning
 
-from .protocol import (
-    BatchInBuffer,
-    EndOfTranscript,
-    ReaderFault,
-    ReadRefusal,
-    ReadRequest,
-    SharedBuffers,
-    allocate,
-)
+from . import protocol
+from .protocol import ReaderFault
 
 LARGE = 2_000_000
 """Bytes from which a file is worth a process of its own, which takes 0.2 s to start."""
@@ -55,7 +48,7 @@ class RemoteItems:
     def __init__(
         self,
         reader: "_ReaderProcess",
-        request: ReadRequest,
+        request: protocol.ReadRequest,
         number: int,
         warnings: list[Warning],
     ) -> None:
@@ -73,9 +66,9 @@ class RemoteItems:
         """The items as `threads.domain.batch.batches` groups them, made ahead of their use."""
         self._reader.send(self._number)
         while not isinstance(
-            answer := _checked(self._reader.receive()), EndOfTranscript
+            answer := _checked(self._reader.receive()), protocol.EndOfTranscript
         ):
-            if isinstance(answer, BatchInBuffer):
+            if isinstance(answer, protocol.BatchInBuffer):
                 batch: Batch = self._reader.buffers.load(answer)
                 self._reader.send(answer.buffer)  # which is free from now on
                 yield batch
@@ -101,7 +94,7 @@ def open_transcripts(path: Path, format_: str, name: str) -> Iterator[list[Trans
     Raises what `formats.read` raises, and ReaderFault where the process failed. If the file is
     not read to its end, the process is stopped, for it would go on sending batches.
     """
-    request = ReadRequest(path, format_, name)
+    request = protocol.ReadRequest(path, format_, name)
     reader, answer = _send(request)
     try:
         found: list[Transcript] = _checked(answer)
@@ -127,8 +120,8 @@ class _ReaderProcess:
 
     def __init__(self) -> None:
         self.connection, theirs = Pipe()
-        shared = allocate()
-        self.buffers = SharedBuffers(shared)
+        shared = protocol.allocate()
+        self.buffers = protocol.SharedBuffers(shared)
         with theirs, closing(os.fdopen(shared)):
             descriptors = theirs.fileno(), shared
             self._process = subprocess.Popen(  # noqa: S603  # this Python, a module of ours
@@ -142,7 +135,7 @@ class _ReaderProcess:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
-    def send(self, message: ReadRequest | int | None) -> None:
+    def send(self, message: protocol.ReadRequest | int | None) -> None:
         """Send a message of the protocol. Raises ReaderFault where the process has ended."""
         try:
             self.connection.send(message)
@@ -169,7 +162,7 @@ _lock = threading.Lock()
 os.register_at_fork(after_in_child=_idle.clear)  # they belong to the parent
 
 
-def _send(request: ReadRequest) -> tuple[_ReaderProcess, Any]:
+def _send(request: protocol.ReadRequest) -> tuple[_ReaderProcess, Any]:
     """A process that has the request, and its first answer."""
     with _lock:
         reader = _idle.pop() if _idle else None
@@ -198,7 +191,7 @@ def _keep(reader: _ReaderProcess) -> None:
 
 def _checked(answer: Any) -> Any:
     """An answer. Raises Invalid where it is a refusal, ReaderFault where reading failed."""
-    if isinstance(answer, ReadRefusal):
+    if isinstance(answer, protocol.ReadRefusal):
         raise Invalid(answer.message, at=answer.at, code=answer.code)
     if isinstance(answer, ReaderFault):
         raise answer

@@ -16,15 +16,7 @@ from threads.domain import formats
 from threads.domain.batch import batches
 from threads.domain.transcript import Transcript
 
-from .protocol import (
-    COUNT,
-    BatchTooLarge,
-    EndOfTranscript,
-    ReaderFault,
-    ReadRefusal,
-    ReadRequest,
-    SharedBuffers,
-)
+from . import protocol
 
 PATIENCE = 60.0
 """Seconds without a request after which the process ends."""
@@ -32,7 +24,7 @@ PATIENCE = 60.0
 
 def main(connected: int, shared: int) -> None:
     connection: Connection[Any, Any] = Connection(connected)
-    buffers = SharedBuffers(shared)
+    buffers = protocol.SharedBuffers(shared)
     try:
         while connection.poll(PATIENCE):
             _answer(connection, buffers, connection.recv())
@@ -41,7 +33,9 @@ def main(connected: int, shared: int) -> None:
 
 
 def _answer(
-    connection: "Connection[Any, Any]", buffers: SharedBuffers, request: ReadRequest
+    connection: "Connection[Any, Any]",
+    buffers: protocol.SharedBuffers,
+    request: protocol.ReadRequest,
 ) -> None:
     try:
         with request.path.open("rb") as file:
@@ -50,28 +44,32 @@ def _answer(
             while (number := connection.recv()) is not None:
                 _send_batches(connection, buffers, transcripts[number])
     except DomainError as refusal:
-        connection.send(ReadRefusal(refusal.message, refusal.at, refusal.code))
+        connection.send(protocol.ReadRefusal(refusal.message, refusal.at, refusal.code))
     except (EOFError, OSError):
         raise
     except Exception as fault:  # noqa: BLE001  # whatever it is, the other side must hear of it
-        connection.send(ReaderFault(type(fault).__name__, traceback.format_exc()))
+        connection.send(
+            protocol.ReaderFault(type(fault).__name__, traceback.format_exc())
+        )
 
 
 def _send_batches(
-    connection: "Connection[Any, Any]", buffers: SharedBuffers, transcript: Transcript
+    connection: "Connection[Any, Any]",
+    buffers: protocol.SharedBuffers,
+    transcript: Transcript,
 ) -> None:
     """Send the batches of a transcript, each as soon as a buffer is free for it."""
-    free = list(range(COUNT))
+    free = list(range(protocol.COUNT))
     for batch in batches(transcript.items, growing=True):
         buffer = free.pop() if free else connection.recv()
         try:
             connection.send(buffers.write(buffer, batch))
-        except BatchTooLarge:
+        except protocol.BatchTooLarge:
             free.append(buffer)
             connection.send(batch)
-    connection.send(EndOfTranscript(transcript.warnings))
+    connection.send(protocol.EndOfTranscript(transcript.warnings))
     # The next transcript begins with all buffers free, so wait for those still being loaded.
-    for _ in range(COUNT - len(free)):
+    for _ in range(protocol.COUNT - len(free)):
         connection.recv()
 
 

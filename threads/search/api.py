@@ -26,24 +26,21 @@ class SearchExcerpt(BaseModel):
     end: int
 
 
-class SearchMatch(BaseModel):
-    """A message that holds what was searched."""
-
-    session_id: uuid.UUID
-    project: str
-    title: str
-    key: str
-    index: int
-    role: str
-    excerpt: SearchExcerpt
-
-
 class FoundTitle(BaseModel):
     """A session whose title holds what was searched."""
 
     session_id: uuid.UUID
     project: str
     title: str
+
+
+class SearchMatch(FoundTitle):
+    """A message that holds what was searched."""
+
+    key: str
+    index: int
+    role: str
+    excerpt: SearchExcerpt
 
 
 class SearchPage(BaseModel):

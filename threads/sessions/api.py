@@ -15,24 +15,18 @@ from threads.rendering.message import SHOWN_TYPES
 from threads.store import blobs
 from threads.store.selectors import get_blob, get_session, list_sessions, load_messages
 
-from . import services
+from . import schemas, services
 from .presentation import originals_json, present_session
-from .schemas import (
-    MessageList,
-    MessagesIn,
-    NewSessionIn,
-    SessionOut,
-    SessionPage,
-    SessionPatch,
-)
 
 router = Router(tags=["sessions"])
 
 
 @router.post(
-    "/sessions", response={201: SessionOut}, operation_id="threads_api_create_session"
+    "/sessions",
+    response={201: schemas.SessionOut},
+    operation_id="threads_api_create_session",
 )
-def create_session(request: HttpRequest, body: NewSessionIn) -> Status[Any]:
+def create_session(request: HttpRequest, body: schemas.NewSessionIn) -> Status[Any]:
     """Make a session, with its first messages where there are some."""
     caller = caller_of(request)
     given = body.model_dump(exclude={"project", "messages"})
@@ -41,7 +35,9 @@ def create_session(request: HttpRequest, body: NewSessionIn) -> Status[Any]:
     return Status(201, present_session(services.create_session(caller, project, new)))
 
 
-@router.get("/sessions", response=SessionPage, operation_id="threads_api_sessions")
+@router.get(
+    "/sessions", response=schemas.SessionPage, operation_id="threads_api_sessions"
+)
 def sessions(
     request: HttpRequest,
     project: str | None = None,
@@ -60,7 +56,7 @@ def sessions(
 
 @router.get(
     "/sessions/{uuid:session_id}",
-    response=SessionOut,
+    response=schemas.SessionOut,
     operation_id="threads_api_session",
 )
 def session(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
@@ -70,11 +66,11 @@ def session(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
 
 @router.patch(
     "/sessions/{uuid:session_id}",
-    response=SessionOut,
+    response=schemas.SessionOut,
     operation_id="threads_api_update_session",
 )
 def update_session(
-    request: HttpRequest, session_id: uuid.UUID, body: SessionPatch
+    request: HttpRequest, session_id: uuid.UUID, body: schemas.SessionPatch
 ) -> dict[str, Any]:
     """Change a session's title, objective or model."""
     changes = body.model_dump(exclude_unset=True)
@@ -97,7 +93,7 @@ def delete_session(
 
 @router.get(
     "/sessions/{uuid:session_id}/messages",
-    response=MessageList,
+    response=schemas.MessageList,
     operation_id="threads_api_messages",
 )
 def messages(
@@ -117,11 +113,11 @@ def messages(
 
 @router.post(
     "/sessions/{uuid:session_id}/messages",
-    response={201: SessionOut},
+    response={201: schemas.SessionOut},
     operation_id="threads_api_append_messages",
 )
 def append_messages(
-    request: HttpRequest, session_id: uuid.UUID, body: MessagesIn
+    request: HttpRequest, session_id: uuid.UUID, body: schemas.MessagesIn
 ) -> Status[Any]:
     """Append messages at the end of a session."""
     session = services.append_messages(

@@ -37,7 +37,7 @@ def store(data: bytes) -> str:
     """Keep these bytes; the answer is their SHA-256 in hex."""
     sha256 = hashlib.sha256(data).hexdigest()
     if not path_of(sha256).exists():
-        _write([data])
+        store_pieces([data])
     return sha256
 
 
@@ -71,7 +71,7 @@ def _store_new(pieces: Callable[[], Iterable[bytes]]) -> tuple[str, int]:
         digest.update(piece)
         size += len(piece)
     sha256 = digest.hexdigest()
-    return (sha256, size) if path_of(sha256).exists() else _write(pieces())
+    return (sha256, size) if path_of(sha256).exists() else store_pieces(pieces())
 
 
 def store_pieces(pieces: Iterable[bytes]) -> tuple[str, int]:
@@ -79,7 +79,22 @@ def store_pieces(pieces: Iterable[bytes]) -> tuple[str, int]:
 
     What the pieces raise passes through, and nothing is kept.
     """
-    return _write(pieces)
+    folder = Path(settings.BLOB_DIR)
+    folder.mkdir(parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+        try:
+            for piece in pieces:
+                digest.update(piece)
+                size += file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            Path(file.name).unlink()
+            raise
+    sha256 = digest.hexdigest()
+    adopt(Path(file.name), sha256)
+    return sha256, size
 
 
 def read(sha256: str) -> bytes:
@@ -107,25 +122,6 @@ def adopt(path: Path, sha256: str) -> None:
 def discard(sha256: str) -> None:
     """Forget the bytes with this hash; the caller knows that nothing names them any more."""
     path_of(sha256).unlink(missing_ok=True)
-
-
-def _write(pieces: Iterable[bytes]) -> tuple[str, int]:
-    folder = Path(settings.BLOB_DIR)
-    folder.mkdir(parents=True, exist_ok=True)
-    digest, size = hashlib.sha256(), 0
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-        try:
-            for piece in pieces:
-                digest.update(piece)
-                size += file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        except BaseException:
-            Path(file.name).unlink()
-            raise
-    sha256 = digest.hexdigest()
-    adopt(Path(file.name), sha256)
-    return sha256, size
 
 
 class ReceivedFile(UploadedFile):  # type: ignore[type-arg]  # holds no stream

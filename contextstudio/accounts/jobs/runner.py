@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import cached_property
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -48,7 +49,6 @@ class JobContext:
         self.job = job
         self.effects: list[Callable[[], object]] = []
         self._stopping = stopping
-        self._caller: Caller | None = None
         self._reported = float("-inf")
 
     @property
@@ -63,12 +63,10 @@ class JobContext:
             raise LookupError("This job has no project.")
         return self.job.project
 
-    @property
+    @cached_property
     def caller(self) -> Caller:
         """Who asked for the work, with the rights that they have now."""
-        if self._caller is None:
-            self._caller = caller_of_actor(self.job.actor)
-        return self._caller
+        return caller_of_actor(self.job.actor)
 
     def progress(self, done: int, *, total: int | None = None, unit: str = "") -> None:
         """Say how far the work is; ends the run where it is not wanted any more.

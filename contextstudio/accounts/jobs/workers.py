@@ -52,8 +52,9 @@ class Workers:
     def _work(self, cleans: bool) -> None:
         try:
             while not self._stopping.is_set():
-                if cleans:
-                    self._clean_now_and_then()
+                if cleans and timezone.now() - self._cleaned >= _BETWEEN_CLEANINGS:
+                    self._cleaned = timezone.now()
+                    self._clean()
                 if not self._take_one():
                     work_waits.wait(_SECONDS_BETWEEN_SWEEPS)
                     work_waits.clear()
@@ -71,11 +72,7 @@ class Workers:
             connection.close()
             return False
 
-    def _clean_now_and_then(self) -> None:
-        now = timezone.now()
-        if now - self._cleaned < _BETWEEN_CLEANINGS:
-            return
-        self._cleaned = now
+    def _clean(self) -> None:
         try:
             housekeeping.clean()
         except DatabaseError:
