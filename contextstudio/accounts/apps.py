@@ -10,4 +10,4 @@ class AccountsConfig(AppConfig):
         # Models can be imported only now.
         from .jobs import canary, register
 
-        register(canary.KIND, canary.run_canary)
+        register(canary.KIND, lambda context: {})

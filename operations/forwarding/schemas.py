@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from contextstudio.accounts.shape import RequestBody
 from operations.context.schemas import IssueOut, StepOut
 from operations.edits.arguments import TagName
-from threads.sessions.schemas import MessageData
+from threads.sessions.presentation import MessageData
 
 
 class ApplyIn(RequestBody):

@@ -87,7 +87,14 @@ def card(name: str, arguments: Any) -> Card:
     made = make(given) if make else None
     if made is None:
         bodies = (partial(json_tree.render, arguments),) if arguments else ()
-        return Card(_preview(arguments), bodies=bodies)
+        # The first that is a short string or a number stands on the line of a plain card.
+        for value in arguments.values():
+            if (isinstance(value, str) and value.strip()) or type(value) in (
+                int,
+                float,
+            ):
+                return Card(str(value), bodies=bodies)
+        return Card(bodies=bodies)
     rest = given.rest()
     return (
         replace(made, bodies=(*made.bodies, partial(_others, rest))) if rest else made
@@ -112,16 +119,6 @@ def _others(rest: dict[str, Any]) -> str:
         for name, word in words.items()
     )
     return f'<p class="arguments">{shown}</p>'
-
-
-def _preview(arguments: dict[str, Any]) -> str:
-    """The first argument that is a short string or a number, for the line of a plain card."""
-    for value in arguments.values():
-        if isinstance(value, str) and value.strip():
-            return value
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return str(value)
-    return ""
 
 
 def family(name: str) -> str | None:

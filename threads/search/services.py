@@ -105,7 +105,13 @@ def search(
     wanted, count = fold(query), clamp(limit)
     at = None if cursor is None else _position(cursor)
     matches, last = _look(sessions, wanted, at, count)
-    titles = _titles(sessions, wanted) if at is None and session_id is None else []
+    titles: list[Session] = []
+    if at is None and session_id is None:
+        ordered = sessions.order_by("-updated_at", "-id").values_list("pk", "title")
+        found = (key for key, title in ordered.iterator() if finds(wanted, title))
+        keys = list(islice(found, MOST_TITLES))
+        named = sessions.select_related("project").in_bulk(keys)
+        titles = [named[key] for key in keys]
     # Those of one session together, in the order of its messages.
     order = list(dict.fromkeys(match.session.pk for match in matches))
     matches.sort(key=lambda one: (order.index(one.session.pk), one.original.row.index))
@@ -203,15 +209,6 @@ def _bodies_at(places: Iterable[tuple[uuid.UUID, int]]) -> set[int]:
             rows = Message.objects.filter(session=session_id, index__in=chunk)
             found.update(rows.values_list("body_id", flat=True))
     return found
-
-
-def _titles(sessions: QuerySet[Session], wanted: str) -> list[Session]:
-    """The sessions with the newest change whose title holds the query."""
-    ordered = sessions.order_by("-updated_at", "-id").values_list("pk", "title")
-    found = (key for key, title in ordered.iterator() if finds(wanted, title))
-    keys = list(islice(found, MOST_TITLES))
-    named = sessions.select_related("project").in_bulk(keys)
-    return [named[key] for key in keys]
 
 
 def _position(cursor: str) -> _Place:

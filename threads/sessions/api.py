@@ -15,28 +15,31 @@ from threads.rendering.message import SHOWN_TYPES
 from threads.store import blobs
 from threads.store.selectors import get_blob, get_session, list_sessions, load_messages
 
-from . import schemas, services
-from .presentation import originals_json, present_session
+from . import presentation, services
 
 router = Router(tags=["sessions"])
 
 
 @router.post(
     "/sessions",
-    response={201: schemas.SessionOut},
+    response={201: presentation.SessionOut},
     operation_id="threads_api_create_session",
 )
-def create_session(request: HttpRequest, body: schemas.NewSessionIn) -> Status[Any]:
+def create_session(
+    request: HttpRequest, body: presentation.NewSessionIn
+) -> Status[Any]:
     """Make a session, with its first messages where there are some."""
     caller = caller_of(request)
     given = body.model_dump(exclude={"project", "messages"})
     new = services.NewSession(**given, messages=read_messages(body.messages))
     project = project_to_edit(caller, body.project)
-    return Status(201, present_session(services.create_session(caller, project, new)))
+    return Status(
+        201, presentation.present_session(services.create_session(caller, project, new))
+    )
 
 
 @router.get(
-    "/sessions", response=schemas.SessionPage, operation_id="threads_api_sessions"
+    "/sessions", response=presentation.SessionPage, operation_id="threads_api_sessions"
 )
 def sessions(
     request: HttpRequest,
@@ -50,32 +53,32 @@ def sessions(
     if project is not None:
         get_project(caller, project)
     found = list_sessions(caller, project=project, cursor=cursor, limit=limit, query=q)
-    items = [present_session(session) for session in found.items]
+    items = [presentation.present_session(session) for session in found.items]
     return {"items": items, "next_cursor": found.next_cursor}
 
 
 @router.get(
     "/sessions/{uuid:session_id}",
-    response=schemas.SessionOut,
+    response=presentation.SessionOut,
     operation_id="threads_api_session",
 )
 def session(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """A session without its messages."""
-    return present_session(get_session(caller_of(request), session_id))
+    return presentation.present_session(get_session(caller_of(request), session_id))
 
 
 @router.patch(
     "/sessions/{uuid:session_id}",
-    response=schemas.SessionOut,
+    response=presentation.SessionOut,
     operation_id="threads_api_update_session",
 )
 def update_session(
-    request: HttpRequest, session_id: uuid.UUID, body: schemas.SessionPatch
+    request: HttpRequest, session_id: uuid.UUID, body: presentation.SessionPatch
 ) -> dict[str, Any]:
     """Change a session's title, objective or model."""
     changes = body.model_dump(exclude_unset=True)
     session = services.update_session(caller_of(request), session_id, **changes)
-    return present_session(session)
+    return presentation.present_session(session)
 
 
 @router.delete(
@@ -93,7 +96,7 @@ def delete_session(
 
 @router.get(
     "/sessions/{uuid:session_id}/messages",
-    response=schemas.MessageList,
+    response=presentation.MessageList,
     operation_id="threads_api_messages",
 )
 def messages(
@@ -108,16 +111,16 @@ def messages(
     start = max(start, 0)
     most = start + clamp(None if end is None else end - start)
     rows = load_messages(found, start, most if end is None else min(end, most))
-    return json_answer(originals_json(rows, inline=inline))
+    return json_answer(presentation.originals_json(rows, inline=inline))
 
 
 @router.post(
     "/sessions/{uuid:session_id}/messages",
-    response={201: schemas.SessionOut},
+    response={201: presentation.SessionOut},
     operation_id="threads_api_append_messages",
 )
 def append_messages(
-    request: HttpRequest, session_id: uuid.UUID, body: schemas.MessagesIn
+    request: HttpRequest, session_id: uuid.UUID, body: presentation.MessagesIn
 ) -> Status[Any]:
     """Append messages at the end of a session."""
     session = services.append_messages(
@@ -126,7 +129,7 @@ def append_messages(
         read_messages(body.messages),
         expected_count=body.expected_count,
     )
-    return Status(201, present_session(session))
+    return Status(201, presentation.present_session(session))
 
 
 @router.get("/blobs/{sha256}", response={200: None}, operation_id="threads_api_blob")

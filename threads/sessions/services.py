@@ -46,10 +46,10 @@ def create_session(caller: Caller, project: Project, new: NewSession) -> Session
     """Make a session in a project. Raises Conflict where its `external_id` is taken."""
     require(caller, Right.EDIT, project.pk)
     session = open_session(caller, project, new)
-    opening = (
-        [Message(role=Role.SYSTEM, parts=(Text(new.system),))] if new.system else []
-    )
-    record_messages(session, [*opening, *new.messages])
+    messages = list(new.messages)
+    if new.system:
+        messages.insert(0, Message(role=Role.SYSTEM, parts=(Text(new.system),)))
+    record_messages(session, messages)
     return session
 
 
@@ -62,11 +62,14 @@ def open_session(
 ) -> Session:
     """The row of a new session, still without messages."""
     parent = new.parent
+    asked = (one.text for one in new.messages if one.role == Role.USER)
+    question = next((text for text in asked if text.strip()), "")
+    title = clean_title(new.title) or clean_title(question)[:120] or UNTITLED
     try:
         with transaction.atomic():
             return Session.objects.create(
                 project=project,
-                title=clean_title(new.title) or _first_words(new.messages) or UNTITLED,
+                title=title,
                 external_id=new.external_id,
                 format=new.format,
                 parsing_strategy=new.parsing_strategy,
@@ -170,10 +173,3 @@ def clean_title(title: str) -> str:
 def _one_line(text: str) -> str:
     text = text.replace("\x00", "").encode("utf-8", "replace").decode()
     return " ".join(text.split())
-
-
-def _first_words(messages: Sequence[Message]) -> str:
-    for message in messages:
-        if message.role == Role.USER and message.text.strip():
-            return clean_title(message.text)[:120]
-    return ""

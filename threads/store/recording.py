@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterable
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from threads import tokens
 from threads.domain.batch import Attachment, Batch, batches, clean
@@ -52,7 +51,7 @@ def record_messages(
         if progress is not None:
             progress(recorded)
     if not recorded:
-        _save_counters(session)
+        rows.update_counters(session)
     return recorded
 
 
@@ -78,8 +77,32 @@ def record_batch(
             last = Message.objects.filter(session=session).order_by("-index")
             group = last.values_list("group_id", flat=True).first() or 0
         if batch.digests:
-            group = _record_batch(session, batch, source, group)
-        _save_counters(session)
+            bodies = _bodies(session, batch)
+            ids, counts = zip(*map(bodies.__getitem__, batch.digests), strict=True)
+            groups = list(group_ids(batch.starts, last=group))
+            index, end = session.message_count, session.message_count + len(ids)
+            given = batch.columns
+            columns: list[rows.Column] = [
+                range(index, end),
+                _draw_uuids(len(ids)),
+                ids,
+                counts,
+                groups,
+                given.roles,
+                given.statuses,
+                given.weights,
+                given.usages,
+                given.names,
+                given.models,
+                given.source_ids,
+                rows.moments(given.created, len(ids)),
+                given.records,
+            ]
+            _insert(session, source, columns)
+            session.message_count = end
+            session.original_tokens += sum(counts)
+            group = groups[-1]
+        rows.update_counters(session)
     return group
 
 
@@ -120,37 +143,6 @@ def _stored(project_id: int, files: dict[str, Attachment]) -> list[Blob]:
 def _save_blobs(found: list[Blob]) -> None:
     if found:
         Blob.objects.bulk_create(found, ignore_conflicts=True, batch_size=200)
-
-
-def _record_batch(
-    session: Session, batch: Batch, source: Source | None, group: int
-) -> int:
-    """Write a batch; the answer is the group of its last message."""
-    bodies = _bodies(session, batch)
-    ids, counts = zip(*map(bodies.__getitem__, batch.digests), strict=True)
-    groups = list(group_ids(batch.starts, last=group))
-    index, end = session.message_count, session.message_count + len(ids)
-    given = batch.columns
-    columns: list[rows.Column] = [
-        range(index, end),
-        _draw_uuids(len(ids)),
-        ids,
-        counts,
-        groups,
-        given.roles,
-        given.statuses,
-        given.weights,
-        given.usages,
-        given.names,
-        given.models,
-        given.source_ids,
-        rows.moments(given.created, len(ids)),
-        given.records,
-    ]
-    _insert(session, source, columns)
-    session.message_count = end
-    session.original_tokens += sum(counts)
-    return groups[-1]
 
 
 def _insert(
@@ -231,11 +223,6 @@ def _count_again(
         counted[digest] = body.id, sum(count)
     Body.objects.bulk_update(changed, ["token_counts"], batch_size=200)
     return counted
-
-
-def _save_counters(session: Session) -> None:
-    session.updated_at = timezone.now()
-    rows.update_counters(session)
 
 
 def _draw_uuids(count: int) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import orjson
 from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.utils import timezone
 
 from threads.domain.batch import Events, times
 from threads.models import Session
@@ -170,7 +171,8 @@ def find_bodies(project_id: int, digests: Iterable[bytes]) -> dict[bytes, Stored
 
 
 def update_counters(session: Session) -> None:
-    """Save how many messages a session has, their tokens and when it was changed."""
+    """Save how many messages a session has, their tokens and that it has changed now."""
+    session.updated_at = timezone.now()
     counters = session.message_count, session.original_tokens
     [updated_at] = moments(times([session.updated_at]), 1)
     with connection.cursor() as cursor:

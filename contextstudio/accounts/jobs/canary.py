@@ -2,7 +2,6 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -10,16 +9,11 @@ from django.utils import timezone
 from contextstudio.accounts.models import Job
 
 from . import queue
-from .runner import JobContext
 
 KIND = "canary"
 
 _ID = uuid.UUID(int=0)
 _BETWEEN_RUNS = timedelta(seconds=15)
-
-
-def run_canary(context: JobContext) -> dict[str, Any]:
-    return {}
 
 
 @transaction.atomic

@@ -113,7 +113,17 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
         if connection.features.has_select_for_update_skip_locked:
             due = due.select_for_update(skip_locked=True)
         job = due.first()
-        if job is None or _ended_instead(job):
+        if job is None:
+            return None
+        if job.status == Job.Status.RUNNING and job.cancel_requested:
+            cancelled(job)
+            return None
+        if job.attempts >= MOST_ATTEMPTS:
+            Job.objects.filter(pk=job.pk).update(
+                status=Job.Status.FAILED,
+                finished_at=timezone.now(),
+                error=f"This job was started {job.attempts} times and never came to an end.",
+            )
             return None
         owner = uuid.uuid4().hex
         # A compare-and-set, because SQLite has no SKIP LOCKED: of two workers one changes the row.
@@ -214,18 +224,3 @@ def _end(job: Job, status: Job.Status, **facts: Any) -> None:
         lease_until=None,
         **facts,
     )
-
-
-def _ended_instead(job: Job) -> bool:
-    """End a job that must not be started once more."""
-    if job.status == Job.Status.RUNNING and job.cancel_requested:
-        cancelled(job)
-        return True
-    if job.attempts >= MOST_ATTEMPTS:
-        Job.objects.filter(pk=job.pk).update(
-            status=Job.Status.FAILED,
-            finished_at=timezone.now(),
-            error=f"This job was started {job.attempts} times and never came to an end.",
-        )
-        return True
-    return False

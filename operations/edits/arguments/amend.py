@@ -10,7 +10,7 @@ from operations.domain.log.operation import Condition, Edit, Tag, messages_of
 from operations.domain.text.wording import reworded
 from operations.domain.tree.leaf import New
 from threads.domain.part import Text
-from threads.sessions.schemas import MessageData
+from threads.sessions.presentation import MessageData
 
 from .edit import ConditionArguments, TagName, Words, made_messages
 

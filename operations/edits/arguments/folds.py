@@ -13,7 +13,7 @@ from operations.messages.reader import MessageReader
 from threads.domain.message import Role
 from threads.domain.part import Part, Text
 from threads.models import Session
-from threads.sessions.schemas import MessageData
+from threads.sessions.presentation import MessageData
 
 from .edit import (
     EditArguments,

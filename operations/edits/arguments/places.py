@@ -11,7 +11,7 @@ from operations.domain.thread.moving import order_behind
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import made_place, original_index, original_key
 from threads.models import Session
-from threads.sessions.schemas import MessageData
+from threads.sessions.presentation import MessageData
 
 from .edit import EditArguments, Index, Key, TagName, made_messages
 

@@ -126,16 +126,35 @@ def flush_pending() -> None:
 
 def newest(query: str, before: int) -> Iterator[int]:
     """Ids of bodies that may hold a folded query, below `before`, the highest first."""
-    if len(query) < SHORTEST:
-        yield from _newest_of_short(letters(query), before)
+    if len(query) >= SHORTEST:
+        condition, values = _condition(query)
+        yield from pages(
+            f"SELECT body_id FROM threads_bodytext WHERE {condition}"  # noqa: S608  # ours
+            " AND body_id < %s ORDER BY body_id DESC LIMIT %s",
+            values,
+            before,
+        )
         return
-    condition, words = _condition(query)
-    yield from pages(
-        f"SELECT body_id FROM threads_bodytext WHERE {condition}"  # noqa: S608  # ours
-        " AND body_id < %s ORDER BY body_id DESC LIMIT %s",
-        words,
-        before,
+    # The newest texts are read, then the runs that hold the words, ever more at once.
+    words = letters(query)
+    [(below, found)] = run(
+        "SELECT min(body_id), array_agg(body_id ORDER BY body_id DESC)"
+        " FILTER (WHERE strpos(folded, %s) > 0) FROM (SELECT body_id, folded FROM"
+        " threads_bodytext WHERE body_id < %s ORDER BY body_id DESC LIMIT %s) newest",
+        [words, before, NEWEST],
     )
+    yield from found or ()
+    runs = [] if below is None else _runs(words, below)
+    at, count = 0, 1
+    while at < len(runs):
+        some = runs[at : at + count]
+        ranges = " OR ".join(["body_id BETWEEN %s AND %s"] * len(some))
+        yield from ids(
+            f"SELECT body_id FROM threads_bodytext WHERE ({ranges})"  # noqa: S608  # ours
+            " AND strpos(folded, %s) > 0 ORDER BY body_id DESC",
+            [*chain.from_iterable(some), words],
+        )
+        at, count = at + count, min(2 * count, MOST_RUNS)
 
 
 def in_session(session_id: uuid.UUID, query: str, count: int) -> list[int] | None:
@@ -177,28 +196,6 @@ def _condition(query: str) -> tuple[str, list[str]]:
     pieces = [words[at : at + SHORTEST] for at in range(0, last - SHORTEST, SHORTEST)]
     pieces.append(words[last - SHORTEST :])
     return "folded LIKE %s AND strpos(folded, %s) > 0", [f"%{'%'.join(pieces)}%", words]
-
-
-def _newest_of_short(words: str, before: int) -> Iterator[int]:
-    """The newest texts are read, then the runs that hold the words, ever more at once."""
-    [(below, found)] = run(
-        "SELECT min(body_id), array_agg(body_id ORDER BY body_id DESC)"
-        " FILTER (WHERE strpos(folded, %s) > 0) FROM (SELECT body_id, folded FROM"
-        " threads_bodytext WHERE body_id < %s ORDER BY body_id DESC LIMIT %s) newest",
-        [words, before, NEWEST],
-    )
-    yield from found or ()
-    runs = [] if below is None else _runs(words, below)
-    at, count = 0, 1
-    while at < len(runs):
-        some = runs[at : at + count]
-        ranges = " OR ".join(["body_id BETWEEN %s AND %s"] * len(some))
-        yield from ids(
-            f"SELECT body_id FROM threads_bodytext WHERE ({ranges})"  # noqa: S608  # ours
-            " AND strpos(folded, %s) > 0 ORDER BY body_id DESC",
-            [*chain.from_iterable(some), words],
-        )
-        at, count = at + count, min(2 * count, MOST_RUNS)
 
 
 def _runs(words: str, below: int) -> list[tuple[int, int]]:

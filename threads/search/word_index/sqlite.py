@@ -74,7 +74,15 @@ def flush_pending() -> None:
 def newest(query: str, before: int) -> Iterator[int]:
     """Ids of bodies that may hold a folded query, below `before`, the highest first."""
     if len(query) < SHORTEST:
-        yield from _newest_of_short(query, before)
+        # The newest texts unseen, then those that the index names; all where it can't say.
+        first = list(islice(indexed(before), NEWEST))
+        yield from first
+        if len(first) == NEWEST:
+            match = _match(query)
+            if match is None:
+                yield from indexed(first[-1])
+            elif match:
+                yield from pages(_NEWEST_MATCHING, [match], first[-1])
         return
     whole = query[:LONGEST]
     # Of a long query the beginnings first: where one is rare, the others need not be looked up.
@@ -119,18 +127,6 @@ def next_writer() -> int:
 def all_ended_before(writer: int) -> bool:
     """Always: see `next_writer`."""
     return True
-
-
-def _newest_of_short(query: str, before: int) -> Iterator[int]:
-    """The newest texts unseen, then those that the index names; all where it can't say."""
-    first = list(islice(indexed(before), NEWEST))
-    yield from first
-    if len(first) == NEWEST:
-        match = _match(query)
-        if match is None:
-            yield from indexed(first[-1])
-        elif match:
-            yield from pages(_NEWEST_MATCHING, [match], first[-1])
 
 
 def _all_matching(match: str, before: int, most: int) -> list[int] | None:
