@@ -18,8 +18,8 @@ from threads.domain.transcript import Transcript
 
 from . import folder as claude_folder
 from . import record as claude_record
+from .conversations import NAME, transcripts
 from .index import SessionIndex
-from .session_transcripts import NAME, transcripts
 from .writing import WRITER
 
 LABEL = "a Claude Code session (JSONL)"

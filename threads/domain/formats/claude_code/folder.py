@@ -6,18 +6,28 @@ lies in `<session>/` belongs to it as events. A session that was resumed into a 
 the messages that it goes on from: the file that had them first is its parent.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
+from typing import Any
 
-from threads.domain.formats.io import fields
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.folder import Folder, Gathered, Member
+from threads.domain.formats.kit.items import Item
 from threads.domain.formats.sample import HEAD, Sample
-from threads.domain.transcript import Parent, Relation
+from threads.domain.transcript import Event, Parent, Relation, Transcript
 
-from . import plans as claude_plans
+from . import conversations
 from . import record as claude_record
 from .index import SessionIndex
-from .session_files import SessionFile, SessionFiles, transcripts
+from .notes import ConversationNotes, link_agents
+from .record import Spawn
+
+AGENT = "agent-"
+META = ".meta.json"
+MOST_META = 1 << 20
+"""Bytes of a `.meta.json` that are read."""
 
 
 def gather(folder: Folder) -> list[Gathered]:
@@ -29,9 +39,132 @@ def gather(folder: Folder) -> list[Gathered]:
     for family in families:
         name = family.session.member.name if family.session else ""
         if family.agents or family.rest or name in resumed:
-            told = transcripts(family, resumed.get(name))
-            gathered.append(Gathered(told, frozenset(family.names())))
+            found = family.transcripts(resumed.get(name))
+            gathered.append(Gathered(found, frozenset(family.names())))
     return [one for one in gathered if one.transcripts]
+
+
+@dataclass(slots=True)
+class SessionFile:
+    """A session file, what its beginning says, and the conversations that were read from it."""
+
+    member: Member
+    session_id: str = ""
+    first_id: str = ""
+    is_agent: bool = False
+    meta: dict[str, Any] = field(default_factory=dict)
+    """What is noted beside a sub-agent's file."""
+    notes: ConversationNotes = field(default_factory=ConversationNotes)
+    transcripts: list[Transcript] = field(default_factory=list)
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its folder and suffix."""
+        return PurePosixPath(self.member.name).stem
+
+    @property
+    def meta_name(self) -> str:
+        """The name of what is noted beside a sub-agent's file."""
+        return self.member.name.removesuffix(".jsonl") + META
+
+
+@dataclass(slots=True)
+class SessionFiles:
+    """A session with the files of its sub-agents, and what else belongs to it."""
+
+    session: SessionFile | None
+    agents: list[SessionFile] = field(default_factory=list)
+    rest: dict[str, Member] = field(default_factory=dict)
+    _spawned: dict[str, tuple[str, Spawn]] = field(default_factory=dict)
+    """By its call's id each sub-agent: the conversation that called it, and what for."""
+    _results: dict[str, str] = field(default_factory=dict)
+    """The call that each sub-agent answered, by the agent's id."""
+
+    def names(self) -> Iterator[str]:
+        """The names of all its files."""
+        if self.session:
+            yield self.session.member.name
+        yield from (one.member.name for one in self.agents)
+        yield from self.rest
+
+    def transcripts(self, parent: Parent | None) -> list[Transcript]:
+        """The session's conversations, `parent` the first one's; then those of its sub-agents."""
+        own: list[Transcript] = []
+        if self.session:
+            self._read(self.session)
+            own = self.session.transcripts
+        for agent in self.agents:
+            self._read(agent)
+        self._find_calls()
+        if own and parent:
+            own[0] = replace(own[0], parent=parent)
+        spoken = [agent for agent in self.agents if agent.transcripts]
+        whole = own + [one for agent in spoken for one in self._linked(agent)]
+        metas = {agent.meta_name for agent in spoken}
+        events = tuple(
+            _event(member) for name, member in self.rest.items() if name not in metas
+        )
+        if whole and events:
+            whole[0] = replace(whole[0], items=With(whole[0].items, events))
+        return whole
+
+    def _read(self, file: SessionFile) -> None:
+        """The conversations of a file, each of which opens it when it is read."""
+        with file.member.open() as stream:
+            index = SessionIndex(stream, is_told=False)
+            file.notes = index.notes[0]
+            if not file.notes.message_count:
+                return
+            for call_id, (group, spawn) in index.spawned.items():
+                caller = index.external_id(group, file.stem)
+                self._spawned[call_id] = caller, spawn
+            self._results |= index.results
+            found = conversations.transcripts(
+                index, file.stem, file.member.open, keep=False
+            )
+            name = file.member.name
+            file.transcripts = [replace(one, member=name) for one in found]
+
+    def _find_calls(self) -> None:
+        """By what is noted beside the file, by the result, else by what was asked."""
+        answered = {}
+        for agent in self.agents:
+            agent.meta = _read_meta(self.rest.get(agent.meta_name))
+            notes = agent.notes
+            notes.agent_id = notes.agent_id or agent.stem.removeprefix(AGENT)
+            notes.call_id = fields.word(agent.meta, "toolUseId")
+            if not notes.call_id and notes.agent_id in self._results:
+                answered[notes.agent_id] = self._results[notes.agent_id]
+        link_agents([one.notes for one in self.agents], answered, self._spawned)
+
+    def _linked(self, agent: SessionFile) -> list[Transcript]:
+        """A sub-agent's conversations, with its call and what is noted beside it."""
+        first, *others = agent.transcripts
+        parent, call_id = first.parent, agent.notes.call_id
+        caller, spawn = self._spawned.get(call_id, ("", None))
+        title = spawn.description if spawn else ""
+        title = title or fields.one_line(fields.text(agent.meta, "description"))
+        caller = caller or (parent.external_id if parent else "")
+        if caller and caller != first.external_id:
+            parent = Parent(
+                external_id=caller, relation=Relation.SUBAGENT, call_id=call_id or None
+            )
+        meta = self.rest.get(agent.meta_name)
+        items = With(first.items, (_event(meta),)) if meta else first.items
+        title = title or first.title
+        return [replace(first, title=title, items=items, parent=parent), *others]
+
+
+@dataclass(frozen=True, slots=True)
+class With:
+    """The items of a conversation, and events that lie in other files."""
+
+    items: Iterable[Item]
+    events: tuple[Event, ...]
+
+    def __iter__(self) -> Iterator[Item]:
+        yield from self.items
+        yield from self.events
 
 
 def _look(member: Member) -> SessionFile | None:
@@ -72,7 +205,7 @@ def _families(folder: Folder, files: list[SessionFile]) -> list[SessionFiles]:
     for name, member in folder.members.items():
         owner = metas.get(name) or _owner(name, sessions)
         if owner and name not in read:
-            owner.rest.append(member)
+            owner.rest[name] = member
     return families
 
 
@@ -128,7 +261,7 @@ def _message_ids(file: SessionFile) -> tuple[str, list[str], float]:
         index = SessionIndex(stream, is_told=False)
         return (
             index.external_id(0, file.stem),
-            claude_plans.message_ids(index),
+            conversations.message_ids(index),
             index.last_stamp,
         )
 
@@ -139,3 +272,20 @@ def _common(one: list[str], other: list[str]) -> int:
     return next(
         (n for n, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other))
     )
+
+
+def _read_meta(member: Member | None) -> dict[str, Any]:
+    """What is noted beside a sub-agent's file; nothing where that can't be read."""
+    if member is None:
+        return {}
+    try:
+        with member.open() as stream:
+            return fields.mapping(json_text.parse(stream.read(MOST_META)))
+    except Invalid:
+        return {}
+
+
+def _event(member: Member) -> Event:
+    """A file that belongs to a session and is no transcript."""
+    name = PurePosixPath(member.name).name
+    return Event(f"file/{name}", f"{member.name}#bytes:0-{member.size}")

@@ -14,11 +14,9 @@ from threads.domain.formats.kit.graph_branches import GraphBranches
 from threads.domain.part import JSON
 from threads.domain.transcript import Event, Warning
 
-from . import message_line
 from . import record as claude_record
-from .message_line import MessageLine
 from .notes import CONTINUED, TITLES, ConversationNotes, link_agents
-from .record import BOUNDARY, CLEARING, SUMMARY, KeptLines, Spawn
+from .record import BOUNDARY, CLEARING, SUMMARY, KeptLines, MessageLine, Spawn
 
 HELD = 24 << 20
 """Bytes of a file up to which its messages are held until they are told: a larger one is
@@ -76,12 +74,19 @@ class SessionIndex:
             add(number, start, end, value)
         self.graph.forget_names()
         self.is_agent = not self.notes[0].message_count and len(self.notes) > 1
-        if self.is_agent:
-            self._be_an_agent()
+        if self.is_agent:  # it is the conversation of its first
+            titles = self.notes[0].titles
+            self.notes[0] = self.notes[1]
+            self.notes[0].titles.update(titles)
+            count = sum(one.message_count for one in self.notes[1:])
+            self.notes[0].message_count = count
+            del self.notes[1:]
+            self.graph.join_groups()
+            self.spawned = {id_: (0, spawn) for id_, (_, spawn) in self.spawned.items()}
         self.graph.loosen(
             {group for group, notes in enumerate(self.notes) if not notes.message_count}
         )
-        link_agents(self.notes, self.results, self.spawned)
+        link_agents(self.notes[1:], self.results, self.spawned)
         for leaf, words in self._leaves.items():
             if leaf in self.graph:
                 self.notes[0].titles["summary"] = words
@@ -139,10 +144,10 @@ class SessionIndex:
 
     def said(self, number: int) -> MessageLine:
         """What a message's line says. Raises Invalid where it is malformed or nested too deep."""
-        said = message_line.read(self.value(number))
+        said = claude_record.read(self.value(number))
         if blocks.are_exact(said[0]):
             return said
-        return message_line.read(self.exact_value(number))
+        return claude_record.read(self.exact_value(number))
 
     def value(self, number: int) -> JSON:
         """A message's line: its `type`, `uuid` and `message`, and maybe more.
@@ -309,25 +314,10 @@ class SessionIndex:
             self._session_id = fields.word(record, "sessionId", "session_id")
             if self._session_id:
                 self.session_ids.setdefault(self._session_id)
-        if type_ in _NAMING:
-            self._name(type_, record)
-
-    def _name(self, type_: str, record: dict[str, Any]) -> None:
-        """Keep a title; of a kind the last counts."""
-        words = fields.one_line(
-            fields.text(record, "customTitle", "aiTitle", "summary")
-        )
-        if words and type_ == "summary":
-            self._leaves[fields.text(record, "leafUuid")] = words
-        elif words:
-            self.notes[0].titles[type_] = words
-
-    def _be_an_agent(self) -> None:
-        """The file holds sub-agents alone: it is the conversation of its first."""
-        titles = self.notes[0].titles
-        self.notes[0] = self.notes[1]
-        self.notes[0].titles.update(titles)
-        self.notes[0].message_count = sum(one.message_count for one in self.notes[1:])
-        del self.notes[1:]
-        self.graph.join_groups()
-        self.spawned = {id_: (0, spawn) for id_, (_, spawn) in self.spawned.items()}
+        if type_ in _NAMING:  # of a kind of title the last counts
+            title = fields.text(record, "customTitle", "aiTitle", "summary")
+            words = fields.one_line(title)
+            if words and type_ == "summary":
+                self._leaves[fields.text(record, "leafUuid")] = words
+            elif words:
+                self.notes[0].titles[type_] = words

@@ -1,5 +1,6 @@
 """What names Claude Code's conversations, and which call began a sub-agent's."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,21 +58,21 @@ class ConversationNotes:
 
 
 def link_agents(
-    notes: list[ConversationNotes],
+    agents: list[ConversationNotes],
     results: dict[str, str],
-    spawned: dict[str, tuple[int, Spawn]],
+    spawned: Mapping[str, tuple[object, Spawn]],
 ) -> None:
     """Find the call of each sub-agent: by its id, else by what it was asked.
 
-    `notes` stand by their groups, the thread's first; `results` are the calls that were
-    answered, by the agents' ids; `spawned` what was asked, by the calls.
+    `results` are the calls that were answered, by the agents' ids; `spawned` who called and
+    what was asked, by the calls.
     """
-    taken = {one.call_id for one in notes} | set(results.values())
+    taken = {one.call_id for one in agents} | set(results.values())
     asked: dict[str, list[str]] = {}
     for call_id, (_, spawn) in reversed(spawned.items()):
         if call_id not in taken:
             asked.setdefault(spawn.prompt, []).append(call_id)
-    for one in notes[1:]:
+    for one in agents:
         one.call_id = one.call_id or results.get(one.agent_id, "")
         if not one.call_id and asked.get(one.prompt):
             one.call_id = asked[one.prompt].pop()

@@ -1,4 +1,4 @@
-"""What one line of Claude Code's is: a message, or which kind of event.
+"""What one line of Claude Code's is: a message and what it says, or which kind of event.
 
 The same records come as a session file (`sessionId`, `parentUuid`) and as the output of
 `--output-format stream-json` (`session_id`, no parents); both spellings are read.
@@ -6,12 +6,15 @@ The same records come as a session file (`sessionId`, `parentUuid`) and as the o
 
 from typing import Any, NamedTuple
 
+from threads.domain.formats import blocks
+from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.source import BROKEN
 from threads.domain.formats.kit import record_graph
 from threads.domain.formats.kit.transcripts import MACHINE_TEXT
 from threads.domain.formats.sample import Sample
-from threads.domain.part import JSON
+from threads.domain.message import Usage
+from threads.domain.part import JSON, Part
 
 OWN_TYPES = frozenset(
     {"summary", "file-history-snapshot", "queue-operation", "custom-title", "ai-title"}
@@ -33,6 +36,9 @@ _MARKS = (
 _ANSWER = record_graph.MESSAGE | record_graph.ANSWER | record_graph.SPINE
 _CARRIED = record_graph.MESSAGE | record_graph.CARRIED | record_graph.SPINE
 _MAX_TYPE = 64
+CONTENT = ("message", "content")
+MessageLine = tuple[tuple[Part, ...], bool, str | None, str | None, Usage | None]
+"""The parts, whether they are the model's, their id, the model's name and its tokens."""
 
 
 class Spawn(NamedTuple):
@@ -144,24 +150,34 @@ def agent_of_result(record: dict[str, Any]) -> str:
     return fields.word(noted, "agentId", limit=64)
 
 
+def read(record: dict[str, Any]) -> MessageLine:
+    """What a message's line says. Raises Invalid at what is malformed."""
+    message = record["message"]
+    parts = blocks.read_content(message.get("content"), CONTENT)
+    id_ = fields.as_word(message.get("id")) or fields.as_word(record.get("uuid"))
+    if record["type"] != "assistant":
+        return parts, False, id_ or None, None, None
+    usage = anthropic.read_usage(message.get("usage"))
+    if usage and not (usage.input_tokens or usage.output_tokens):
+        usage = None
+    return parts, True, id_ or None, fields.as_word(message.get("model")) or None, usage
+
+
+def joined(lines: list[MessageLine]) -> MessageLine:
+    """What the lines of one message say: the first who it is, the last the tokens."""
+    _, is_answer, id_, model, _ = lines[0]
+    parts = tuple([part for line in lines for part in line[0]])
+    usages = [line[4] for line in lines if line[4]]
+    return parts, is_answer, id_, model, usages[-1] if usages else None
+
+
 def kept_by(record: dict[str, Any]) -> KeptLines:
     """What a `compact_boundary` says was left in the context."""
-    about = fields.mapping(record, "compactMetadata") or fields.mapping(
-        record, "compact_metadata"
-    )
-    segment = fields.mapping(about, "preservedSegment") or fields.mapping(
-        about, "preserved_segment"
-    )
-    listed = fields.mapping(about, "preservedMessages") or fields.mapping(
-        about, "preserved_messages"
-    )
-    ids = (
-        fields.items(listed, "allUuids")
-        or fields.items(listed, "uuids")
-        or fields.items(listed, "all_uuids")
-    )
+    about = _member(record, "compactMetadata", "compact_metadata")
+    segment = _member(about, "preservedSegment", "preserved_segment")
+    listed = _member(about, "preservedMessages", "preserved_messages")
     return KeptLines(
-        tuple(id_ for id_ in ids if isinstance(id_, str)),
+        _ids(listed, "allUuids", "uuids", "all_uuids"),
         fields.text(segment, "headUuid", "head_uuid"),
         fields.text(segment, "tailUuid", "tail_uuid"),
         fields.text(segment, "anchorUuid", "anchor_uuid"),
@@ -170,13 +186,20 @@ def kept_by(record: dict[str, Any]) -> KeptLines:
 
 def cleared_by(record: dict[str, Any]) -> tuple[str, ...]:
     """The calls whose results a `microcompact_boundary` says were cleared."""
-    about = fields.mapping(record, "microcompactMetadata") or fields.mapping(
-        record, "microcompact_metadata"
-    )
-    ids = fields.items(about, "compactedToolIds") or fields.items(
-        about, "compacted_tool_ids"
-    )
-    return tuple(id_ for id_ in ids if isinstance(id_, str))
+    about = _member(record, "microcompactMetadata", "microcompact_metadata")
+    return _ids(about, "compactedToolIds", "compacted_tool_ids")
+
+
+def _member(record: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The first of these members that is an object with anything in it."""
+    found = (fields.mapping(record, name) for name in names)
+    return next(filter(None, found), {})
+
+
+def _ids(record: dict[str, Any], *names: str) -> tuple[str, ...]:
+    """The texts in the first of these members that is a list with anything in it."""
+    found = (fields.items(record, name) for name in names)
+    return tuple(id_ for id_ in next(filter(None, found), []) if isinstance(id_, str))
 
 
 def score(sample: Sample) -> float:

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
@@ -18,16 +19,28 @@ from threads.domain.message import ASSISTANT, USER, Message
 from threads.domain.part import Text, ToolResult
 from threads.domain.transcript import Compaction, Event, Warning
 
-from . import message_line
+from . import record as claude_record
 from .index import SessionIndex
-from .message_line import MessageLine
-from .plans import ConversationPlan
+from .record import MessageLine
 
 MOST_HIDDEN = 2_000_000
 """Messages that the compactions of one conversation hide, each counted with every one of them."""
 MOST_COMPACTIONS = 2000
 CLEARED = "[Old tool result content cleared]"
 """What the tool sends in place of a result that a micro-compaction took out."""
+
+
+class ConversationPlan(NamedTuple):
+    """Which conversation of a file: of which group, and by which branches it goes.
+
+    `path` leads from the thread to the conversation's own, the last; each but the last is left
+    where the next one begins.
+    """
+
+    group: int
+    path: tuple[int, ...] = (0,)
+    told: frozenset[int] = frozenset()
+    """The branches of the group that are conversations; what lies on others are events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +94,8 @@ class _ConversationReader:
     def _tell(self, branch: int, stop: int | None) -> Iterator[Item]:
         """The items of a branch, up to where another left it."""
         order, flags = self._found[branch].order, self._index.graph.flags
-        follows, following = (
-            self._graph_branches.follows,
-            self._graph_branches.following,
-        )
+        follows = self._graph_branches.follows
+        following = self._graph_branches.following
         for place, number in enumerate(order):
             if number == stop:
                 return
@@ -141,7 +152,7 @@ class _ConversationReader:
             else:
                 read[number] = line
         if read:
-            message = self._made(list(read), message_line.joined(list(read.values())))
+            message = self._made(list(read), claude_record.joined(list(read.values())))
             self._note(numbers, message)
             self._count += 1
             yield message
@@ -151,13 +162,10 @@ class _ConversationReader:
         try:
             return self._index.said(number)
         except Invalid as error:
-            return self._unreadable(number, error)
-
-    def _unreadable(self, number: int, error: Invalid) -> Event:
-        line = self._index.line(number)
-        words = f"Line {line}, {fields.spell(error.at)}: {error.message}"
-        self._warnings.append(Warning(error.code, words, line))
-        return self._index.event(number, "unreadable/")
+            line = self._index.line(number)
+            words = f"Line {line}, {fields.spell(error.at)}: {error.message}"
+            self._warnings.append(Warning(error.code, words, line))
+            return self._index.event(number, "unreadable/")
 
     def _made(self, numbers: list[int], said: MessageLine) -> Message:
         """The message of lines that say this."""
@@ -229,7 +237,8 @@ class _ConversationReader:
         if self._is_too_much():
             yield from map(self._index.event, dict.fromkeys((number, *summaries)))
             return
-        read = [self._read_summary(one) for one in summaries]
+        told = [(one, self._said(one)) for one in summaries]
+        read = [s if isinstance(s, Event) else self._made([n], s) for n, s in told]
         messages = tuple(item for item in read if isinstance(item, Message))
         kept = self._index.kept_by(number)
         ordinals = {self._ordinals[line] for line in kept} - {-1}
@@ -261,10 +270,6 @@ class _ConversationReader:
         if all(warning.code != "compactions_left" for warning in self._warnings):
             self._warnings.append(Warning("compactions_left", words))
         return True
-
-    def _read_summary(self, number: int) -> Message | Event:
-        said = self._said(number)
-        return said if isinstance(said, Event) else self._made([number], said)
 
     def _clearing(self, number: int) -> Iterator[Item]:
         """A shorter message for each whose results were cleared."""

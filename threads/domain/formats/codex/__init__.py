@@ -18,9 +18,8 @@ from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript
 
 from . import exec
-from . import folder as codex_folder
 from .index import RolloutIndex
-from .session import NAME, has_words, transcripts
+from .session import NAME, gather, has_words, transcripts
 from .writing import WRITER
 
 LABEL = "a Codex rollout (JSONL)"
@@ -56,6 +55,6 @@ def _score(sample: Sample) -> float:
     return 0.9 if is_header and later and first.keys() & {"instructions", "git"} else 0
 
 
-FORMAT = Format(NAME, LABEL, _score, read, gather=codex_folder.gather)
+FORMAT = Format(NAME, LABEL, _score, read, gather=gather)
 FORMATS = (FORMAT, exec.FORMAT)
 WRITERS = {"codex": WRITER}

@@ -22,8 +22,8 @@ from threads.domain.message import ASSISTANT, TOOL, Message, Role, Usage
 from threads.domain.part import JSON, Opaque, Text
 from threads.domain.transcript import Compaction, Event, Warning
 
+from .index import Range
 from .record import is_typed, name_of, opened
-from .rollbacks import Range
 
 ENDS = frozenset({"task_started", "turn_started", "task_complete", "turn_aborted"})
 """Events between which an answer ends, whatever else is said of it."""

@@ -37,13 +37,11 @@ def name_of(kind: str, type_: str) -> str:
     return kind
 
 
-def open_record(value: JSON) -> Record:
-    """The line as a record; a bare item reads as if it had an envelope."""
-    return Record(*opened(value))
-
-
 def opened(value: JSON) -> tuple[str, dict[str, Any], str]:
-    """The members of the line's record, which take half the time without it."""
+    """The members of the line's record, which take half the time without it.
+
+    A bare item reads as if it had an envelope.
+    """
     record = value if type(value) is dict else {}
     payload = record.get("payload")
     if type(payload) is dict:
@@ -70,7 +68,7 @@ def is_typed(payload: dict[str, Any]) -> bool:
 def parse_record(data: bytes) -> Record | None:
     """The record of a line; None where it can't be read."""
     try:
-        return open_record(json_text.parse(data))
+        return Record(*opened(json_text.parse(data)))
     except Invalid:
         return None
 

@@ -1,20 +1,33 @@
-"""The conversations of one Codex rollout: its thread, and the branches that were rolled back."""
+"""The conversations of Codex's rollouts: threads, branches that were rolled back, sub-agents.
 
+A sub-agent's rollout names its parent; which call it was stands in the parent's: in what
+`spawn_agent` answered, or in an event about the sub-agent.
+"""
+
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import PurePath
+from typing import Any
 
-from threads.domain.formats.io import fields
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.io import fields, json_text, source
+from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.kit.items import Item, Opener
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Parent, Relation, Transcript, Warning
 
-from .index import RolloutIndex
+from .index import Range, Rollback, RolloutIndex, lines_with, parent_of
 from .reading import RolloutReading
-from .record import CONTEXT
-from .rollbacks import Range, Rollback
+from .record import CONTEXT, parse_record
 
 NAME = "codex"
+ROLLOUT = re.compile(
+    r"rollout-.*-(?P<id>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl"
+)
+HEAD = 5
+"""Lines at the top among which a rollout says whose it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +49,11 @@ class RolloutItems:
                 yield from RolloutReading(file, self.warnings, self.rolled_back)
                 return
             for item in RolloutReading(file, [], self.branch.left, self.branch.end):
-                if not isinstance(item, Event) or _offset(item) >= self.branch.offset:
-                    yield item
+                if isinstance(item, Event):
+                    start, _, _ = item.record.removeprefix("bytes:").partition("-")
+                    if int(start) < self.branch.offset:
+                        continue
+                yield item
 
 
 def has_words(items: Iterable[Item]) -> bool:
@@ -82,12 +98,14 @@ def _branch(
         before = RolloutReading(file, [], branch.left, branch.start)
         shared = sum(isinstance(item, Message) for item in before)
     messages = (item for item in session if isinstance(item, Message))
-    words = (
-        message.text for message in islice(messages, shared, None) if _is_typed(message)
+    typed = (
+        message.text
+        for message in islice(messages, shared, None)
+        if message.role is Role.USER and not CONTEXT.match(message.text)
     )
     return replace(
         thread,
-        title=fields.one_line(fields.first(words)) or thread.title,
+        title=fields.one_line(fields.first(typed)) or thread.title,
         items=session,
         external_id=f"{thread.external_id}/branch-{branch.end}",
         parent=Parent(external_id=left, relation=Relation.BRANCH, at=shared),
@@ -95,9 +113,59 @@ def _branch(
     )
 
 
-def _is_typed(message: Message) -> bool:
-    return message.role is Role.USER and not CONTEXT.match(message.text)
+def gather(folder: Folder) -> list[Gathered]:
+    """The sub-agents whose calls are found in the folder; all else is read by itself."""
+    rollouts: dict[str, Member] = {}
+    for member in folder.named(".jsonl"):
+        if match := ROLLOUT.fullmatch(PurePath(member.name).name):
+            rollouts[match["id"]] = member
+    gathered = []
+    for id_, member in rollouts.items():
+        caller = rollouts.get(_caller(member))
+        if caller is None or (call_id := _call(caller, id_)) is None:
+            continue
+        with member.open() as file:
+            index = RolloutIndex(file)
+        if index.parent is not None:
+            index.parent = replace(index.parent, call_id=call_id)
+        found = transcripts(index, index.external_id or id_, member.open)
+        if has_words(found[0].items):
+            named = [replace(one, member=member.name) for one in found]
+            gathered.append(Gathered(named, frozenset({member.name})))
+    return gathered
 
 
-def _offset(event: Event) -> int:
-    return int(event.record.removeprefix("bytes:").partition("-")[0])
+def _caller(member: Member) -> str:
+    """The session that called a sub-agent; empty for any other rollout."""
+    with member.open() as file:
+        for line in islice(source.lines(file), HEAD):
+            record = parse_record(line.data or b"")
+            if record is not None and record.kind == "session_meta":
+                parent = parent_of(record.payload)
+                is_called = parent and parent.relation is Relation.SUBAGENT
+                return parent.external_id if parent and is_called else ""
+    return ""
+
+
+def _call(caller: Member, id_: str) -> str | None:
+    """The call that began a sub-agent, by the lines of its caller's that name it."""
+    with caller.open() as file:
+        for data in lines_with(file, re.compile(re.escape(id_.encode()))):
+            record = parse_record(data)
+            payload = record.payload if record else {}
+            if fields.text(payload, "agent_thread_id") == id_:
+                return fields.text(payload, "event_id") or None
+            if _answer(payload) == id_:
+                return fields.text(payload, "call_id") or None
+    return None
+
+
+def _answer(payload: dict[str, Any]) -> str:
+    """The sub-agent that `spawn_agent` answered it has begun."""
+    output = fields.text(payload, "output")
+    try:
+        return fields.text(
+            json_text.parse(output.encode("utf-8", "replace")), "agent_id"
+        )
+    except Invalid:
+        return ""

@@ -60,15 +60,13 @@ def read_message(value: JSON) -> Message | None:
         return None
     meta = fields.mapping(data, "response_metadata")
     name = fields.text(data, "name")
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...] = ()
     if role is Role.TOOL:
         parts = (read_result(data, fields.text(data, "tool_call_id"), name),)
-    else:
-        parts = tuple(_parts(data))
     developer = fields.mapping(data, "additional_kwargs").get("__openai_role__")
     return Message(
         role=Role.DEVELOPER if developer == "developer" else role,
-        parts=parts,
+        parts=parts or tuple(_parts(data)),
         name=(name or None) if role is not Role.TOOL else None,
         model=fields.word(meta, "model_name", "model") or None,
         source_id=fields.word(data, "id") or None,
@@ -95,7 +93,11 @@ def _parts(data: dict[str, Any]) -> Iterator[Part]:
     further = fields.mapping(data, "additional_kwargs")
     content = read_blocks(data.get("content"))
     if not any(isinstance(part, Thinking) for part in content):
-        yield from _reasoning(further)
+        # Beside the content: DeepSeek's words, OpenAI's summaries.
+        if words := fields.text(further, "reasoning_content"):
+            yield Thinking(words)
+        elif isinstance(further.get("reasoning"), dict):
+            yield from read_blocks({**further["reasoning"], "type": "reasoning"})
     yield from content
     given = {part.id for part in content if isinstance(part, ToolCall)}
     listed = fields.items(data, "tool_calls") or fields.items(further, "tool_calls")
@@ -108,14 +110,6 @@ def _parts(data: dict[str, Any]) -> Iterator[Part]:
             yield call
 
 
-def _reasoning(further: dict[str, Any]) -> Iterator[Part]:
-    """Reasoning beside the content: DeepSeek's words, OpenAI's summaries."""
-    if words := fields.text(further, "reasoning_content"):
-        yield Thinking(words)
-    elif isinstance(further.get("reasoning"), dict):
-        yield from read_blocks({**further["reasoning"], "type": "reasoning"})
-
-
 def _usage(data: dict[str, Any], meta: dict[str, Any]) -> Usage | None:
     """LangChain's own count, in which what was cached is input; else the provider's."""
     counted = data.get("usage_metadata")
@@ -126,9 +120,8 @@ def _usage(data: dict[str, Any], meta: dict[str, Any]) -> Usage | None:
             output_tokens=fields.count(counted, "output_tokens"),
             cached_tokens=fields.count(details, "cache_read"),
         )
-    return openai.read_usage(meta.get("token_usage")) or anthropic.read_usage(
-        meta.get("usage")
-    )
+    said = openai.read_usage(meta.get("token_usage"))
+    return said or anthropic.read_usage(meta.get("usage"))
 
 
 # Files
@@ -149,9 +142,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
             found.append(_transcript(file, held, opener, value))
     if bare:
         found.append(_transcript(file, bare, opener, None))
-    return warn_first(
-        at_least_one((one for one in found if one), skipped, LABEL), skipped
-    )
+    return warn_first(at_least_one(found, skipped, LABEL), skipped)
 
 
 def _held(file: BinaryIO, span: ByteSpan, value: JSON) -> list[ByteSpan] | None:
@@ -192,12 +183,12 @@ def _transcript(
         return None
     items = items_in(opener, read)
     words = (m.text.strip() for m in messages if m.role is Role.USER)
+    external_id = fields.word(row, "thread_id", "session_id", "id", limit=255)
     return Transcript(
         format=NAME,
         title=fields.one_line(fields.first(words)) or "LangChain conversation",
         items=items,
-        external_id=fields.word(row, "thread_id", "session_id", "id", limit=255)
-        or None,
+        external_id=external_id or None,
         model=fields.first(m.model or "" for m in messages),
         warnings=items.warnings,
     )
@@ -211,14 +202,10 @@ def _score(sample: Sample) -> float:
     for row in rows[:1]:
         rows = [*rows, *_inner(row)]
     found = [row for row in rows if is_message(row)]
-    if any(_is_its_own(row) for row in found):
-        return 0.95
+    for row in found:  # by more than a type that others have too
+        if _opened(row)[0] in ("human", "ai") or "data" in row or row.get("lc") == 1:
+            return 0.95
     return 0.6 if found else 0
-
-
-def _is_its_own(row: dict[str, Any]) -> bool:
-    """Whether a message is LangChain's by more than a type that others have too."""
-    return _opened(row)[0] in ("human", "ai") or "data" in row or row.get("lc") == 1
 
 
 def _inner(row: JSON) -> list[Any]:

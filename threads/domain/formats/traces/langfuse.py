@@ -13,8 +13,6 @@ from typing import Any, BinaryIO
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.kit.items import opened
-from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import ToolResult
@@ -41,9 +39,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     titles: dict[str, str] = {}
     for span in json_file.held_objects(file, "data", skipped):
         steps += _trace(file, span, titles, skipped)
-    opener = opened(file)
-    found = traces.transcripts(NAME, steps, titles, opener, _read_step)
-    return warn_first(at_least_one(found, skipped, LABEL), skipped)
+    return traces.transcripts(file, FORMAT, steps, titles, read_said, skipped)
 
 
 def _trace(
@@ -71,7 +67,7 @@ def _step(value: dict[str, Any], span: ByteSpan, group: str) -> TraceStep:
     kind = KINDS.get(fields.text(value, "type"), OTHER)
     return trace_steps.step(
         read_said(value),
-        record=span.record,
+        span=span,
         kind=kind,
         name=fields.text(value, "name"),
         id=fields.text(value, "id"),
@@ -104,18 +100,6 @@ def tool_result(answer: Any, name: str, call_id: str = "") -> Message:
         answer = answer["content"]
     result = ToolResult(call_id, read_answer(answer), name or None)
     return Message(role=Role.TOOL, parts=(result,))
-
-
-def _read_step(file: BinaryIO, one: TraceStep, warnings: list[Warning]) -> Exchange:
-    return read_said(
-        fields.mapping(json_file.known_value(file, span_of(one), warnings))
-    )
-
-
-def span_of(one: TraceStep) -> ByteSpan:
-    """Where a step stands in the file."""
-    start, _, end = one.record.removeprefix("bytes:").partition("-")
-    return ByteSpan(int(start), int(end))
 
 
 def _usage(value: dict[str, Any]) -> Usage | None:

@@ -13,15 +13,13 @@ from typing import Any, BinaryIO
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.kit.items import opened
-from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import Sample
 from threads.domain.part import JSON
 from threads.domain.transcript import Transcript, Warning
 
 from . import otel_messages, trace_steps, traces
-from .langfuse import span_of, tool_result
-from .otel_attributes import attributes, get, word
+from .langfuse import tool_result
+from .otel_messages import Tree, attributes, get, word
 from .trace_steps import TOOL, Exchange, TraceStep
 
 NAME = "otel"
@@ -47,9 +45,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         for row in [json_file.in_memory(file, span)]
         for place in _spans(row, span, skipped)
     ]
-    opener = opened(file)
-    found = traces.transcripts(NAME, _joined(steps), {}, opener, _read_step)
-    return warn_first(at_least_one(found, skipped, LABEL), skipped)
+    return traces.transcripts(file, FORMAT, _joined(steps), {}, read_said, skipped)
 
 
 def _joined(steps: list[tuple[TraceStep, str]]) -> Iterator[TraceStep]:
@@ -77,14 +73,14 @@ def _spans(file: BinaryIO, row: ByteSpan, skipped: list[Warning]) -> Iterator[By
 def _step(value: dict[str, Any], place: ByteSpan) -> tuple[TraceStep, str]:
     """A span as a step, and its trace."""
     context = fields.mapping(value, "context")
-    tree = attributes(value.get("attributes", _columns(value, "attributes.")))
+    tree = _attributes(value)
     trace = fields.text(value, "traceId", "trace_id", "context.trace_id")
     trace = trace or fields.text(context, "trace_id")
     kind = otel_messages.kind(tree)
     name = word(tree, *TOOL_NAMES) if kind == TOOL else ""
     step = trace_steps.step(
         read_said(value),
-        record=place.record,
+        span=place,
         kind=kind,
         name=name or fields.text(value, "name"),
         id=fields.text(value, "spanId", "span_id", "context.span_id")
@@ -101,35 +97,28 @@ def _step(value: dict[str, Any], place: ByteSpan) -> tuple[TraceStep, str]:
 
 def read_said(value: dict[str, Any]) -> Exchange:
     """What a span was given and gave."""
-    tree = attributes(value.get("attributes", _columns(value, "attributes.")))
+    tree = _attributes(value)
     kind = otel_messages.kind(tree)
     if kind == TOOL:
         name = word(tree, *TOOL_NAMES) or fields.text(value, "name")
         answer = get(tree, *TOOL_ANSWERS)
         return Exchange([], [tool_result(answer, name, word(tree, *TOOL_IDS))])
     events = [
-        (
-            fields.text(event, "name"),
-            attributes(fields.mapping(event).get("attributes")),
-        )
-        for event in fields.items(value, "events")
+        (fields.text(one, "name"), attributes(fields.mapping(one).get("attributes")))
+        for one in fields.items(value, "events")
     ]
     return otel_messages.said(tree, events, kind)
 
 
-def _read_step(file: BinaryIO, one: TraceStep, warnings: list[Warning]) -> Exchange:
-    return read_said(
-        fields.mapping(json_file.known_value(file, span_of(one), warnings))
-    )
-
-
-def _columns(value: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """Attributes that stand as columns of a table (`attributes.llm.model_name`)."""
-    return {
+def _attributes(value: dict[str, Any]) -> Tree:
+    """A span's attributes, also where they are columns (`attributes.llm.model_name`)."""
+    prefix = "attributes."
+    columns = {
         name.removeprefix(prefix): inner
         for name, inner in value.items()
         if name.startswith(prefix) and inner is not None
     }
+    return attributes(value.get("attributes", columns))
 
 
 def _moment(value: dict[str, Any], *names: str) -> Any:
@@ -147,13 +136,11 @@ def _moment(value: dict[str, Any], *names: str) -> Any:
 
 def _score(sample: Sample) -> float:
     """OTLP's list, or rows with attributes of a convention for models."""
-    for row in [
-        *sample.rows,
-        *map(fields.mapping, fields.items(sample.object, "data")),
-    ]:
+    rows = [*sample.rows, *map(fields.mapping, fields.items(sample.object, "data"))]
+    for row in rows:
         if "resourceSpans" in row:
             return 0.95
-        tree = attributes(row.get("attributes", _columns(row, "attributes.")))
+        tree = _attributes(row)
         if any(name in tree for name in FAMILIES):
             return 0.9
     return 0

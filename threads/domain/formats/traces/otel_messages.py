@@ -1,4 +1,4 @@
-"""What a span of OpenTelemetry says of a request to a model: messages, usage, model.
+"""What a span of OpenTelemetry says of a request to a model, out of its attributes.
 
 Four conventions are read, the newest first: OpenTelemetry's own (`gen_ai.input.messages`, before
 it events such as `gen_ai.user.message`), OpenInference's (`llm.input_messages.0.message.role`),
@@ -9,7 +9,7 @@ Sources: opentelemetry.io/docs/specs/semconv/gen-ai, Arize openinference `spec/`
 openllmetry `semconv_ai`, vercel/ai `telemetry`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from threads.domain.formats.io import fields
@@ -17,9 +17,12 @@ from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON
 
 from . import shapes
-from .otel_attributes import Tree, get, put, word
 from .trace_steps import GENERATION, OTHER, TOOL, Exchange
 
+Tree = dict[str, Any]
+"""Attributes by the steps of their dotted names."""
+STEPS = 16
+"""Names in one key; what lies deeper is one name with dots in it."""
 REQUESTS = frozenset(
     {"chat", "text_completion", "generate_content", "completion", "llm"}
 )
@@ -96,16 +99,19 @@ def said(tree: Tree, events: Sequence[tuple[str, Tree]], of: str) -> Exchange:
             for name, value in inner.items():
                 put(tree, [name], value)
     inputs = _listed(get(tree, *INPUTS), Role.USER, of)
-    outputs = [*_outputs(tree, of)]
+    outputs = _outputs(tree, of)
     system = get(tree, "gen_ai.system_instructions")
     if system and not any(m.role is Role.SYSTEM for m in inputs):
         inputs = [*shapes.read_messages(system, Role.SYSTEM), *inputs]
     if inputs or outputs:
         return Exchange(inputs, outputs)
-    return _from_events(tree, events) or _whole(tree, of)
+    given, gave = (get(tree, *names) for names in WHOLE)
+    return _from_events(tree, events) or Exchange(
+        _read(given, Role.USER, of), _read(gave, Role.ASSISTANT, of)
+    )
 
 
-def _outputs(tree: Tree, of: str) -> Iterator[Message]:
+def _outputs(tree: Tree, of: str) -> list[Message]:
     found = _listed(get(tree, *OUTPUTS), Role.ASSISTANT, of)
     if not found and (answer := get(tree, "ai.response")):
         message = {
@@ -115,16 +121,14 @@ def _outputs(tree: Tree, of: str) -> Iterator[Message]:
             "tool_calls": shapes.unwrapped(fields.mapping(answer).get("toolCalls")),
         }
         found = shapes.read_messages([message], Role.ASSISTANT)
-    yield from found
+    return found
 
 
 def _listed(value: JSON, role: Role, of: str) -> list[Message]:
-    """Messages in any of the conventions' shapes; words alone are some only of a request."""
+    """Messages in any of the conventions' shapes."""
     if isinstance(value, dict) and all(key.isdecimal() for key in value if key):
         value = [value[key] for key in sorted((k for k in value if k), key=_number)]
-    value = _with_role(_unwrapped(shapes.unwrapped(value)), role)
-    reader = shapes.read_messages if of == GENERATION else shapes.read_structured
-    return reader(value, role)
+    return _read(_with_role(_unwrapped(shapes.unwrapped(value)), role), role, of)
 
 
 def _with_role(value: JSON, role: Role) -> JSON:
@@ -153,11 +157,9 @@ def _unwrapped(value: JSON) -> JSON:
     if found.get("contents"):
         found["content"] = found.pop("contents")
     picture = fields.mapping(found, "image")
-    if url := fields.text(fields.mapping(picture, "image"), "url") or fields.text(
-        picture, "url"
-    ):
-        return {"type": "image", "url": url}
-    return found
+    url = fields.text(fields.mapping(picture, "image"), "url")
+    url = url or fields.text(picture, "url")
+    return {"type": "image", "url": url} if url else found
 
 
 def _from_events(tree: Tree, events: Sequence[tuple[str, Tree]]) -> Exchange | None:
@@ -176,7 +178,9 @@ def _from_events(tree: Tree, events: Sequence[tuple[str, Tree]]) -> Exchange | N
             given.append(_with_role(whole, Role.USER))
         else:
             role = name.removeprefix("gen_ai.").removesuffix(".message")
-            given.append({"role": role, **_called(message)})
+            # A tool's message has the id of its call in `id`.
+            call = {"tool_call_id": message["id"]} if fields.text(message, "id") else {}
+            given.append({"role": role, **call, **message})
     if not given and not gave:
         return None
     inputs = shapes.read_messages(given, Role.USER)
@@ -194,29 +198,21 @@ def _logged(
     for name, inner in events:
         if name.startswith("gen_ai."):
             body = shapes.unwrapped(get(inner, "event_body", "body"))
-            yield name, fields.mapping(body) or _opened(inner)
+            # JSON in attributes is opened, but for the words.
+            yield (
+                name,
+                fields.mapping(body)
+                or {
+                    key: value if key == "content" else shapes.unwrapped(value)
+                    for key, value in inner.items()
+                },
+            )
 
 
-def _called(message: JSON) -> dict[str, Any]:
-    """A message of an event; a tool's has the id of its call in `id`."""
-    found = {**fields.mapping(message)}
-    if fields.text(found, "id") and "tool_call_id" not in found:
-        found["tool_call_id"] = found["id"]
-    return found
-
-
-def _opened(tree: Tree) -> Tree:
-    """An event's attributes, the JSON in them opened, but for the words."""
-    return {
-        name: value if name == "content" else shapes.unwrapped(value)
-        for name, value in tree.items()
-    }
-
-
-def _whole(tree: Tree, of: str) -> Exchange:
+def _read(value: JSON, role: Role, of: str) -> list[Message]:
+    """The messages in a value; words alone are some only of a request."""
     reader = shapes.read_messages if of == GENERATION else shapes.read_structured
-    given, gave = (get(tree, *names) for names in WHOLE)
-    return Exchange(reader(given, Role.USER), reader(gave, Role.ASSISTANT))
+    return reader(value, role)
 
 
 def _number(key: str) -> int:
@@ -228,3 +224,75 @@ def _count(value: JSON) -> int:
     if isinstance(value, str) and value.isdecimal():
         value = int(value[:18])
     return fields.count({"n": value}, "n")
+
+
+# Attributes
+
+
+def attributes(value: JSON) -> Tree:
+    """Attributes as a tree of their dotted names, be they OTLP's list or an object."""
+    tree: Tree = {}
+    if isinstance(value, list):
+        pairs: Iterable[tuple[str, JSON]] = (
+            (fields.text(one, "key"), plain(fields.mapping(one).get("value")))
+            for one in value
+        )
+    else:
+        pairs = fields.mapping(value).items()
+    for name, inner in pairs:
+        put(tree, name.split(".", STEPS), inner)
+    return tree
+
+
+def plain(value: JSON) -> JSON:
+    """A value of OTLP (`{"stringValue": …}`) as it is in JSON."""
+    for name, inner in fields.mapping(value).items():
+        if name in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
+            return inner
+        if name == "intValue":
+            return int(inner) if str(inner).lstrip("-").isdecimal() else inner
+        if name == "arrayValue":
+            return [plain(one) for one in fields.items(inner, "values")]
+        if name == "kvlistValue":
+            return {
+                fields.text(one, "key"): plain(fields.mapping(one).get("value"))
+                for one in fields.items(inner, "values")
+            }
+    return None
+
+
+def get(tree: Tree, *names: str) -> JSON:
+    """The value of the first of these attributes that there is; None of none."""
+    for name in names:
+        value: JSON = tree
+        for step in name.split("."):
+            value = value.get(step) if isinstance(value, dict) else None
+        if value is not None and value != "":
+            return value
+    return None
+
+
+def word(tree: Tree, *names: str, limit: int = 128) -> str:
+    """The first of these attributes that is a name."""
+    for name in names:
+        if found := fields.word({"value": get(tree, name)}, "value", limit=limit):
+            return found
+    return ""
+
+
+def put(tree: Tree, path: list[str], value: JSON) -> None:
+    """Set a value at a path; objects grow together, of two other values the last counts."""
+    for name in path[:-1]:
+        inner = tree.get(name)
+        if not isinstance(inner, dict):
+            inner = tree[name] = {} if inner is None else {"": inner}
+        tree = inner
+    last = path[-1]
+    if isinstance(value, dict) and isinstance(tree.get(last), dict | None):
+        held = tree.setdefault(last, {})
+        for name, inner in value.items():
+            put(held, name.split(".", STEPS), inner)
+    elif isinstance(tree.get(last), dict):
+        tree[last][""] = value
+    else:
+        tree[last] = value

@@ -32,9 +32,7 @@ from threads.domain.part import (
 
 Block = dict[str, Any]
 TEXTS = frozenset({"text", "input_text", "output_text", "text-plain"})
-THOUGHTS = frozenset(
-    {"reasoning", "thinking", "redacted_thinking", "reasoning_content"}
-)
+THOUGHTS = {"reasoning", "thinking", "redacted_thinking", "reasoning_content"}
 CALLS = frozenset(
     {"tool_call", "tool-call", "tool_use", "function_call", "server_tool_call"}
     | {"server_tool_use", "invalid_tool_call", "custom_tool_call"}
@@ -156,18 +154,13 @@ def _thinking(block: Block) -> Thinking | None:
     extras = fields.mapping(block, "extras")
     summaries = fields.items(block, "summary")
     words = fields.text(block, "thinking", "reasoning", "text", "content")
-    words = words or "\n\n".join(
-        filter(None, (fields.text(s, "text") for s in summaries))
-    )
-    signature = (
-        fields.text(block, "signature") or fields.text(extras, "signature") or None
-    )
-    encrypted = fields.text(block, "encrypted_content", "data") or None
-    return (
-        Thinking(words, signature, encrypted)
-        if words or signature or encrypted
-        else None
-    )
+    texts = (fields.text(one, "text") for one in summaries)
+    words = words or "\n\n".join(filter(None, texts))
+    signature = fields.text(block, "signature") or fields.text(extras, "signature")
+    encrypted = fields.text(block, "encrypted_content", "data")
+    if words or signature or encrypted:
+        return Thinking(words, signature or None, encrypted or None)
+    return None
 
 
 def _media(block: Block) -> Image | File | None:
@@ -181,11 +174,9 @@ def _media(block: Block) -> Image | File | None:
     if inline := base64_text.split_data_uri(url or encoded):
         type_, data = inline
     elif url.startswith(("http://", "https://")):
-        return (
-            Image(type_ or "image/*", url=url)
-            if is_image
-            else File(type_, name, url=url)
-        )
+        if is_image:
+            return Image(type_ or "image/*", url=url)
+        return File(type_, name, url=url)
     elif not type_ or (data := base64_text.decode(encoded) or b"") == b"":
         return None
     return Image(type_, data=data) if is_image else File(type_, name, data=data)

@@ -7,7 +7,7 @@ What is no message reads as nothing; nothing raises.
 Held against the pairs of traces and messages that Langfuse publishes for 19 frameworks.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,23 +23,12 @@ from threads.domain.part import JSON, Part, Text, Thinking, ToolCall, ToolResult
 from . import langchain
 from .shape_blocks import TEXTS, read_blocks, read_call, read_id, read_result
 
-ROLES = {role.value: role for role in Role} | {
-    "human": Role.USER,
-    "ai": Role.ASSISTANT,
-    "model": Role.ASSISTANT,
-    "chatbot": Role.ASSISTANT,
-    "function": Role.TOOL,
-}
+ROLES = langchain.CHAT_ROLES | {"model": Role.ASSISTANT, "chatbot": Role.ASSISTANT}
 NESTED = 4
 """JSON in strings, and objects around messages, are opened so deep."""
 LISTS = ("messages", "contents", "input_messages", "output_messages")
 HOLDERS = (
-    "message",
-    "new_message",
-    "output",
-    "input",
-    "generations",
-    "kwargs",
+    *("message", "new_message", "output", "input", "generations", "kwargs"),
     "response",
 )
 """Members that hold one message or more, in what is none itself."""
@@ -48,8 +37,13 @@ ANSWERS = ("completion", "text", "answer", "output_text")
 
 
 def read_messages(value: JSON, role: Role) -> list[Message]:
-    """The messages in a logged value; plain words are one of this role."""
-    return _linked(_read(value, role, NESTED))
+    """The messages with words in a logged value; plain words are one of this role.
+
+    Results are linked to calls by name and order where no id is.
+    """
+    links = CallLinks()
+    found = _read(value, role, NESTED)
+    return [links.given(message) for message in found if message.parts]
 
 
 def read_structured(value: JSON, role: Role) -> list[Message]:
@@ -75,7 +69,11 @@ def read_message(message: dict[str, Any], role: Role | None = None) -> Message |
     if langchain.is_message(message):
         return langchain.read_message(message)
     if openai_items.is_item(message):
-        return _item(message)
+        try:
+            item = openai_items.read_item(message)
+        except Invalid:
+            return None
+        return openai_items.message_of(item, message, ()) if item else None
     said = fields.text(message, "role") or (role or "")
     speaker = ROLES.get(said.lower(), Role.TOOL if said else None)
     if speaker is None or not message.keys() & CONTENT:
@@ -206,9 +204,8 @@ def _inside(value: dict[str, Any], role: Role, depth: int) -> Iterator[Message]:
 
 def _system(value: dict[str, Any]) -> Iterator[Message]:
     """What a request says to the system beside its messages."""
-    config = fields.mapping(value, "config")
     names = ("system", "system_instruction", "systemInstruction", "instructions")
-    for holder in (value, config):
+    for holder in (value, fields.mapping(value, "config")):
         for name in names:
             said = holder.get(name)
             parts = read_blocks(fields.mapping(said).get("parts") or said)
@@ -221,14 +218,12 @@ def _choices(value: dict[str, Any]) -> Iterator[Message]:
     """The first answer of a response."""
     for name in ("choices", "candidates"):
         for choice in fields.items(value, name)[:1]:
-            inner = fields.mapping(choice, "message") or fields.mapping(
-                choice, "content"
-            )
+            inner = fields.mapping(choice, "message")
+            inner = inner or fields.mapping(choice, "content")
             message = read_message(inner, Role.ASSISTANT)
             if message is not None:
-                yield replace(
-                    message, model=fields.word(value, "model") or message.model
-                )
+                model = fields.word(value, "model") or message.model
+                yield replace(message, model=model)
 
 
 def _parts(message: dict[str, Any]) -> Iterator[Part]:
@@ -241,8 +236,7 @@ def _parts(message: dict[str, Any]) -> Iterator[Part]:
     )
     yield from content
     given = {part.id for part in content if isinstance(part, ToolCall)}
-    further = fields.mapping(message, "additional_kwargs")
-    for holder in (message, further):
+    for holder in (message, fields.mapping(message, "additional_kwargs")):
         listed = fields.items(holder, "tool_calls") or fields.items(holder, "toolCalls")
         calls = [*listed, fields.mapping(holder, "function_call")]
         found = [call for one in calls if (call := read_call(fields.mapping(one)))]
@@ -273,23 +267,5 @@ def _filed_calls(message: dict[str, Any]) -> tuple[Part, ...]:
     return tuple(call for call in calls if call and call.id)
 
 
-def _item(item: dict[str, Any]) -> Message | None:
-    """An item of OpenAI's Responses."""
-    try:
-        found = openai_items.read_item(item)
-    except Invalid:
-        return None
-    return openai_items.message_of(found, item, ()) if found else None
-
-
 def _all(parts: tuple[Part, ...], kind: type[ToolCall] | type[ToolResult]) -> bool:
     return bool(parts) and all(isinstance(part, kind) for part in parts)
-
-
-def _linked(messages: Iterable[Message]) -> list[Message]:
-    """Messages with words, their results linked to calls by name and order where no id is.
-
-    Items of one answer, one after the other, are one message.
-    """
-    links = CallLinks()
-    return [links.given(message) for message in messages if message.parts]

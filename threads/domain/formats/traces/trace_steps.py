@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from threads.domain.formats.io.source import ByteSpan
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 
@@ -34,7 +35,8 @@ class Exchange(NamedTuple):
 class TraceStep:
     """One observation or span, with hashes in place of its messages."""
 
-    record: str
+    span: ByteSpan
+    """Where it stands in the file."""
     kind: str
     name: str = ""
     id: str = ""

@@ -14,19 +14,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from threads.domain.formats.io import fields
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.kit.calls import CallLinks
-from threads.domain.formats.kit.items import Item, Opener, ReadFile, items_in
+from threads.domain.formats.kit.items import Item, ReadFile, items_in, opened
+from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Transcript, Warning
 
 from .trace_steps import GENERATION, OTHER, TOOL, Exchange, TraceStep
 
 NEVER = datetime.max.replace(tzinfo=UTC)
-Read = Callable[[BinaryIO, TraceStep, list[Warning]], Exchange]
-"""Reads a step's messages again."""
+ReadSaid = Callable[[dict[str, Any]], Exchange]
+"""What a step's JSON says that it was given and gave."""
 
 
 @dataclass(slots=True)
@@ -60,12 +62,8 @@ class TraceThread:
     @property
     def records(self) -> set[str]:
         """The places of all steps that messages of it are read from or told by."""
-        steps = [
-            *self.steps,
-            *self.told.values(),
-            *([self.front] if self.front else []),
-        ]
-        return {one.record for one in steps}
+        front = [self.front] if self.front else []
+        return {one.span.record for one in (*self.steps, *self.told.values(), *front)}
 
 
 def threads(steps: Iterable[TraceStep]) -> list[TraceThread]:
@@ -172,13 +170,15 @@ def _answer(thread: TraceThread, ordered: Sequence[TraceStep]) -> None:
             thread.marks += one.marks
 
 
-def reading(thread: TraceThread, events: Iterable[TraceStep], read: Read) -> ReadFile:
+def _reading(
+    thread: TraceThread, events: Iterable[TraceStep], read_said: ReadSaid
+) -> ReadFile:
     """How a conversation's items are read; `events` are the steps that made none of it."""
 
     def items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
         waiting = deque(sorted(events, key=_start))
         links = CallLinks()
-        for place, message in _messages(thread, file, read, warnings):
+        for place, message in _messages(thread, file, read_said, warnings):
             told = thread.told.get(place)
             if told is not None:
                 while waiting and _start(waiting[0]) <= _start(told):
@@ -191,25 +191,30 @@ def reading(thread: TraceThread, events: Iterable[TraceStep], read: Read) -> Rea
 
 
 def _messages(
-    thread: TraceThread, file: BinaryIO, read: Read, warnings: list[Warning]
+    thread: TraceThread, file: BinaryIO, read_said: ReadSaid, warnings: list[Warning]
 ) -> Iterator[tuple[int, Message]]:
     """The messages of a conversation by their places, which are negative in front of it."""
+
+    def said(one: TraceStep) -> Exchange:
+        value = json_file.known_value(file, one.span, warnings)
+        return read_said(fields.mapping(value))
+
     if thread.front is not None:
-        given = read(file, thread.front, warnings).inputs[: thread.lead]
-        for message in given:
-            yield -1, replace(message, records=(thread.front.record,))
+        for message in said(thread.front).inputs[: thread.lead]:
+            yield -1, replace(message, records=(thread.front.span.record,))
     place = 0
     for one in thread.steps:
-        for message in read(file, one, warnings).all:
-            yield place, replace(message, records=(one.record,))
+        for message in said(one).all:
+            yield place, replace(message, records=(one.span.record,))
             place += 1
 
 
 def _told(message: Message, by: TraceStep) -> Message:
-    is_known = by.record in message.records
+    record = by.span.record
+    is_known = record in message.records
     return replace(
         message,
-        records=message.records if is_known else (*message.records, by.record),
+        records=message.records if is_known else (*message.records, record),
         model=message.model or by.model or None,
         usage=message.usage or by.usage,
         created_at=message.created_at or by.end or by.start,
@@ -217,36 +222,46 @@ def _told(message: Message, by: TraceStep) -> Message:
 
 
 def _event(one: TraceStep) -> Event:
-    return Event("/".join(filter(None, (one.kind, one.name))), one.record, one.start)
+    name = "/".join(filter(None, (one.kind, one.name)))
+    return Event(name, one.span.record, one.start)
 
 
 def transcripts(
-    format: str,
+    file: BinaryIO,
+    format: Format,
     steps: Iterable[TraceStep],
     titles: Mapping[str, str],
-    opener: Opener,
-    read: Read,
-) -> Iterator[Transcript]:
-    """The conversations of each group of steps; what made no message is with the first one."""
+    read_said: ReadSaid,
+    skipped: list[Warning],
+) -> list[Transcript]:
+    """The conversations of each group of steps; what made no message is with the first one.
+
+    `skipped` is what could not be read of the file. Raises Invalid where nobody says anything.
+    """
     groups: dict[str, list[TraceStep]] = {}
     for one in steps:
         groups.setdefault(one.group, []).append(one)
+    made: list[Transcript] = []
     for group, of in groups.items():
         found = threads(of)
         used = {record for thread in found for record in thread.records}
-        rest = [one for one in of if one.record not in used]
+        rest = [one for one in of if one.span.record not in used]
         for number, thread in enumerate(found):
-            items = items_in(opener, reading(thread, () if number else rest, read))
+            read = _reading(thread, () if number else rest, read_said)
+            items = items_in(opened(file), read)
             said = (item for item in items if isinstance(item, Message))
             users = (m.text.strip() for m in islice(said, 50) if m.role is Role.USER)
             title = fields.one_line(fields.first(users)) or titles.get(group, "")
             models = [by.model for _, by in sorted(thread.told.items()) if by.model]
             suffix = f"/{thread.steps[0].id}" if number else ""
-            yield Transcript(
-                format=format,
-                title=title or "Trace",
-                items=items,
-                external_id=(group + suffix)[:255] if group else None,
-                model=models[-1] if models else thread.steps[0].model,
-                warnings=items.warnings,
+            made.append(
+                Transcript(
+                    format=format.name,
+                    title=title or "Trace",
+                    items=items,
+                    external_id=(group + suffix)[:255] if group else None,
+                    model=models[-1] if models else thread.steps[0].model,
+                    warnings=items.warnings,
+                )
             )
+    return warn_first(at_least_one(made, skipped, format.label), skipped)

@@ -18,9 +18,8 @@ from tests.threads.support.transcripts import (
     text,
     user,
 )
+from threads.domain.formats.claude_code import conversations
 from threads.domain.formats.claude_code import index as claude_index
-from threads.domain.formats.claude_code import plans as claude_plans
-from threads.domain.formats.claude_code import session_transcripts as claude_transcripts
 from threads.domain.message import Message
 from threads.domain.transcript import Compaction, Event, Parent, Relation, Transcript
 
@@ -123,7 +122,7 @@ def test_what_was_asked_for_again_and_ran_on_is_a_branch_too() -> None:
 
 
 def test_branches_repeat_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claude_plans, "MOST_SHARED", 3)
+    monkeypatch.setattr(conversations, "MOST_SHARED", 3)
     more = [user("u7", "a1", "Other."), answer("a7", "u7", text("A."))]
     _, branch = read_all(*START, *LEFT, *more, *TAKEN)
 
@@ -166,7 +165,7 @@ def test_what_ran_on_beside_the_way_is_part_of_it() -> None:
 def test_the_branches_with_most_answers_are_told_where_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(claude_transcripts, "BRANCHES", 1)
+    monkeypatch.setattr(conversations, "BRANCHES", 1)
     more = [user("u7", "a1", "Other."), answer("a7", "u7", text("A."))]
     longer = [user("u8", "a7", "Go on."), answer("a8", "u8", text("B."))]
     thread, branch = read_all(*START, *LEFT, *more, *longer, *TAKEN)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.threads.support import folders
 from tests.threads.support.rollouts import SESSION, as_file, event, meta, output, said
-from threads.domain.formats.codex import folder as codex_folder
+from threads.domain.formats.codex import session as codex_session
 from threads.domain.formats.io.folder import Folder
 from threads.domain.transcript import Parent, Relation
 
@@ -39,7 +39,7 @@ def test_a_sub_agent_is_linked_to_the_call_that_began_it(
     told = said("user", f"Begin {CHILD}")
     parent = as_file(meta(), told, output("c6", f"No {CHILD}"), found)
     child = as_file(meta(id=CHILD, source=spawn), said("user", "Look."))
-    [gathered] = codex_folder.gather(folder({SESSION: parent, CHILD: child}))
+    [gathered] = codex_session.gather(folder({SESSION: parent, CHILD: child}))
 
     [transcript] = gathered.transcripts
     assert transcript.parent == Parent(
@@ -63,4 +63,4 @@ def test_rollouts_without_a_call_in_the_folder_are_left_alone() -> None:
         {SESSION: as_file(meta(), called), CHILD: silent},
         {SESSION: broken, CHILD: as_file(meta(id=CHILD, forked_from_id=SESSION))},
     ):
-        assert codex_folder.gather(folder(files)) == []
+        assert codex_session.gather(folder(files)) == []

@@ -1,6 +1,6 @@
 """Values, attributes and times of OpenTelemetry."""
 
-from threads.domain.formats.traces import otel, otel_attributes
+from threads.domain.formats.traces import otel, otel_messages
 
 from .otel_spans import START, otlp_value
 
@@ -8,16 +8,16 @@ from .otel_spans import START, otlp_value
 def test_values_of_otlp_are_plain_again() -> None:
     value = {"a": [1, 2.5, True, "x"], "b": {}}
 
-    assert otel_attributes.plain(otlp_value(value)) == value
-    assert otel_attributes.plain({"intValue": "many"}) == "many"
-    assert otel_attributes.plain({"bytesValue": "aGk="}) == "aGk="
-    assert otel_attributes.plain({"other": 1}) is otel_attributes.plain(None) is None
+    assert otel_messages.plain(otlp_value(value)) == value
+    assert otel_messages.plain({"intValue": "many"}) == "many"
+    assert otel_messages.plain({"bytesValue": "aGk="}) == "aGk="
+    assert otel_messages.plain({"other": 1}) is otel_messages.plain(None) is None
 
 
 def test_attributes_that_are_a_value_and_a_family_keep_both() -> None:
-    assert otel_attributes.attributes({"a": 1, "a.b": 2}) == {"a": {"": 1, "b": 2}}
-    assert otel_attributes.attributes({"a.b": 2, "a": 1}) == {"a": {"b": 2, "": 1}}
-    assert otel_attributes.attributes({"a.b": 2, "a": {"c.d": 1}}) == {
+    assert otel_messages.attributes({"a": 1, "a.b": 2}) == {"a": {"": 1, "b": 2}}
+    assert otel_messages.attributes({"a.b": 2, "a": 1}) == {"a": {"b": 2, "": 1}}
+    assert otel_messages.attributes({"a.b": 2, "a": {"c.d": 1}}) == {
         "a": {"b": 2, "c": {"d": 1}}
     }
 
