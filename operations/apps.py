@@ -6,8 +6,7 @@ class OperationsConfig(AppConfig):
 
     def ready(self) -> None:
         from contextstudio.accounts.jobs import register
-        from threads.imports import post_import
-        from threads.imports.running import compactions
+        from threads.imports import hooks
         from threads.sessions import erasing
         from threads.store import masking
 
@@ -17,7 +16,7 @@ class OperationsConfig(AppConfig):
         from .messages.masking import mask_originals, masked_places
 
         masking.register(mask_originals, masked_places)
-        compactions.register(record)
+        hooks.register_recorder(record)
         erasing.register(load_payloads)
         register(jobs.KIND, jobs.run_secrets)
-        post_import.register(jobs.look_through)
+        hooks.register(jobs.look_through)

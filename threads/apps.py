@@ -7,11 +7,11 @@ class ThreadsConfig(AppConfig):
     def ready(self) -> None:
         from contextstudio.accounts.jobs import housekeeping, register
 
-        from .imports import jobs, post_import
+        from .imports import hooks, jobs
         from .sessions import erasing
 
         register(jobs.KIND, jobs.run_import)
         register(jobs.INDEX, jobs.run_index)
-        post_import.register(jobs.index_after_import)
+        hooks.register(jobs.index_after_import)
         housekeeping.register(erasing.clean)
         housekeeping.register(jobs.index_now_and_then)

@@ -23,6 +23,7 @@ from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from threads import imports, tokens  # noqa: E402
 from threads.domain import batch  # noqa: E402
 from threads.domain.tokens import Words  # noqa: E402
+from threads.imports.upload import keep_upload  # noqa: E402
 from threads.models import Body, Message, Session, Source  # noqa: E402
 from threads.sessions import services  # noqa: E402
 from threads.store import recording, rows  # noqa: E402
@@ -165,7 +166,7 @@ def imported(
     def run() -> float:
         nonlocal messages
         with path.open("rb") as file:
-            upload = imports.keep_upload(file, name=path.name)
+            upload = keep_upload(file, name=path.name)
         begun = clock()
         done = imports.import_alone(
             caller, project, upload, stage=uuid.uuid4(), progress=lambda *_: None

@@ -16,6 +16,7 @@ from django.conf import settings  # noqa: E402  # only after Django is set up
 from bench.pages.pages_data import prepare  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from threads import imports  # noqa: E402
+from threads.imports.upload import keep_upload  # noqa: E402
 from threads.models import Message  # noqa: E402
 
 from .large import NAME  # noqa: E402
@@ -32,7 +33,7 @@ def main() -> None:
     begun, job_id = time.monotonic(), uuid.uuid4()
     path = Path(settings.DATA_DIR) / NAME
     with path.open("rb") as file:
-        upload = imports.keep_upload(file, name=NAME)
+        upload = keep_upload(file, name=NAME)
     path.unlink()
     done = imports.import_staged(
         caller_of_user(owner), project, upload, job_id=job_id, progress=lambda *_: None

@@ -20,7 +20,9 @@ from contextstudio.accounts.services import (
 from operations.edits import services
 from operations.edits.arguments import AmendArguments, AnyEdit, EditArguments
 from operations.edits.lenses import save_lens
-from threads.imports import Imported, import_upload, keep_upload
+from threads.imports import import_upload
+from threads.imports.running.outcome import Imported
+from threads.imports.upload import keep_upload
 from threads.models import Session
 
 from . import edits

@@ -14,7 +14,7 @@ from operations.domain.tree.key import original_key
 from operations.domain.tree.leaf import New
 from threads.domain.message import Role
 from threads.domain.part import Text
-from threads.imports.running.compactions import Compacted, CompactionOutcome
+from threads.imports.hooks import Compacted, CompactionOutcome
 from threads.models import Session
 
 from .selectors import load_history, load_thread

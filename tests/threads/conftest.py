@@ -10,6 +10,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project
 from threads import imports
 from threads.domain import formats
+from threads.imports.running.outcome import Imported
 
 from .support.importing import Take, kept
 from .support.stub_format import FORMAT
@@ -25,7 +26,7 @@ def stub_format(monkeypatch: pytest.MonkeyPatch) -> None:
 def take(stub_format: None, caller: Caller, project: Project) -> Take:
     """Imports at once."""
 
-    def take(data: bytes | dict[str, bytes], **options: Any) -> imports.Imported:
+    def take(data: bytes | dict[str, bytes], **options: Any) -> Imported:
         return imports.import_upload(caller, project, kept(data, **options))
 
     return take
@@ -39,7 +40,7 @@ def stage(stub_format: None, caller: Caller, project: Project) -> Take:
         data: bytes | dict[str, bytes],
         job_id: uuid.UUID,
         progress: Callable[..., object] = lambda *_: None,
-    ) -> imports.Imported:
+    ) -> Imported:
         return imports.import_staged(
             caller, project, kept(data), job_id=job_id, progress=progress
         )

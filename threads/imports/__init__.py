@@ -18,39 +18,17 @@ from contextstudio.accounts.selectors import caller_of_actor, require
 from threads.models import Import, Session
 from threads.store import commits
 
-from . import post_import
+from . import hooks
 from .archives import ArchiveTooLarge
 from .running.import_run import ImportRun
-from .running.outcome import FileOutcome, Imported, Progress, begin_row, write_report
+from .running.outcome import FileOutcome, Imported, Progress
 from .running.parent_links import link_parents
-from .upload import Keep, Upload, keep_folder, keep_received, keep_upload, unpack
+from .upload import Upload, unpack
 
 QUICK_BYTES = 2_000_000
 """What comes to more bytes, once unpacked, is imported by a job."""
 QUICK_FILES = 50
 """As are more files than these."""
-
-__all__ = [
-    "QUICK_BYTES",
-    "FileOutcome",
-    "Imported",
-    "Keep",
-    "Progress",
-    "Upload",
-    "begin_row",
-    "import_alone",
-    "import_grown",
-    "import_staged",
-    "import_upload",
-    "is_quick",
-    "keep_folder",
-    "keep_received",
-    "keep_upload",
-    "left_out",
-    "publish",
-    "unstage",
-    "write_report",
-]
 
 
 def is_quick(upload: Upload) -> bool:
@@ -77,7 +55,7 @@ def import_upload(caller: Caller, project: Project, upload: Upload) -> Imported:
     imported = ImportRun(caller=caller, project=project, upload=upload).run()
     link_parents(project.pk)
     if imported.recorded:
-        post_import.run_hooks(caller, imported.row)
+        hooks.run(caller, imported.row)
     return imported
 
 
@@ -88,7 +66,7 @@ def import_grown(caller: Caller, project: Project, upload: Upload, row: Import) 
     imported = ImportRun(caller=caller, project=project, upload=upload, into=row).run()
     if imported.recorded:
         link_parents(project.pk)
-        post_import.run_hooks(caller, row)
+        hooks.run(caller, row)
     return imported.recorded
 
 
@@ -148,7 +126,7 @@ def publish(project: Project, job_id: uuid.UUID) -> None:
     staged.update(staged_by=None)
     link_parents(project.pk)
     for one in brought:
-        post_import.run_hooks(caller_of_actor(one.created_by), one)
+        hooks.run(caller_of_actor(one.created_by), one)
 
 
 def unstage(job_id: uuid.UUID) -> None:

@@ -16,10 +16,17 @@ from threads import imports
 from threads.store.selectors import get_session
 
 from . import jobs
-from .forms import received
-from .presentation import present_file, present_import, present_import_row
-from .schemas import ImportOut, ImportPage, ImportReport, JobStarted
+from .presentation import (
+    ImportOut,
+    ImportPage,
+    ImportReport,
+    JobStarted,
+    present_file,
+    present_import,
+    present_import_row,
+)
 from .selectors import get_import, list_files, list_imports
+from .upload import keep_received, received
 
 router = Router(tags=["sessions"])
 
@@ -49,7 +56,7 @@ def import_session(
     options = {} if session is None else {"session_id": session}
     if session is not None and len(files) > 1:
         raise Invalid("A session continues in one file.", at=["session"])
-    upload = imports.keep_received(files, format=format, **options)
+    upload = keep_received(files, format=format, **options)
     if not imports.is_quick(upload):
         job = enqueue(target, jobs.KIND, jobs.arguments_of(upload), caller)
         return Status(202, {"job_id": job.pk})

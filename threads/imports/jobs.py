@@ -13,13 +13,14 @@ from threads.models import Import
 from threads.search import word_index
 
 from .presentation import present_import
+from .upload import Upload
 
 KIND = "import"
 INDEX = "index"
 _SYSTEM = Caller(actor="system", name="ContextStudio")
 
 
-def arguments_of(upload: imports.Upload) -> dict[str, Any]:
+def arguments_of(upload: Upload) -> dict[str, Any]:
     session = upload.session_id
     return {**asdict(upload), "session_id": str(session) if session else None}
 
@@ -27,9 +28,7 @@ def arguments_of(upload: imports.Upload) -> dict[str, Any]:
 def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
     """Import a kept upload; the result is the body that a quick import answers with 201."""
     session = arguments.pop("session_id")
-    upload = imports.Upload(
-        **arguments, session_id=uuid.UUID(session) if session else None
-    )
+    upload = Upload(**arguments, session_id=uuid.UUID(session) if session else None)
     try:
         imported = imports.import_staged(
             context.caller,

@@ -3,7 +3,8 @@
 import json
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
@@ -11,6 +12,7 @@ from threads.domain import formats
 from threads.domain.formats.io.folder import Folder, Member
 from threads.domain.formats.sample import HEAD, Sample
 from threads.store import blobs
+from threads.store.blobs import ReceivedFile
 
 from .archives import (
     MOST_BYTES,
@@ -49,24 +51,20 @@ class Upload:
 
 
 @dataclass(slots=True)
-class UnpackedUpload:
-    """The files of an upload, unpacked."""
+class UnpackedUpload(Unpacked):
+    """The files of an upload, and of the archives in it."""
 
-    members: list[KeptFile] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    """Files that could not be taken out of an archive."""
     is_folder: bool = False
     """Whether it was more than one file, or may have been."""
 
     @property
     def folder(self) -> Folder:
         """The files as a parser looks at them."""
-        return Folder(
-            {
-                one.name: Member(one.name, one.size, _opener(one.sha256))
-                for one in sorted(self.members)
-            }
-        )
+        members = [
+            Member(one.name, one.size, partial(blobs.open_many, one.sha256))
+            for one in sorted(self.members)
+        ]
+        return Folder({one.name: one for one in members})
 
 
 def keep_upload(stream: BinaryIO, *, name: str, **options: object) -> Upload:
@@ -113,6 +111,24 @@ def keep_received(
     return keep_folder(files, name=called, format=format)
 
 
+def received(files: Sequence[object], paths: str) -> list[tuple[str, Keep]]:
+    """Files of a request by their paths: `paths` is a JSON list of them, or says nothing.
+
+    A request names files without their folders, so a page says these beside them.
+    """
+    found = [file for file in files if isinstance(file, ReceivedFile)]
+    try:
+        named = json.loads(paths) if paths else []
+    except ValueError:
+        named = []
+    if not (isinstance(named, list) and len(named) == len(found)):
+        named = []
+    return [
+        (str(named[place]) if named else file.name or "", file.keep)
+        for place, file in enumerate(found)
+    ]
+
+
 def unpack(
     upload: Upload,
     *,
@@ -128,8 +144,7 @@ def unpack(
     brought = UnpackedUpload(is_folder=upload.is_folder)
     unpacking = _Unpacking(brought, most or MOST_BYTES, tick)
     if upload.is_folder:
-        listed = json.loads(blobs.read(upload.sha256))
-        for one in listed:
+        for one in json.loads(blobs.read(upload.sha256)):
             unpacking.add_or_name(KeptFile(*one))
         return brought
     try:
@@ -137,9 +152,8 @@ def unpack(
     except ArchiveTooLarge as bomb:
         if most is not None:
             raise
-        raise Invalid(
-            f"This archive is not unpacked. {bomb}", code="archive_bomb"
-        ) from bomb
+        sentence = f"This archive is not unpacked. {bomb}"
+        raise Invalid(sentence, code="archive_bomb") from bomb
     return brought
 
 
@@ -157,12 +171,12 @@ class _Unpacking:
         try:
             self.add(kept)
         except Invalid as damage:
-            self._problem(Problem(kept.name, damage.code, damage.message))
+            self._problem(kept.name, damage.code, damage.message)
         except ArchiveTooLarge as bomb:
             if self._most < MOST_BYTES:
                 raise
             sentence = f"This archive is not unpacked. {bomb}"
-            self._problem(Problem(kept.name, "archive_bomb", sentence))
+            self._problem(kept.name, "archive_bomb", sentence)
 
     def add(
         self, kept: KeptFile, *, depth: int = 0, bounds: Bounds | None = None
@@ -176,49 +190,36 @@ class _Unpacking:
                 return
             if depth >= MOST_DEPTH:
                 sentence = "It lies in an archive inside an archive."
-                self._problem(Problem(kept.name, "nested", sentence))
+                self._problem(kept.name, "nested", sentence)
                 return
             bounds = bounds or Bounds(kept.size, self._most, self._tick)
-            if kind in ("zip", "tar"):
-                unpacked = (
-                    unpack_zip(stream, bounds)
-                    if kind == "zip"
-                    else unpack_tar(stream, kept.name, bounds)
-                )
-                self._add_all(unpacked, kept, depth=depth, bounds=bounds)
-                return
-            inner, problem = unpack_one(stream, kept.name, kind, bounds)
+            if kind == "zip":
+                unpacked = unpack_zip(stream, bounds)
+            elif kind == "tar":
+                unpacked = unpack_tar(stream, kept.name, bounds)
+            else:
+                inner, problem = unpack_one(stream, kept.name, kind, bounds)
+        if kind in ("zip", "tar"):
+            place = f"{kept.name}/" if depth or self._prefixed else ""
+            self._brought.is_folder = True
+            for one in unpacked.problems:
+                self._problem(place + one.name, one.code, one.sentence)
+            for member in unpacked.members:
+                named = member._replace(name=place + member.name)
+                self.add(named, depth=depth + 1, bounds=bounds)
+            return
         if problem is not None:
-            self._problem(problem)
+            self._problem(*problem)
+        with blobs.open_blob(inner.sha256) as stream:
+            holds_tar = is_tar(stream.read(HEAD))
         # A packed tar archive is one archive, not one inside another.
-        self.add(inner, depth=depth + (not _holds_tar(inner)), bounds=bounds)
+        self.add(inner, depth=depth + (not holds_tar), bounds=bounds)
 
-    def _add_all(
-        self, unpacked: Unpacked, kept: KeptFile, *, depth: int, bounds: Bounds
-    ) -> None:
-        place = f"{kept.name}/" if depth or self._prefixed else ""
-        self._brought.is_folder = True
-        for problem in unpacked.problems:
-            self._problem(problem._replace(name=place + problem.name))
-        for one in unpacked.members:
-            self.add(
-                one._replace(name=place + one.name), depth=depth + 1, bounds=bounds
-            )
-
-    def _problem(self, problem: Problem) -> None:
-        self._brought.problems.append(problem)
+    def _problem(self, name: str, code: str, sentence: str) -> None:
+        self._brought.problems.append(Problem(name, code, sentence))
 
 
 def _is_read_whole(head: bytes, name: str) -> bool:
     """Whether a format is a zip archive of its own, which its reader opens itself."""
     sample = Sample(head, name)
     return any(known.read and known.score(sample) for known in formats.KNOWN)
-
-
-def _holds_tar(kept: KeptFile) -> bool:
-    with blobs.open_blob(kept.sha256) as stream:
-        return is_tar(stream.read(HEAD))
-
-
-def _opener(sha256: str) -> Callable[[], BinaryIO]:
-    return lambda: blobs.open_many(sha256)

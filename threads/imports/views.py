@@ -1,10 +1,12 @@
 """Pages of imports: bringing files, what became of them, their jobs."""
 
+import io
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -24,11 +26,12 @@ from contextstudio.accounts.selectors import get_job, visible_projects
 from threads import imports
 from threads.domain.transcript import Warning
 from threads.rendering.hidden import visible
+from threads.store.blobs import store_stream
 
 from . import jobs
-from .forms import ImportForm
 from .reports import shown_file, shown_import, shown_report
 from .selectors import get_import, list_files, list_imports
+from .upload import Upload, keep_received, received
 
 SHOWN_JOBS = 20
 SHOWN_IMPORTS = 50
@@ -45,16 +48,33 @@ class ShownJob:
     status: str
     done: int
     total: int | None
-    unit: str
-    error: str
+    sentence: str
+    """`412 of 1,930 messages`, or why it failed."""
 
-    @property
-    def sentence(self) -> str:
-        """`412 of 1,930 messages`, or why it failed."""
-        if self.error:
-            return self.error
-        of = f" of {self.total:,}" if self.total else ""
-        return f"{self.done:,}{of} {self.unit}".strip() if self.done else ""
+
+class ImportForm(forms.Form):
+    """One or more files (`file`, with their `paths`), or a pasted transcript."""
+
+    text = forms.CharField(required=False, strip=False)
+    paths = forms.CharField(required=False, strip=False)
+
+    def clean(self) -> dict[str, object]:
+        """Something must have been sent."""
+        if (
+            not self.files.getlist("file")
+            and not self.cleaned_data.get("text", "").strip()
+        ):
+            raise forms.ValidationError("Choose a file or paste a transcript.")
+        return self.cleaned_data
+
+    def upload(self) -> Upload:
+        """The file, the files or the text, as kept in the blob store."""
+        text = self.cleaned_data.get("text", "")
+        files = received(self.files.getlist("file"), self.cleaned_data.get("paths", ""))
+        if text.strip():
+            stream = io.BytesIO(text.encode("utf-8", "surrogatepass"))
+            files.append(("", lambda: store_stream(stream)))
+        return keep_received(files)
 
 
 @require_POST
@@ -170,14 +190,15 @@ def may_edit_somewhere(caller: Caller) -> bool:
 
 
 def _shown(job: Job) -> ShownJob:
+    of = f" of {job.total:,}" if job.total else ""
+    sentence = f"{job.done:,}{of} {job.unit}".strip() if job.done else ""
     return ShownJob(
         id=job.pk,
         name=str(job.arguments.get("name") or "pasted text"),
         status=job.status,
         done=job.done,
         total=job.total,
-        unit=job.unit,
-        error=job.error,
+        sentence=job.error or sentence,
     )
 
 

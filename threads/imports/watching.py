@@ -23,6 +23,9 @@ from threads import imports
 from threads.models import Import
 from threads.store import blobs
 
+from .running.outcome import begin_row, write_report
+from .upload import keep_folder
+
 logger = logging.getLogger(__name__)
 
 SUFFIX = ".jsonl"
@@ -133,8 +136,8 @@ class Watcher:
         if not kept:
             return 0
         if self.row is None:
-            self.row = imports.begin_row(self.caller, self.project, self.name)
-        upload = imports.keep_folder(kept, name=self.name, hold_back=hold_back)
+            self.row = begin_row(self.caller, self.project, self.name)
+        upload = keep_folder(kept, name=self.name, hold_back=hold_back)
         return imports.import_grown(self.caller, self.project, upload, self.row)
 
     def _family(self, main: Path) -> Iterator[Path]:
@@ -149,7 +152,7 @@ class Watcher:
 
     def _write_report(self) -> None:
         if self.row is not None:
-            imports.write_report(self.row)
+            write_report(self.row)
 
 
 def _written(path: Path) -> int:

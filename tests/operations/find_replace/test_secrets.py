@@ -22,6 +22,8 @@ from operations.find_replace import jobs, secrets
 from tests.operations.support.rest import get, make_session, post
 from threads import imports
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
+from threads.imports.running.outcome import Imported
+from threads.imports.upload import keep_upload
 
 LETTERS = string.ascii_letters + string.digits
 
@@ -150,8 +152,8 @@ def transcript(*words: str) -> bytes:
     return json.dumps({"session_id": "deployment", "messages": said}).encode()
 
 
-def bring(caller: Caller, project: Project, content: bytes) -> imports.Imported:
-    upload = imports.keep_upload(BytesIO(content), name="deployment.json")
+def bring(caller: Caller, project: Project, content: bytes) -> Imported:
+    upload = keep_upload(BytesIO(content), name="deployment.json")
     return imports.import_upload(caller, project, upload)
 
 
@@ -215,7 +217,7 @@ def test_a_title_of_its_own_shows_no_credential(
     caller: Caller, project: Project
 ) -> None:
     said = {"title": f"With {TOKEN}", "messages": [{"role": "user", "content": "Hi"}]}
-    upload = imports.keep_upload(BytesIO(json.dumps(said).encode()), name="talk.json")
+    upload = keep_upload(BytesIO(json.dumps(said).encode()), name="talk.json")
     (session,) = imports.import_upload(caller, project, upload).sessions
     run_job()
     session.refresh_from_db()

@@ -24,10 +24,10 @@ from contextstudio.accounts.jobs.runner import JobContext  # noqa: E402
 from contextstudio.accounts.models import Job, Project  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from contextstudio.accounts.services import owner_of  # noqa: E402
-from threads import imports  # noqa: E402
 from threads.domain import batch  # noqa: E402
 from threads.imports import jobs  # noqa: E402
 from threads.imports.running import import_run  # noqa: E402
+from threads.imports.upload import keep_upload  # noqa: E402
 from threads.models import Event, Import, Message, Session  # noqa: E402
 
 
@@ -45,7 +45,7 @@ def main(path: Path) -> None:
     job = Job.objects.filter(kind=jobs.KIND).first()
     if job is None:
         with path.open("rb") as stream:
-            upload = imports.keep_upload(stream, name=path.name)
+            upload = keep_upload(stream, name=path.name)
         caller = caller_of_user(owner_of(project))
         job = enqueue(project, jobs.KIND, jobs.arguments_of(upload), caller)
     # Whoever had it was killed: its lease is over.

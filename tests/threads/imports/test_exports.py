@@ -11,6 +11,8 @@ from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from threads import imports
 from threads.domain.part import Image
+from threads.imports.running.outcome import Imported
+from threads.imports.upload import keep_upload
 from threads.models import Session
 from threads.store import blobs
 from threads.store.selectors import load_messages
@@ -20,14 +22,14 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 @pytest.fixture
 def take(owner: User, project: Project) -> Any:
-    def take(files: dict[str, Any]) -> imports.Imported:
+    def take(files: dict[str, Any]) -> Imported:
         held = io.BytesIO()
         with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, value in files.items():
                 is_bytes = isinstance(value, bytes)
                 archive.writestr(name, value if is_bytes else json.dumps(value))
         held.seek(0)
-        upload = imports.keep_upload(held, name="export.zip")
+        upload = keep_upload(held, name="export.zip")
         return imports.import_upload(caller_of_user(owner), project, upload)
 
     return take

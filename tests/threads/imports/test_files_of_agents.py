@@ -15,6 +15,7 @@ from threads import imports
 from threads.domain import formats
 from threads.domain import message as domain
 from threads.domain.part import Image, Text
+from threads.imports.upload import keep_upload
 from threads.models import Blob, Message, Session
 from threads.store import blobs, records
 
@@ -39,7 +40,7 @@ CALL = {
 @pytest.fixture
 def take(owner: User, project: Project) -> Any:
     def import_(data: bytes, name: str) -> list[Session]:
-        upload = imports.keep_upload(io.BytesIO(data), name=name)
+        upload = keep_upload(io.BytesIO(data), name=name)
         imports.import_upload(caller_of_user(owner), project, upload)
         return list(Session.objects.order_by("created_at", "pk"))
 

@@ -13,6 +13,8 @@ from contextstudio.accounts.domain.errors import Forbidden, Invalid
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from threads import imports
+from threads.imports.running.outcome import Imported
+from threads.imports.upload import keep_upload
 from threads.models import Body, Event, Message, Session, Source
 from threads.store.selectors import load_messages
 
@@ -51,8 +53,8 @@ def claude(*lines: dict[str, Any]) -> bytes:
 
 @pytest.fixture
 def take(caller: Caller, project: Project) -> Any:
-    def take(data: bytes, **options: Any) -> imports.Imported:
-        upload = imports.keep_upload(io.BytesIO(data), name="file", **options)
+    def take(data: bytes, **options: Any) -> Imported:
+        upload = keep_upload(io.BytesIO(data), name="file", **options)
         return imports.import_upload(caller, project, upload)
 
     return take
@@ -169,7 +171,7 @@ def test_a_file_that_is_refused_leaves_nothing_behind(take: Any) -> None:
 
 
 def test_one_who_may_only_read_imports_nothing(viewer: User, project: Project) -> None:
-    upload = imports.keep_upload(io.BytesIO(chat("one")), name="file")
+    upload = keep_upload(io.BytesIO(chat("one")), name="file")
     with pytest.raises(Forbidden):
         imports.import_upload(caller_of_user(viewer), project, upload)
 
@@ -178,7 +180,7 @@ def test_a_staged_import_is_seen_only_once_it_is_published(
     caller: Caller, project: Project
 ) -> None:
     job_id, seen = uuid.uuid4(), []
-    upload = imports.keep_upload(io.BytesIO(chat("one", "two")), name="file")
+    upload = keep_upload(io.BytesIO(chat("one", "two")), name="file")
     for _attempt in range(2):
         imported = imports.import_staged(
             caller,

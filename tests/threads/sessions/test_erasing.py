@@ -23,6 +23,7 @@ from threads import imports
 from threads.domain.message import Message as Given
 from threads.domain.message import Role
 from threads.domain.part import Image, Text
+from threads.imports.upload import keep_upload
 from threads.models import (
     Blob,
     Body,
@@ -50,7 +51,7 @@ def made(caller: Caller, project: Project, *parts: Any) -> Session:
 
 def brought(caller: Caller, project: Project, *texts: str) -> Session:
     data = json.dumps([{"role": "user", "content": text} for text in texts]).encode()
-    upload = imports.keep_upload(io.BytesIO(data), name="file.json")
+    upload = keep_upload(io.BytesIO(data), name="file.json")
     (session,) = imports.import_upload(caller, project, upload).sessions
     return session
 

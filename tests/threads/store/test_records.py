@@ -12,6 +12,7 @@ import pytest
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from threads import imports
+from threads.imports.upload import keep_upload
 from threads.models import Message, Session, Source
 from threads.store import blobs, records
 
@@ -27,7 +28,7 @@ CHAT = {
 @pytest.fixture
 def session(owner: User, project: Project) -> Session:
     stream = io.BytesIO(json.dumps(CHAT).encode())
-    upload = imports.keep_upload(stream, name="chat.json")
+    upload = keep_upload(stream, name="chat.json")
     imports.import_upload(caller_of_user(owner), project, upload)
     return Session.objects.get()
 

@@ -5,22 +5,23 @@ from collections.abc import Callable
 from typing import Any
 
 from operations.log.selectors import load_thread
-from threads import imports
+from threads.imports.running.outcome import Imported
+from threads.imports.upload import Upload, keep_folder, keep_upload
 from threads.models import Import, Session
 from threads.store import blobs
 from threads.store.selectors import load_messages
 
-Take = Callable[..., imports.Imported]
+Take = Callable[..., Imported]
 
 
-def kept(data: bytes | dict[str, bytes], **options: Any) -> imports.Upload:
+def kept(data: bytes | dict[str, bytes], **options: Any) -> Upload:
     if isinstance(data, bytes):
-        return imports.keep_upload(io.BytesIO(data), name="talk.stub", **options)
+        return keep_upload(io.BytesIO(data), name="talk.stub", **options)
     files = [
         (name, lambda held=held: blobs.store_stream(io.BytesIO(held)))
         for name, held in data.items()
     ]
-    return imports.keep_folder(files, name="talks", **options)
+    return keep_folder(files, name="talks", **options)
 
 
 def texts(session: Session) -> list[str]:

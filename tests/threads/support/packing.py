@@ -3,8 +3,7 @@
 import io
 import zipfile
 
-from threads.imports import keep_upload
-from threads.imports.upload import UnpackedUpload, unpack
+from threads.imports.upload import UnpackedUpload, keep_upload, unpack
 from threads.store import blobs
 
 

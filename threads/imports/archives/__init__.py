@@ -66,7 +66,7 @@ class ArchiveTooLarge(Exception):
 
 @dataclass(slots=True)
 class Unpacked:
-    """What an archive held."""
+    """What an archive held, and the files that could not be taken out of it."""
 
     members: list[KeptFile] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -102,9 +102,8 @@ class Bounds:
 
     def count_member(self) -> None:
         """One more file has come out. Raises ArchiveTooLarge."""
+        self.expect_members(1)
         self.members -= 1
-        if self.members < 0:
-            raise ArchiveTooLarge(f"It holds more than {MOST_MEMBERS:,} files.")
 
 
 def kind_of(head: bytes) -> str | None:
@@ -128,21 +127,22 @@ def unpack_one(
 
     What came out before a fault is kept, with the fault beside it. Raises ArchiveTooLarge.
     """
-    fault: list[Problem] = []
+    fault: Problem | None = None
 
     def pieces() -> Iterator[bytes]:
+        nonlocal fault
+        is_gzip = kind == "gzip"
+        reader = gzip.GzipFile(fileobj=stream) if is_gzip else _zstandard(stream)
         try:
-            yield from _counted(_reader(stream, kind), bounds)
+            yield from _counted(_read_on(reader), bounds)
         except Damage:
-            sentence = (
-                "It is damaged, or ends too early; what could be unpacked is read."
-            )
-            fault.append(Problem(name, "damaged", sentence))
+            words = "It is damaged, or ends too early; what could be unpacked is read."
+            fault = Problem(name, "damaged", words)
 
     bounds.count_member()
+    stream.seek(0)
     sha256, size = blobs.store_pieces(pieces())
-    kept = KeptFile(unpacked_name(name, kind), sha256, size)
-    return kept, fault[0] if fault else None
+    return KeptFile(unpacked_name(name, kind), sha256, size), fault
 
 
 def unpack_zip(stream: BinaryIO, bounds: Bounds) -> Unpacked:
@@ -277,13 +277,6 @@ def _counted(pieces: Iterator[bytes], bounds: Bounds) -> Iterator[bytes]:
     for piece in pieces:
         bounds.count(len(piece))
         yield piece
-
-
-def _reader(stream: BinaryIO, kind: str) -> Iterator[bytes]:
-    stream.seek(0)
-    if kind == "gzip":
-        return _read_on(gzip.GzipFile(fileobj=stream))
-    return _read_on(_zstandard(stream))
 
 
 def _zstandard(stream: Any) -> Any:

@@ -22,15 +22,14 @@ from threads.domain.message import Message as GivenMessage
 from threads.domain.tally import Tally
 from threads.domain.transcript import Compaction, Transcript, Warning
 from threads.domain.transcript import Event as GivenEvent
+from threads.imports import hooks
+from threads.imports.hooks import Compacted
 from threads.models import Event, Session, Source
 from threads.reading import ReaderFault, RemoteItems
 from threads.sessions.services import clean_title
 from threads.store import blobs, rows
 from threads.store.alignment import Alignment
 from threads.store.recording import record_batch
-
-from . import compactions
-from .compactions import Compacted
 
 logger = logging.getLogger(__name__)
 
@@ -234,7 +233,7 @@ class Ingest:
         with transaction.atomic():
             # The log numbers its entries under this lock.
             locked = Session.objects.select_for_update().get(pk=self.session.pk)
-            outcomes = compactions.record(locked, given)
+            outcomes = hooks.record_compactions(locked, given)
         for outcome in outcomes:
             self.tally.compactions[outcome.word] += 1
             if outcome.sentence:

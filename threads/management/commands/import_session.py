@@ -12,6 +12,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.selectors import caller_of_user, project_named
 from contextstudio.accounts.services import owner_of
 from threads import imports
+from threads.imports.upload import Keep, keep_folder, keep_upload
 from threads.store import blobs
 
 
@@ -34,10 +35,10 @@ class Command(BaseCommand):
         try:
             if path.is_dir():
                 name = path.resolve().name
-                upload = imports.keep_folder(_files(path), name=name, format=format_)
+                upload = keep_folder(_files(path), name=name, format=format_)
             else:
                 with path.open("rb") as stream:
-                    upload = imports.keep_upload(stream, name=path.name, format=format_)
+                    upload = keep_upload(stream, name=path.name, format=format_)
         except OSError as error:
             raise Invalid(f"{path} can't be read: {error.strerror}.") from error
         imported = imports.import_alone(
@@ -50,7 +51,7 @@ class Command(BaseCommand):
             self.stdout.write(str(session.pk))
 
 
-def _files(folder: Path) -> Iterator[tuple[str, imports.Keep]]:
+def _files(folder: Path) -> Iterator[tuple[str, Keep]]:
     """The files below a folder; links are not followed."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():

@@ -15,6 +15,7 @@ from operations.edits import services
 from tests.threads.support.stub_format import FORMAT, says, stub
 from threads import imports
 from threads.domain import formats
+from threads.imports.upload import keep_upload
 from threads.models import Event, Session
 from threads.store import blobs
 
@@ -33,7 +34,7 @@ def browser(client: Client, owner: User) -> Client:
 
 def take(caller: Caller, project: Project, *lines: Any, **head: Any) -> Session:
     stream = io.BytesIO(stub(*lines, **head))
-    upload = imports.keep_upload(stream, name="talk.stub")
+    upload = keep_upload(stream, name="talk.stub")
     return imports.import_upload(caller, project, upload).sessions[0]
 
 

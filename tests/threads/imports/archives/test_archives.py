@@ -12,9 +12,9 @@ import zstandard
 
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.packing import brought, codes, contents, zipped
-from threads.imports import archives, keep_folder
+from threads.imports import archives
 from threads.imports.archives import ArchiveTooLarge, clean_name
-from threads.imports.upload import unpack
+from threads.imports.upload import keep_folder, unpack
 from threads.store import blobs
 
 WORDS = b"Why does the tide table jump?\n" * 50

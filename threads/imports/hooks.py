@@ -1,14 +1,15 @@
-"""What a tool had shortened of its own context, handed to the app that keeps the log.
+"""What apps above this one do with what was imported: they register it here.
 
-A transcript's compactions become operations, and operations lie in an app above this one. So
-it registers here how they are recorded, and an import hands over what it has read.
+One hook runs after every import. A recorder keeps what a tool had shortened of its own context:
+a transcript's compactions become operations, and these lie in an app above.
 """
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from contextstudio.accounts.domain.caller import Caller
 from threads.domain.message import Message
-from threads.models import Session
+from threads.models import Import, Session
 
 
 class Compacted(NamedTuple):
@@ -25,19 +26,33 @@ class CompactionOutcome(NamedTuple):
     sentence: str = ""
 
 
+Hook = Callable[[Caller, Import], None]
+"""Called in the transaction that makes an import visible, so it must be quick: enqueue a job."""
 Recorder = Callable[[Session, Sequence[Compacted]], list[CompactionOutcome]]
 """Records compactions in their order; one outcome for each. Called inside a transaction."""
 
+_hooks: list[Hook] = []
 _recorders: list[Recorder] = []
 
 
-def register(recorder: Recorder) -> None:
-    """Let this record what is imported from now on, once."""
+def register(hook: Hook) -> None:
+    """Add a hook; one that is registered already is not added again."""
+    if hook not in _hooks:
+        _hooks.append(hook)
+
+
+def register_recorder(recorder: Recorder) -> None:
+    """Let this record compactions from now on, once."""
     if recorder not in _recorders:
         _recorders.append(recorder)
 
 
-def record(
+def run(caller: Caller, brought: Import) -> None:
+    for hook in _hooks:
+        hook(caller, brought)
+
+
+def record_compactions(
     session: Session, compactions: Sequence[Compacted]
 ) -> list[CompactionOutcome]:
     """Record the compactions of a session whose row the caller has locked."""
