@@ -22,7 +22,6 @@ from . import hooks
 from .archives import ArchiveTooLarge
 from .running.import_run import ImportRun
 from .running.outcome import FileOutcome, Imported, Progress
-from .running.parent_links import link_parents
 from .upload import Upload, unpack
 
 QUICK_BYTES = 2_000_000
@@ -53,7 +52,7 @@ def import_upload(caller: Caller, project: Project, upload: Upload) -> Imported:
     """Import an upload at once: all of it or, where it is refused, nothing."""
     require(caller, Right.EDIT, project.pk)
     imported = ImportRun(caller=caller, project=project, upload=upload).run()
-    link_parents(project.pk)
+    _link_parents(project.pk)
     if imported.recorded:
         hooks.run(caller, imported.row)
     return imported
@@ -65,7 +64,7 @@ def import_grown(caller: Caller, project: Project, upload: Upload, row: Import) 
     require(caller, Right.EDIT, project.pk)
     imported = ImportRun(caller=caller, project=project, upload=upload, into=row).run()
     if imported.recorded:
-        link_parents(project.pk)
+        _link_parents(project.pk)
         hooks.run(caller, row)
     return imported.recorded
 
@@ -124,7 +123,7 @@ def publish(project: Project, job_id: uuid.UUID) -> None:
     staged = Import.objects.filter(staged_by=job_id)
     brought = list(staged)
     staged.update(staged_by=None)
-    link_parents(project.pk)
+    _link_parents(project.pk)
     for one in brought:
         hooks.run(caller_of_actor(one.created_by), one)
 
@@ -133,3 +132,21 @@ def unstage(job_id: uuid.UUID) -> None:
     """Remove what a job has staged that will not be tried again."""
     Session.objects.filter(staged_by=job_id).delete()
     Import.objects.filter(staged_by=job_id).delete()
+
+
+def _link_parents(project_id: int) -> None:
+    """Link the sessions of a project to the parents that are here by now.
+
+    A parent may come later than its children: they carry its id.
+    """
+    here = Session.objects.filter(
+        project_id=project_id, deleted_at=None, staged_by=None
+    )
+    # `gt` where `exclude` would do, for an index answers it.
+    orphans = here.filter(parent=None, parent_external_id__gt="")
+    wanted = orphans.values_list("parent_external_id", flat=True).distinct()
+    for external_id in list(wanted):
+        parent = here.filter(external_id=external_id).first()
+        if parent is not None:
+            found = orphans.filter(parent_external_id=external_id)
+            found.exclude(pk=parent.pk).update(parent=parent)

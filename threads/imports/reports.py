@@ -4,7 +4,6 @@ import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from threads.domain import formats
@@ -54,34 +53,23 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownImport:
-    """An import in the list."""
-
-    id: uuid.UUID
-    name: str
-    when: datetime
-    size: int
-    formats: str
-    files: int
-    sessions: int
-    messages: int
-    left: int
-    warnings: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownReport:
     """What an import came to, in numbers."""
 
+    row: Import
     formats: str
     files: int
     sessions: int
     messages: int
     events: int
     added: int
+    left: int
+    """Files that no conversation was made of."""
     found: list[Found]
     parts: list[tuple[int, str]]
     outcomes: list[tuple[str, str, int]]
     warnings: list[Mapping[str, Any]]
+    """Those that are kept with their words, of so many:"""
+    warning_count: int
     more_warnings: int
     secrets: list[Mapping[str, Any]] | None
     """Sessions with `proposed` redactions; None before anybody looked for secrets."""
@@ -92,7 +80,6 @@ class ShownFile:
     """A file of an import, or one conversation in it."""
 
     name: str
-    size: int
     format: str
     outcome: str
     words: str
@@ -113,34 +100,19 @@ def label_of(format_: str) -> str:
 
 
 def shown_import(row: Import) -> ShownImport:
-    """A row of the list of imports."""
+    """The numbers of an import, for its row in the list and for its page."""
     report = row.report
+    outcomes, parts = report.get("outcomes", {}), report.get("parts", {})
+    warnings, warning_count = report.get("warnings", []), _total(report, "codes")
     return ShownImport(
-        id=row.pk,
-        name=row.name or "Pasted text",
-        when=row.created_at,
-        size=row.size,
-        formats=_formats(report),
-        files=report.get("files", 0),
-        sessions=report.get("sessions", 0),
-        messages=_total(report, "messages"),
-        left=sum(_left(report).values()),
-        warnings=_total(report, "codes"),
-    )
-
-
-def shown_report(row: Import) -> ShownReport:
-    """The numbers of an import."""
-    report = row.report
-    warnings = report.get("warnings", [])
-    parts = report.get("parts", {})
-    return ShownReport(
-        formats=_formats(report),
+        row=row,
+        formats=", ".join(label_of(name) for name in report.get("formats", {})),
         files=report.get("files", 0),
         sessions=report.get("sessions", 0),
         messages=_total(report, "messages"),
         events=_total(report, "events"),
         added=report.get("added", 0),
+        left=sum(outcomes.get(name, 0) for name in ("sidecar", "other", "failed")),
         found=_found(report),
         parts=[
             (parts[kind], words[parts[kind] != 1])
@@ -148,12 +120,13 @@ def shown_report(row: Import) -> ShownReport:
             if parts.get(kind)
         ],
         outcomes=[
-            (name, words, report["outcomes"][name])
+            (name, words, outcomes[name])
             for name, words in OUTCOMES.items()
-            if report.get("outcomes", {}).get(name)
+            if outcomes.get(name)
         ],
         warnings=warnings,
-        more_warnings=_total(report, "codes") - len(warnings),
+        warning_count=warning_count,
+        more_warnings=warning_count - len(warnings),
         secrets=report.get("secrets"),
     )
 
@@ -165,7 +138,6 @@ def shown_file(source: Source) -> ShownFile:
         session = None
     return ShownFile(
         name=source.name or "Pasted text",
-        size=source.size,
         format=label_of(source.format),
         outcome=source.outcome,
         words=OUTCOMES.get(source.outcome, source.outcome),
@@ -182,7 +154,12 @@ def _found(report: Mapping[str, Any]) -> list[Found]:
     """Records by kind, messages first, then compactions, then the other records."""
     records, messages = report.get("records", {}), report.get("messages", {})
     found = [
-        Found(role, records.get(role, count), _plural(count, "message"), count)
+        Found(
+            role,
+            records.get(role, count),
+            "message" if count == 1 else "messages",
+            count,
+        )
         for role in ROLES
         if (count := messages.get(role, 0))
     ]
@@ -198,19 +175,6 @@ def _found(report: Mapping[str, Any]) -> list[Found]:
         kinds = f"{len(listed) - MOST_EVENTS:,} other types"
         found.append(Found(kinds, rest, "kept as events", rest, is_event=True))
     return found
-
-
-def _plural(count: int, word: str) -> str:
-    return word if count == 1 else f"{word}s"
-
-
-def _formats(report: Mapping[str, Any]) -> str:
-    return ", ".join(label_of(name) for name in report.get("formats", {}))
-
-
-def _left(report: Mapping[str, Any]) -> dict[str, int]:
-    outcomes = report.get("outcomes", {})
-    return {name: outcomes.get(name, 0) for name in ("sidecar", "other", "failed")}
 
 
 def _total(report: Mapping[str, Any], counter: str) -> int:

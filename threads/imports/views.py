@@ -29,7 +29,7 @@ from threads.rendering.hidden import visible
 from threads.store.blobs import store_stream
 
 from . import jobs
-from .reports import shown_file, shown_import, shown_report
+from .reports import shown_file, shown_import
 from .selectors import get_import, list_files, list_imports
 from .upload import Upload, keep_received, received
 
@@ -136,7 +136,7 @@ def report(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
     older = urlencode({**filters, "cursor": files.next_cursor or ""})
     context = {
         "row": row,
-        "report": shown_report(row),
+        "report": shown_import(row),
         "files": [shown_file(source) for source in files.items],
         "query": asked["q"],
         "outcome": asked["outcome"],

@@ -1,7 +1,7 @@
 """Where a transcript goes: into the session it continues, beside it as a branch, or a new one."""
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -31,7 +31,6 @@ from threads.store.selectors import get_session
 from . import growth
 from .ingest import Ingest, RecordedEvents, Step
 from .outcome import FileOutcome
-from .parent_links import earlier_versions, holders_of_branch
 
 _TRIES = 3
 
@@ -60,14 +59,8 @@ class SessionMatcher:
             return False
         for one, held in known:
             for session_id, format_ in held.items():
-                self.sources.append(
-                    self.source(
-                        one,
-                        session_id=session_id,
-                        format=format_,
-                        outcome=FileOutcome.KNOWN,
-                    )
-                )
+                facts = {"format": format_, "outcome": FileOutcome.KNOWN}
+                self.sources.append(self.source(one, session_id=session_id, **facts))
         return True
 
     def _held(self, one: KeptFile) -> dict[uuid.UUID, str]:
@@ -93,7 +86,7 @@ class SessionMatcher:
             held = growth.HeldBack(transcript.items)
             transcript = replace(transcript, items=held)
         diverged: tuple[Session, int] | None = None
-        for session in self._candidates(transcript):
+        for session in self._earlier_versions(transcript):
             try:
                 self._append(session, transcript, one)
             except Diverged as divergence:
@@ -102,22 +95,43 @@ class SessionMatcher:
                     diverged = (session, divergence.index)
             else:
                 return
-        if any(
-            self._holds(other, transcript, one)
-            for other in self._others_with_branch(transcript)
-        ):
-            return
-        self._create(transcript, one, diverged)
+        holders = self._holders_of_branch(transcript)
+        if not any(self._holds(other, transcript, one) for other in holders):
+            self._create(transcript, one, diverged)
 
-    def _candidates(self, transcript: Transcript) -> Iterator[Session]:
+    def _earlier_versions(self, transcript: Transcript) -> Iterator[Session]:
+        """The sessions that a transcript may be a longer version of, the likeliest first.
+
+        One with its own id; then the branches of that, for a transcript that was rewound goes
+        on under the same id on another course.
+        """
+        external_id, sessions = transcript.external_id, self._sessions()
         if self.upload.session_id is not None:
             yield get_session(self.caller, self.upload.session_id, Right.EDIT)
-            return
-        yield from earlier_versions(self._sessions(), transcript)
+        elif external_id is not None:
+            own = sessions.filter(external_id=external_id).first()
+            if own is not None:
+                yield own
+            is_branch = Q(parent_external_id=external_id, relation=Relation.BRANCH)
+            yield from sessions.filter(is_branch).order_by("created_at", "pk")
 
-    def _others_with_branch(self, transcript: Transcript) -> Iterator[Session]:
-        if self.upload.session_id is None:
-            yield from holders_of_branch(self._sessions(), transcript)
+    def _holders_of_branch(self, transcript: Transcript) -> Iterable[Session]:
+        """The sessions that may hold a branch already: its parent, and the parent's others.
+
+        What was the one course of a session when it was first imported is a branch of it once
+        the tool has rewound it.
+        """
+        parent = transcript.parent
+        if self.upload.session_id is not None or parent is None:
+            return ()
+        if parent.relation != Relation.BRANCH:
+            return ()
+        is_one = Q(external_id=parent.external_id) | Q(
+            external_id=None,
+            parent_external_id=parent.external_id,
+            relation=Relation.BRANCH,
+        )
+        return self._sessions().filter(is_one).order_by("created_at", "pk")
 
     def _holds(self, session: Session, transcript: Transcript, one: KeptFile) -> bool:
         """Whether a session has all of a branch; then it is noted, and nothing is added."""
@@ -145,15 +159,13 @@ class SessionMatcher:
         parent, external_id = transcript.parent, transcript.external_id
         if diverged is not None:
             parent = Parent(
-                external_id=external_id or "",
-                relation=Relation.BRANCH,
-                at=diverged[1],
+                external_id=external_id or "", relation=Relation.BRANCH, at=diverged[1]
             )
             # The id belongs to the session that it branched from, and is unique in a project.
             external_id = None
         new = NewSession(
             title=transcript.title,
-            external_id=external_id[:255] if external_id else None,
+            external_id=external_id,
             parsing_strategy=transcript.strategy,
             model=transcript.model,
             format=transcript.format,
@@ -174,7 +186,11 @@ class SessionMatcher:
         if diverged is not None:
             session.parent = diverged[0]
             session.save(update_fields=["parent"])
-            ingest.tally.warn([_divergence(*diverged)])
+            words = (
+                f"From message {diverged[1]} on this is another course of "
+                f"“{diverged[0].title}”; it became a session of its own."
+            )
+            ingest.tally.warn([Warning("diverged", words)])
         self._entitle(session, transcript)
         self.created = True
         self._note(ingest, FileOutcome.BRANCHED if diverged else FileOutcome.CREATED)
@@ -276,12 +292,3 @@ def _named(transcript: Transcript) -> Transcript:
 
 class _SessionGrew(Exception):
     """The session grew while a transcript was laid beside it."""
-
-
-def _divergence(session: Session, index: int) -> Warning:
-    return Warning(
-        "diverged",
-        f"From message {index} on this is another course of “{session.title}”; "
-        "it became a session of its own.",
-        None,
-    )
