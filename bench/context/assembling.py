@@ -46,8 +46,7 @@ from operations.forwarding.wire import Answer, RawRequest, read_raw
 from threads import tokens
 from threads.domain.formats.format import Heading
 from threads.domain.formats.openai import messages as openai
-from threads.domain.group import group_ids, starts_group
-from threads.domain.message import Message
+from threads.domain.message import Message, group_ids, starts_group
 from threads.domain.part import Part, Text
 
 from .replay import Row, _least

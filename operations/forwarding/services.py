@@ -43,8 +43,7 @@ from operations.log.selectors import History, load_history, load_leaves, load_th
 from operations.messages.reader import MessageReader
 from threads import tokens
 from threads.domain.formats.anthropic import messages as anthropic
-from threads.domain.group import starts_group
-from threads.domain.message import Message
+from threads.domain.message import Message, starts_group
 from threads.models import Session
 from threads.store import events
 from threads.store.recording import record_messages

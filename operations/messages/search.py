@@ -11,8 +11,7 @@ from operations.domain.tree.key import (
     original_index,
     original_key,
 )
-from threads.domain.matching import finds, fold
-from threads.domain.text import whole_text
+from threads.domain.text import finds, fold, whole_text
 from threads.models import Session
 from threads.search.services import find_in_session
 

@@ -13,10 +13,8 @@ from typing import NamedTuple
 import orjson
 
 from . import tokens
-from .group import starts_group
-from .inline import named
-from .message import Message, Role, Usage, digest_of, encode_parts
-from .part import File, Image
+from .message import Message, Role, Usage, digest_of, encode_parts, starts_group
+from .part import File, Image, named
 from .tally import Tally, storable
 from .transcript import Compaction, Event
 

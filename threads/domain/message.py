@@ -1,11 +1,12 @@
-"""A message, its canonical form and its digest."""
+"""A message, its canonical form and its digest; and groups, a user's message with what follows."""
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
+from itertools import accumulate, islice
 from typing import Any, Self
 
 from . import canonical
@@ -217,6 +218,30 @@ def tombstone_of(digest: bytes) -> bytes:
     It is no digest of any words, so that nobody who says the same gets the empty body.
     """
     return hashlib.sha256(b"purged " + digest).digest()
+
+
+def starts_group(role: Role, parts: Iterable[Part]) -> bool:
+    """Whether a message starts a group: a user's, that holds more than tool results.
+
+    A user's message without any part starts one too: somebody sent it.
+    """
+    if role is not Role.USER:
+        return False
+    empty = True
+    for part in parts:
+        if not isinstance(part, ToolResult):
+            return True
+        empty = False
+    return empty
+
+
+def group_ids(starts: Iterable[bool], *, last: int = 0) -> Iterator[int]:
+    """The group of each message, given which of them start one.
+
+    What stands before the first user's message is group 0, so the first is always group 1.
+    `last` is the group of the message before these, when they are appended.
+    """
+    return islice(accumulate(starts, initial=last), 1, None)
 
 
 def _encode_thinking(part: Thinking) -> dict[str, Any]:

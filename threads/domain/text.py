@@ -1,15 +1,22 @@
-"""The text of parts: what a person or a model wrote or read in them.
+"""The text of parts: what a person or a model wrote or read in them; and finding words in it.
 
 The words of text and thinking, the strings in the arguments of a call (in the order of
 canonical JSON), the texts of a result. Where a part has several such pieces, a line break
 stands between them, and between parts.
+
+Words are found whatever their case, by Unicode's full case folding. Folding a text folds each
+of its characters for itself, so that a fold of a piece is a piece of the fold; some characters
+become several (`ß` is found by `SS`).
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from .part import JSON, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
 BETWEEN = "\n"
+AROUND = 80
+"""Characters of an excerpt on each side of what was found."""
 
 
 def text_of(part: Part) -> str:
@@ -34,13 +41,12 @@ def pieces_of(part: Part) -> list[str]:
 
 def whole_text(parts: Iterable[Part]) -> str:
     """All that is searched of a message: the texts of its parts, and the names of its tools."""
-    return BETWEEN.join(piece for part in parts for piece in _named_pieces(part))
-
-
-def _named_pieces(part: Part) -> list[str]:
-    if isinstance(part, ToolCall):
-        return [part.name, *pieces_of(part)]
-    return pieces_of(part)
+    return BETWEEN.join(
+        piece
+        for part in parts
+        for piece in ([part.name] if isinstance(part, ToolCall) else [])
+        + pieces_of(part)
+    )
 
 
 def _strings(value: JSON) -> Iterator[str]:
@@ -52,3 +58,71 @@ def _strings(value: JSON) -> Iterator[str]:
     elif isinstance(value, dict):
         for name in sorted(value):
             yield from _strings(value[name])
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A stretch of a text: `text[start:end]` is what was found; code points throughout."""
+
+    text: str
+    start: int
+    end: int
+    cut_before: bool
+    cut_after: bool
+
+
+def fold(text: str) -> str:
+    """A text in which capitals and small letters are the same."""
+    return text.casefold()
+
+
+def finds(folded_query: str, text: str) -> bool:
+    """Whether a text holds a query that is already folded."""
+    return folded_query in fold(text)
+
+
+def places(folded_query: str, text: str) -> list[tuple[int, int]]:
+    """Where a query stands in a text, as (start, end) of the text itself, none overlapping.
+
+    A character of which only a piece is found counts whole.
+    """
+    folded = fold(text)
+    starts: list[int] = []
+    at = folded.find(folded_query) if folded_query else -1
+    while at >= 0:
+        starts.append(at)
+        at = folded.find(folded_query, at + len(folded_query))
+    if len(folded) == len(text):
+        return [(start, start + len(folded_query)) for start in starts]
+    return _unfolded(text, [(start, start + len(folded_query)) for start in starts])
+
+
+def excerpt(folded_query: str, text: str) -> Excerpt:
+    """What stands around the first place where a query is found; the beginning if none is."""
+    found = places(folded_query, text)
+    start, end = found[0] if found else (0, 0)
+    end = min(end, start + 4 * AROUND)
+    first, last = max(0, start - AROUND), min(len(text), end + AROUND)
+    return Excerpt(
+        text[first:last], start - first, end - first, first > 0, last < len(text)
+    )
+
+
+def _unfolded(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Places of the folded text as those of the text; both lists ascend."""
+    starts, at = [], 0
+    for character in text:
+        starts.append(at)
+        at += len(fold(character))
+    starts.append(at)
+    found: list[tuple[int, int]] = []
+    place = 0
+    for start, end in spans:
+        while starts[place + 1] <= start:
+            place += 1
+        last = place
+        while starts[last] < end:
+            last += 1
+        if not found or place >= found[-1][1]:
+            found.append((place, last))
+    return found

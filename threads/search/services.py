@@ -19,9 +19,8 @@ from django.db.models import QuerySet
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.paging import clamp, decode_cursor, encode_cursor
-from threads.domain.matching import Excerpt, excerpt, finds, fold
 from threads.domain.message import decode_parts
-from threads.domain.text import whole_text
+from threads.domain.text import Excerpt, excerpt, finds, fold, whole_text
 from threads.models import Body, Message, Session
 from threads.store.masking import touched
 from threads.store.selectors import (

@@ -14,10 +14,9 @@ from django.db import IntegrityError, transaction
 
 from threads import tokens
 from threads.domain.batch import Attachment, Batch, batches, clean
-from threads.domain.group import group_ids
-from threads.domain.inline import named
 from threads.domain.message import Message as GivenMessage
-from threads.domain.part import File, Image, Part
+from threads.domain.message import group_ids
+from threads.domain.part import File, Image, Part, named
 from threads.domain.tokens import Words
 from threads.models import Blob, Body, Message, Session, Source
 

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from threads.domain.group import starts_group
-from threads.domain.message import Role
+from threads.domain.message import Role, starts_group
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 
 from .left_out import left_out

@@ -24,8 +24,7 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.leaf import Leaf, New
 from operations.domain.tree.span import read_changed
 from threads.domain.formats.format import Heading
-from threads.domain.group import group_ids, starts_group
-from threads.domain.message import Message
+from threads.domain.message import Message, group_ids, starts_group
 from threads.domain.part import Part
 from threads.domain.tokens import total, words
 

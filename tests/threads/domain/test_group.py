@@ -1,7 +1,6 @@
 """A group is a user's message with all that follows it."""
 
-from threads.domain.group import group_ids, starts_group
-from threads.domain.message import Role
+from threads.domain.message import Role, group_ids, starts_group
 from threads.domain.part import Text, ToolResult
 
 

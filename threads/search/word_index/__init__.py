@@ -15,9 +15,8 @@ from types import ModuleType
 
 from django.db import connection, transaction
 
-from threads.domain.matching import fold
 from threads.domain.message import decode_parts
-from threads.domain.text import whole_text
+from threads.domain.text import fold, whole_text
 from threads.models import Body, Message, SearchMark, Session
 
 from . import postgresql, reading, sqlite

@@ -39,8 +39,8 @@ def gather(folder: Folder) -> list[Gathered]:
     for family in families:
         name = family.session.member.name if family.session else ""
         if family.agents or family.rest or name in resumed:
-            found = family.transcripts(resumed.get(name))
-            gathered.append(Gathered(found, frozenset(family.names())))
+            told = family.transcripts(resumed.get(name))
+            gathered.append(Gathered(told, frozenset(family.names())))
     return [one for one in gathered if one.transcripts]
 
 

@@ -69,7 +69,7 @@ def link_agents(
     """
     taken = {one.call_id for one in agents} | set(results.values())
     asked: dict[str, list[str]] = {}
-    for call_id, (_, spawn) in reversed(spawned.items()):
+    for call_id, (_, spawn) in reversed(list(spawned.items())):
         if call_id not in taken:
             asked.setdefault(spawn.prompt, []).append(call_id)
     for one in agents:

@@ -5,9 +5,16 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from threads.domain.matching import AROUND, excerpt, finds, fold, places
 from threads.domain.part import Image, Opaque, Text, Thinking, ToolCall, ToolResult
-from threads.domain.text import text_of, whole_text
+from threads.domain.text import (
+    AROUND,
+    excerpt,
+    finds,
+    fold,
+    places,
+    text_of,
+    whole_text,
+)
 
 letters = st.text(alphabet="aAßſﬁİ\u0130Σςσ%_\0\ud800😀\n", max_size=12)
 
