@@ -41,16 +41,8 @@ LABEL = "a Cline conversation"
 HISTORY = "api_conversation_history.json"
 MESSAGES = ".messages.json"
 COMPACTED = ".compaction.json"
-_NOTES = frozenset(
-    {
-        "modelInfo",
-        "metrics",
-        "condenseParent",
-        "condenseId",
-        "truncationId",
-        "isSummary",
-    }
-)
+_NOTES = {"modelInfo", "metrics", "condenseParent", "condenseId"}
+_NOTES |= {"truncationId", "isSummary"}
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
@@ -63,52 +55,51 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 
 def gather(folder: Folder) -> list[Gathered]:
     """Conversations with the files beside them: manifests, what was shown, notes of the task."""
-    found = [
-        _task(member, folder.beside(member.name)) for member in folder.named(HISTORY)
-    ]
+    found = [_task(member, folder) for member in folder.named(HISTORY)]
     found += [_session(member, folder) for member in folder.named(MESSAGES)]
     return [one for one in found if one is not None]
 
 
-def _task(member: Member, beside: list[Member]) -> Gathered | None:
+def _task(member: Member, folder: Folder) -> Gathered | None:
     """The conversation of a task's folder, named as the folder is."""
     place = PurePosixPath(member.name)
     if place.name != HISTORY:
         return None
     known = ("ui_messages.json", "task_metadata.json", "history_item.json")
+    beside = folder.beside(member.name)
     sidecars = [one for one in beside if PurePosixPath(one.name).name in known]
     id_ = place.parent.name if place.parent.name not in ("", "tasks") else None
-    return _gathered(member, sidecars, _transcript(_with(member, sidecars), id_))
+    return _gathered(member, sidecars, id_)
 
 
 def _session(member: Member, folder: Folder) -> Gathered | None:
     """The conversation of a session, with its title and origin from its manifest."""
     stem = member.name.removesuffix(MESSAGES)
-    manifest = folder.members.get(f"{stem}.json")
-    sidecars = [manifest] if manifest else []
-    sidecars += [
-        one for one in folder.named(COMPACTED) if one.name.startswith(f"{stem}.")
-    ]
+    compacted = folder.named(COMPACTED)
+    sidecars = [one for one in compacted if one.name.startswith(f"{stem}.")]
     told: dict[str, Any] = {}
-    if manifest:
+    if manifest := folder.members.get(f"{stem}.json"):
+        sidecars.insert(0, manifest)
         with manifest.open() as file:
-            told = fields.mapping(
-                json_file.known_value(file, ByteSpan(0, manifest.size), [])
-            )
+            span = ByteSpan(0, manifest.size)
+            told = fields.mapping(json_file.known_value(file, span, []))
     with member.open() as file:
         id_ = json_file.get(file, json_file.members(file, 0, []), "sessionId")
     notes = fields.mapping(told, "metadata")
     fork = fields.word(fields.mapping(notes, "fork"), "forkedFromSessionId")
-    transcript = _transcript(
-        _with(member, sidecars),
+    return _gathered(
+        member,
+        sidecars,
         id_ or fields.text(told, "session_id"),
         title=fields.text(notes, "title"),
         parent=Parent(external_id=fork, relation=Relation.BRANCH) if fork else None,
     )
-    return _gathered(member, sidecars, transcript)
 
 
-def _with(member: Member, sidecars: list[Member]) -> Items:
+def _gathered(
+    member: Member, sidecars: list[Member], id_: Any, **said: Any
+) -> Gathered | None:
+    """The conversation of a file and of those beside it; None where it holds no message."""
     compacted = member.name.removesuffix(MESSAGES) + COMPACTED
     shorter = next((one for one in sidecars if one.name == compacted), None)
 
@@ -116,10 +107,13 @@ def _with(member: Member, sidecars: list[Member]) -> Items:
         for one in sidecars:
             if one is not shorter:
                 yield Event("sidecar", f"{one.name}#bytes:0-{one.size}")
-        said = _items(file, warnings)
-        yield from shortened(said, shorter, warnings) if shorter else said
+        own = _items(file, warnings)
+        yield from shortened(own, shorter, warnings) if shorter else own
 
-    return items_in(member.open, items)
+    reading = items_in(member.open, items)
+    transcript = _transcript(reading, id_, member=member.name, **said)
+    names = frozenset({member.name, *(one.name for one in sidecars)})
+    return Gathered([transcript], names) if transcript else None
 
 
 def shortened(
@@ -154,27 +148,14 @@ def shortened(
         yield Event("sidecar", place)
 
 
-def _gathered(
-    member: Member, sidecars: list[Member], transcript: Transcript | None
-) -> Gathered | None:
-    if transcript is None:
-        return None
-    names = frozenset({member.name, *(one.name for one in sidecars)})
-    return Gathered([replace(transcript, member=member.name)], names)
-
-
 def _transcript(reading: Items, id_: Any, **said: Any) -> Transcript | None:
-    model = ""
-    for item in reading:
-        if isinstance(item, Message) and item.model:
-            model = item.model
-            break
+    models = (item.model for item in reading if isinstance(item, Message))
     return transcript_of(
         reading,
         format=NAME,
-        external_id=fields.word({"id": id_}, "id", limit=255) or None,
+        external_id=fields.as_word(id_, 255) or None,
         strategy="anthropic",
-        model=model,
+        model=next(filter(None, models), ""),
         **said,
     )
 

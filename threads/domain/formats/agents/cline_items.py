@@ -29,7 +29,7 @@ from threads.domain.transcript import Compaction
 
 _TOLD = re.compile(r"\[([\w-]{1,64})(?: for (?s:.{0,20000}?))?\] Result:")
 """How the text of a result begins: the tool's name, and often what it was used for."""
-_BLOCKS = ("text", "image", "tool_use", "tool_result", "thinking", "document")
+_BLOCKS = {"text", "image", "tool_use", "tool_result", "thinking", "document"}
 
 
 @dataclass(slots=True)
@@ -54,10 +54,9 @@ class ClineItems:
         moment = fields.moment(given.get("ts"))
         if given.get("type") == "reasoning":
             yield from self.rest()
-            parts = tuple(_encrypted(given))
             self._reasoning = Message(
                 role=Role.ASSISTANT,
-                parts=parts,
+                parts=tuple(_encrypted(given)),
                 created_at=moment,
                 records=(row.record,),
             )
@@ -84,16 +83,17 @@ class ClineItems:
         waiting, self._asked = self._asked, []
         if any(isinstance(part, ToolResult) for part in message.parts):
             return message
-        texts: dict[int, Text] = {}
         names: dict[int, str] = {}
-        for place, part in enumerate(message.parts):
-            if isinstance(part, Text) and (told := _TOLD.match(part.text)):
-                texts[place], names[place] = part, told[1]
-        answered = _pairs(names, waiting)
+        texts = {
+            n: part for n, part in enumerate(message.parts) if isinstance(part, Text)
+        }
+        for place, text in texts.items():
+            if told := _TOLD.match(text.text):
+                names[place] = told[1]
         parts = list(message.parts)
-        for place, call in answered.items():
+        for place, call in _pairs(names, waiting).items():
             parts[place] = ToolResult(call.id, (texts[place],), call.name)
-        return replace(message, parts=tuple(parts)) if answered else message
+        return replace(message, parts=tuple(parts))
 
     def rest(self) -> Iterator[Item]:
         """Reasoning to which no answer came."""
@@ -117,10 +117,9 @@ class ClineItems:
 
         A summary that names itself nowhere stands for all that came before it.
         """
-        id_ = fields.text(given, "condenseId") or fields.text(given, "truncationId")
-        if not (
-            given.get("isSummary") is True or given.get("isTruncationMarker") is True
-        ):
+        id_ = fields.text(given, "condenseId", "truncationId")
+        marks = (given.get("isSummary"), given.get("isTruncationMarker"))
+        if not any(mark is True for mark in marks):
             return None
         hidden = self._hidden.pop(id_, [])
         if not hidden and not id_:
@@ -160,18 +159,13 @@ def _message(given: dict[str, Any]) -> Message:
             parts += _block(block, ("content", index))
     else:
         parts += blocks.read_content(content, ("content",))
-    if made.role is Role.ASSISTANT:
-        words = fields.text(given, "reasoning_content")
-        has_thinking = any(isinstance(part, Thinking) for part in parts)
-        if words and not has_thinking:
-            parts.insert(0, Thinking(words))
-    model = fields.mapping(given, "modelInfo")
-    return replace(
-        made,
-        parts=tuple(parts),
-        model=fields.word(model, "modelId", "id") or None,
-        usage=_usage(given.get("metrics")),
-    )
+    words = fields.text(given, "reasoning_content")
+    has_thinking = any(isinstance(part, Thinking) for part in parts)
+    if words and made.role is Role.ASSISTANT and not has_thinking:
+        parts.insert(0, Thinking(words))
+    model = fields.word(fields.mapping(given, "modelInfo"), "modelId", "id") or None
+    usage = _usage(given.get("metrics"))
+    return replace(made, parts=tuple(parts), model=model, usage=usage)
 
 
 def _block(block: JSON, at: tuple[str | int, ...]) -> Iterator[Part]:
@@ -196,18 +190,14 @@ def _result(given: dict[str, Any], at: tuple[str | int, ...]) -> Part:
     """A tool's answer: blocks, or the tool's own JSON, which the model is given as text."""
     content = given.get("content")
     if isinstance(content, list):
-        types = [fields.text(one, "type") for one in content]
-        is_blocks = all(isinstance(one, str) for one in content) or (
-            set(types) <= set(_BLOCKS)
-        )
+        is_texts = all(isinstance(one, str) for one in content)
+        is_blocks = is_texts or {fields.text(one, "type") for one in content} <= _BLOCKS
     else:
         is_blocks = content is None or isinstance(content, str)
     if not is_blocks:
         given = {**given, "content": json_text.decode(json_text.dump(content))}
-    call_id = fields.text(given, "tool_use_id")
-    return blocks.read_result(
-        given, call_id, at, name=fields.text(given, "name") or None
-    )
+    call_id, name = fields.text(given, "tool_use_id"), fields.text(given, "name")
+    return blocks.read_result(given, call_id, at, name=name or None)
 
 
 def _encrypted(given: dict[str, Any]) -> Iterator[Part]:

@@ -55,32 +55,33 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     found = [_transcript(main, notes, notes.session_id, notes.title or notes.words)]
     for agent, lines in notes.agents.items():
         begun = notes.begun.get(agent, {})
-        call_id = fields.text(begun, "toolCallId") or agent
         parent = Parent(
-            external_id=notes.session_id, relation=Relation.SUBAGENT, call_id=call_id
+            external_id=notes.session_id,
+            relation=Relation.SUBAGENT,
+            call_id=fields.text(begun, "toolCallId") or agent,
         )
-        found.append(
-            _transcript(
-                Items(partial(_agent, file, notes, lines)),
-                notes,
-                f"{notes.session_id}/agent-{agent}",
-                fields.text(begun, "agentDisplayName", "agentName"),
-                parent=parent if notes.session_id else None,
-            )
-        )
+        reading = Items(partial(_agent, file, notes, lines))
+        id_ = f"{notes.session_id}/agent-{agent}"
+        title = fields.text(begun, "agentDisplayName", "agentName")
+        origin = parent if notes.session_id else None
+        found.append(_transcript(reading, notes, id_, title, origin))
     return at_least_one(found, main.warnings, LABEL)
 
 
 def _transcript(
-    reading: Items, notes: SessionNotes, id_: str, title: str, **members: Any
+    reading: Items,
+    notes: SessionNotes,
+    id_: str,
+    title: str,
+    parent: Parent | None = None,
 ) -> Transcript | None:
     return transcript_of(
         reading,
         format=NAME,
         title=title,
-        external_id=fields.word({"id": id_}, "id", limit=255) or None,
+        external_id=fields.as_word(id_, 255) or None,
         model=notes.model,
-        **members,
+        parent=parent,
     )
 
 

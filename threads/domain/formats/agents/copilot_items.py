@@ -87,12 +87,13 @@ class CopilotItems:
         """Join the chunks of one call of the API, which follow one another, to one message."""
         held = self._held
         if held is not None and held.source_id == made.source_id:
-            usage = made.usage or held.usage
-            records = held.records + made.records
-            made = replace(
-                held, parts=held.parts + made.parts, usage=usage, records=records
-            )
             self._held = None
+            made = replace(
+                held,
+                parts=held.parts + made.parts,
+                usage=made.usage or held.usage,
+                records=held.records + made.records,
+            )
         yield from self.rest()  # type: ignore[misc]  # only messages are held
         if fields.count(data, "chunkIndex") + 1 < fields.count(data, "chunkCount"):
             self._held = made
@@ -121,14 +122,11 @@ class CopilotItems:
     def user(self, data: dict[str, Any]) -> Message:
         """A user's message as it was sent: with what Copilot put around the words."""
         sent = fields.text(data, "transformedContent", "content")
-        attached = (self._attached(one) for one in fields.items(data, "attachments"))
-        return Message(
-            role=Role.USER, parts=(*([Text(sent)] if sent else []), *attached)
-        )
-
-    def _attached(self, one: Any) -> Part:
-        part = self._binary(fields.mapping(one))
-        return part or Opaque(fields.text(one, "type") or "attachment", one)
+        parts: list[Part] = [Text(sent)] if sent else []
+        for one in fields.items(data, "attachments"):
+            part = self._binary(fields.mapping(one))
+            parts.append(part or Opaque(fields.text(one, "type") or "attachment", one))
+        return Message(role=Role.USER, parts=tuple(parts))
 
     def _binary(self, one: dict[str, Any]) -> Image | File | None:
         """A picture or file with its bytes, given in place or in an event of its own."""
@@ -146,13 +144,10 @@ class CopilotItems:
         """An answer: reasoning, words, calls."""
         output = fields.count(data, "outputTokens")
         text = fields.text(data, "content")
+        said = (Text(text),) if text else ()
         return Message(
             role=Role.ASSISTANT,
-            parts=(
-                *_thinking(data),
-                *([Text(text)] if text else []),
-                *_calls(data),
-            ),
+            parts=(*_thinking(data), *said, *_calls(data)),
             model=fields.word(data, "model") or None,
             source_id=fields.word(data, "apiCallId", "messageId") or None,
             usage=Usage(output_tokens=output) if output else None,
@@ -170,13 +165,11 @@ class CopilotItems:
         result = fields.mapping(data, "result")
         error = fields.mapping(data, "error")
         words = fields.text(result, "content") or fields.text(error, "message")
-        binaries = fields.items(result, "binaryResultsForLlm")
-        shown = [self._binary(fields.mapping(one)) for one in binaries]
-        content = [Text(words)] if words else []
+        binaries = map(fields.mapping, fields.items(result, "binaryResultsForLlm"))
+        shown = (one for one in map(self._binary, binaries) if one is not None)
+        given = (*([Text(words)] if words else []), *shown)
         name = self._tools.get(call_id) or None
-        is_error = data.get("success") is False
-        given = (*content, *(one for one in shown if one is not None))
-        part = ToolResult(call_id, given, name, is_error)
+        part = ToolResult(call_id, given, name, data.get("success") is False)
         return Message(role=Role.TOOL, parts=(part,))
 
 

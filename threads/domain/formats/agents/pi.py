@@ -7,13 +7,13 @@ session holds branches, and the last entry is where it stands. Documented by the
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields, source
+from threads.domain.formats.io import fields, source, windows
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan, Line
 from threads.domain.formats.kit.items import Item, Items, attempt
@@ -74,9 +74,8 @@ class EntryTree:
             self.places.setdefault(id_, place)
         if type_ == "session_info":
             self.title = fields.text(entry, "name") or self.title
-        message = fields.mapping(entry, "message")
-        self.model = fields.word(entry, "modelId") or self.model
-        self.model = fields.word(message, "model") or self.model
+        said = fields.word(fields.mapping(entry, "message"), "model")
+        self.model = said or fields.word(entry, "modelId") or self.model
         self.spans.extend((line.number, *line.span))
         self.parents.append(parent)
         self.said.append(type_ in SAID)
@@ -95,21 +94,12 @@ class EntryTree:
         inner = set(self.parents)
         return [place for place in range(last) if place not in inner]
 
-    def id_of(self, place: int) -> str:
-        """An entry's own id; without one, where it is in the file."""
-        entry = self.row(place, []).value
-        return fields.word(entry, "id") or f"@{self.spans[3 * place + 1]}"
-
     def row(self, place: int, warnings: list[Warning]) -> Element:
         """The value of an entry; `BROKEN` with one more warning where it can't be read."""
         number, start, end = self.spans[3 * place : 3 * place + 3]
         span = ByteSpan(start, end)
-        too_long = end - start > source.MAX_PIECE
-        self.file.seek(start)
-        data = None if too_long else self.file.read(end - start).strip()
-        return Element(
-            source.read_line(Line(number, span, data), warnings), span, number
-        )
+        value = windows.read_again(self.file, number, span, warnings)
+        return Element(value, span, number)
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
@@ -130,7 +120,8 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     for first, path in branches:
         at = sum(tree.said[place] for place in path if place in held)
         parent = Parent(external_id=session_id, relation=Relation.BRANCH, at=at)
-        id_ = f"{session_id}/{tree.id_of(first)}"
+        row = tree.row(first, [])
+        id_ = f"{session_id}/{fields.word(row.value, 'id') or f'@{row.span.start}'}"
         reading = Items(partial(_items, tree, path, set()))
         found.append(_transcript(tree, reading, id_, parent if session_id else None))
     return at_least_one(found, tree.warnings, LABEL)
@@ -181,12 +172,12 @@ def _items(
     given: list[int] = []
     for place in places:
         row = tree.row(place, warnings)
-        made: Iterator[Item]
+        made: Iterable[Item]
         kind = fields.text(row.value, "type")
         if place in aside and kind in ASIDE:
-            made = iter([Event(f"aside/{kind}", row.record)])
+            made = [Event(f"aside/{kind}", row.record)]
         elif kind == "compaction":
-            made = iter([_compaction(tree, row, given)])
+            made = [_compaction(tree, row, given)]
         else:
             made = attempt(partial(read_entry, row), row, warnings)
         for item in made:
@@ -219,10 +210,7 @@ def _compaction(tree: EntryTree, row: Element, given: list[int]) -> Item:
 
 def _score(sample: Sample) -> float:
     first = fields.mapping(next(iter(sample.records), None))
-    is_header = first.get("type") == "session" and (
-        "cwd" in first or "version" in first
-    )
-    if is_header:
+    if first.get("type") == "session" and ("cwd" in first or "version" in first):
         return 0.95
     spoken = [row for row in sample.records if row.get("type") == "message"]
     roles = {fields.text(fields.mapping(row, "message"), "role") for row in spoken}

@@ -32,26 +32,26 @@ def read_entry(row: Element) -> Iterator[Item]:
         message = Message(role=Role.USER, parts=parts)
     elif type_ == "branch_summary":
         message = _words(fields.text(entry, "summary"))
-    moment = fields.moment(entry.get("timestamp"))
     if message is None:
-        yield Event(type_, row.record, moment)
-        return
-    yield replace(
-        message,
-        source_id=fields.word(entry, "id") or None,
-        created_at=moment,
-        records=(row.record,),
-    )
+        yield Event(type_, row.record, fields.moment(entry.get("timestamp")))
+    else:
+        yield _recorded(message, row)
 
 
 def read_summary(row: Element) -> Message | None:
     """The message that a compaction puts in place of others; None where it says nothing."""
     message = _words(fields.text(row.value, "summary"))
-    if message is None:
-        return None
-    moment = fields.moment(fields.mapping(row.value).get("timestamp"))
-    id_ = fields.word(row.value, "id") or None
-    return replace(message, source_id=id_, created_at=moment, records=(row.record,))
+    return _recorded(message, row) if message else None
+
+
+def _recorded(message: Message, row: Element) -> Message:
+    entry = fields.mapping(row.value)
+    return replace(
+        message,
+        source_id=fields.word(entry, "id") or None,
+        created_at=fields.moment(entry.get("timestamp")),
+        records=(row.record,),
+    )
 
 
 def _message(message: dict[str, Any]) -> Message | None:
@@ -63,14 +63,11 @@ def _message(message: dict[str, Any]) -> Message | None:
     if role == "assistant":
         return _answer(message)
     if role == "toolResult":
-        call_id, name = (
-            fields.text(message, "toolCallId"),
-            fields.text(message, "toolName"),
-        )
+        call_id = fields.text(message, "toolCallId")
+        name = fields.text(message, "toolName") or None
         parts = _content(content, ("content",))
         given = tuple(part for part in parts if isinstance(part, Text | Image))
-        is_error = message.get("isError") is True
-        result = ToolResult(call_id, given, name or None, is_error)
+        result = ToolResult(call_id, given, name, message.get("isError") is True)
         return Message(role=Role.TOOL, parts=(result,))
     if role in _SUMMARIES:
         return _words(fields.text(message, "summary"))
@@ -83,12 +80,10 @@ def _answer(message: dict[str, Any]) -> Message:
     given = message.get("usage")
     usage = None
     if isinstance(given, dict):
-        cached, written = (
-            fields.count(given, "cacheRead"),
-            fields.count(given, "cacheWrite"),
-        )
+        cached = fields.count(given, "cacheRead")
+        fresh = fields.count(given, "input") + fields.count(given, "cacheWrite")
         usage = Usage(
-            input_tokens=fields.count(given, "input") + cached + written,
+            input_tokens=fresh + cached,
             output_tokens=fields.count(given, "output"),
             cached_tokens=cached,
         )
