@@ -17,7 +17,7 @@ from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript, Warning
 
 from .folder import gather
-from .trajectory import NAME, family, is_trajectory, open_steps
+from .trajectory import NAME, embedded, identity, is_trajectory, open_steps, transcript
 from .writing import write, write_archive
 
 
@@ -26,7 +26,13 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
     skipped: list[Warning] = []
     found: list[Transcript] = []
     for span in json_file.documents(file, skipped):
-        found += family(open_steps(file, span), name, skipped)
+        steps = open_steps(file, span)
+        external_id, parent = identity(steps, name)
+        if own := transcript(steps, external_id, parent):
+            found.append(own)
+        else:
+            skipped.extend(steps.warnings)
+        found += embedded(steps, external_id)
     return at_least_one(found, skipped)
 
 

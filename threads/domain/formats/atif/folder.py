@@ -16,17 +16,11 @@ from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import MAX_PIECE, ByteSpan
 from threads.domain.formats.kit.context_view import ContextView
+from threads.domain.formats.kit.items import Item
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message, digest
 from threads.domain.part import File, Image
-from threads.domain.transcript import (
-    Compaction,
-    Event,
-    Parent,
-    Relation,
-    Transcript,
-    Warning,
-)
+from threads.domain.transcript import Compaction, Event, Parent, Transcript, Warning
 
 from .trajectory import (
     CONTINUED,
@@ -35,28 +29,23 @@ from .trajectory import (
     identity,
     is_trajectory,
     open_steps,
+    subagent_of,
     transcript,
 )
 
 
 def gather(folder: Folder) -> list[Gathered]:
     """The trajectories of a folder, each with what belongs to it."""
-    files = {
-        one.name: _Links(folder, one) for one in folder.named(".json") if _is_atif(one)
-    }
-    continuing = {one.next for one in files.values()} & files.keys()
-    called = {path for one in files.values() for path in one.subagents} & files.keys()
+    files: dict[str, _Links] = {}
+    for member in folder.named(".json"):
+        with member.open() as file:
+            head = Sample(file.read(HEAD))
+        if is_trajectory(head.object):
+            files[member.name] = _Links(folder, member)
+    inner = {links.next for links in files.values()}
+    inner.update(path for links in files.values() for path in links.subagents)
     family = _Trajectories(folder, files)
-    return [
-        family.of(name)
-        for name in files
-        if name not in continuing and name not in called
-    ]
-
-
-def _is_atif(member: Member) -> bool:
-    with member.open() as file:
-        return is_trajectory(Sample(file.read(HEAD)).object)
+    return [family.of(name) for name in files if name not in inner]
 
 
 class _Links:
@@ -75,7 +64,10 @@ class _Links:
                 if path := fields.text(ref, "trajectory_path"):
                     self.subagents[beside(member.name, path)] = call_id
         if self.next not in folder.members:
-            self.next = _numbered(member.name)
+            match = CONTINUED.search(member.name)
+            number = int(match[1][:9]) + 1 if match else 1
+            stem = CONTINUED.sub("", member.name).removesuffix(".json")
+            self.next = f"{stem}.cont-{number}.json"
         if self.next == member.name or self.next not in folder.members:
             self.next = ""
 
@@ -83,13 +75,6 @@ class _Links:
 def beside(name: str, path: str) -> str:
     """The name of a file of the folder that a file of it points at."""
     return normpath(join(dirname(name), path))
-
-
-def _numbered(name: str) -> str:
-    """How the file would be named that continues this one."""
-    match = CONTINUED.search(name)
-    number = int(match[1][:9]) + 1 if match else 1
-    return f"{CONTINUED.sub('', name).removesuffix('.json')}.cont-{number}.json"
 
 
 @dataclass(frozen=True)
@@ -102,62 +87,43 @@ class _Trajectories:
 
     def of(self, name: str, parent: Parent | None = None) -> Gathered:
         """The conversation that begins in a file, with those of its sub-agents."""
-        names = self._chain(name)
+        names = [name]
+        while after := self.files[names[-1]].next:
+            if after not in self.files or after in names:
+                break
+            names.append(after)
         self.seen.update(names)
         external_id = self.files[name].own_id
         found: list[Transcript] = []
         members = set(names)
-        for one in self._conversations(names, external_id, parent):
-            members |= _read_through(one)
-            found.append(one)
+        for one, items in self._conversations(names, external_id, parent):
+            deque(items, maxlen=0)  # read through, to know what it shows
+            members |= items.used
+            found.append(
+                replace(
+                    one, items=items, warnings=items.warnings, member=items.names[0]
+                )
+            )
         for part in names:
             for path, call_id in self.files[part].subagents.items():
                 if path in self.files and path not in self.seen:
-                    inner = self.of(path, _subagent(external_id, call_id))
+                    inner = self.of(path, subagent_of(external_id, call_id))
                     found += inner.transcripts
                     members |= inner.members
         return Gathered(found, frozenset(members))
 
-    def _chain(self, name: str) -> list[str]:
-        names = [name]
-        while (
-            after := self.files[names[-1]].next
-        ) in self.files and after not in names:
-            names.append(after)
-        return names
-
     def _conversations(
         self, names: list[str], external_id: str, parent: Parent | None
-    ) -> Iterator[Transcript]:
+    ) -> Iterator[tuple[Transcript, "Joined"]]:
+        """The conversation of files that continue one another, and those embedded in them."""
         for name in names:
             with self.folder.members[name].open() as file:
                 steps = open_steps(file, json_file.whole(file))
                 if name == names[0] and (own := transcript(steps, external_id, parent)):
-                    yield self._from(own, Joined(self.folder, tuple(names)))
+                    yield own, Joined(self.folder, tuple(names))
                 for inner in embedded(steps, external_id):
                     span = inner.items.span  # type: ignore[attr-defined]  # they are Steps
-                    yield self._from(inner, Joined(self.folder, (name,), span))
-
-    def _from(self, found: Transcript, items: "Joined") -> Transcript:
-        """The same conversation, read from the folder each time anew."""
-        return replace(
-            found, items=items, warnings=items.warnings, member=items.names[0]
-        )
-
-
-def _read_through(found: Transcript) -> set[str]:
-    """The names of the pictures and recordings that a conversation shows."""
-    items = found.items
-    deque(items, maxlen=0)
-    return items.used if isinstance(items, Joined) else set()
-
-
-def _subagent(external_id: str, call_id: str) -> Parent | None:
-    if not external_id:
-        return None
-    return Parent(
-        external_id=external_id, relation=Relation.SUBAGENT, call_id=call_id or None
-    )
+                    yield inner, Joined(self.folder, (name,), span)
 
 
 @dataclass(frozen=True)
@@ -174,7 +140,7 @@ class Joined:
     """The pictures and recordings that were found in the folder."""
     warnings: list[Warning] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Message | Event | Compaction]:
+    def __iter__(self) -> Iterator[Item]:
         self.warnings.clear()
         view = ContextView()
         for name in self.names:
@@ -195,29 +161,31 @@ class Joined:
             return replace(part, url=None, data=file.read(MAX_PIECE))
 
 
-def _continue(
-    steps: Steps, view: ContextView, mark: str
-) -> Iterator[Message | Event | Compaction]:
-    """The items of a trajectory; with a mark it continues what stands in the view."""
+def _continue(steps: Steps, view: ContextView, mark: str) -> Iterator[Item]:
+    """The items of a trajectory; with a mark it continues what stands in the view.
+
+    Their records lie in another file than the conversation's first then.
+    """
     steps.warnings[:] = steps.given
     copied: list[Message] = []
     for is_copied, item in steps.entries():
-        placed = _placed(item, mark)
+        if isinstance(item, Message):
+            item = replace(item, records=tuple(mark + one for one in item.records))
+        else:
+            item = replace(item, record=mark + item.record)
         if mark and is_copied:
-            if isinstance(placed, Message):
-                copied.append(placed)
+            if isinstance(item, Message):
+                copied.append(item)
             continue
         yield from _compact(copied, view)
         copied = []
-        if isinstance(placed, Message):
-            view.add(_key(placed))
-        yield placed
+        if isinstance(item, Message):
+            view.add(_key(item))
+        yield item
     yield from _compact(copied, view)
 
 
-def _compact(
-    copied: list[Message], view: ContextView
-) -> Iterator[Message | Event | Compaction]:
+def _compact(copied: list[Message], view: ContextView) -> Iterator[Item]:
     """What the copied steps show the model instead of what was said."""
     changes = list(view.become([_key(message) for message in copied])) if copied else []
     added = next((change.start for change in changes if not change.hidden), len(copied))
@@ -237,13 +205,6 @@ def _compact(
         for message in messages:
             view.add(_key(message))
             yield message
-
-
-def _placed(item: Message | Event, mark: str) -> Message | Event:
-    """An item whose records lie in another file than the conversation's first."""
-    if isinstance(item, Event):
-        return replace(item, record=mark + item.record)
-    return replace(item, records=tuple(mark + record for record in item.records))
 
 
 def _key(message: Message) -> bytes:

@@ -50,10 +50,8 @@ class AtifStep:
     def __post_init__(self) -> None:
         fields.require(self.value, dict, "a step", self.at)
         if self.source not in ROLES:
-            known = ", ".join(ROLES)
-            raise Invalid(
-                f"A step's source is one of {known}.", at=(*self.at, "source")
-            )
+            words = f"A step's source is one of {', '.join(ROLES)}."
+            raise Invalid(words, at=(*self.at, "source"))
 
     @property
     def source(self) -> str:
@@ -73,7 +71,8 @@ class AtifStep:
     def messages(self) -> Iterator[Message]:
         """What was said, where anything was, then what came back."""
         said = own(self.value)
-        parts = (*self._thinking(), *self._words(), *self._calls())
+        words = read_content(self.value.get("message"), (*self.at, "message"))
+        parts = (*self._thinking(), *words, *self._calls())
         results = list(self._results())
         is_silent = self.source == "agent" and "observation" in self.value
         if parts or not is_silent:
@@ -95,79 +94,59 @@ class AtifStep:
         try:
             yield from (decode_part({**part, "type": "thinking"}) for part in kept)
         except (KeyError, TypeError) as error:
-            raise Invalid(
-                "Here thinking is expected.", at=(*self.at, "extra")
-            ) from error
+            at = (*self.at, "extra")
+            raise Invalid("Here thinking is expected.", at=at) from error
         words = fields.text(self.value, "reasoning_content")
         if words and not kept:
             yield Thinking(words)
 
-    def _words(self) -> Iterator[Part]:
-        return read_content(self.value.get("message"), (*self.at, "message"))
-
     def _calls(self) -> Iterator[ToolCall]:
         for index, call in enumerate(fields.items(self.value, "tool_calls")):
-            at = (*self.at, "tool_calls", index)
             name = fields.text(call, "function_name")
             if not name:
+                at = (*self.at, "tool_calls", index)
                 raise Invalid("Here the name of a tool is expected.", at=at)
-            arguments = own(call).get(
-                "arguments", fields.mapping(call).get("arguments", {})
-            )
+            arguments = fields.mapping(call).get("arguments", {})
+            arguments = own(call).get("arguments", arguments)
             yield ToolCall(self._call_id(index), name, arguments)
 
     def _call_id(self, index: int) -> str:
         """The id of a call; of one without it, its place in the trajectory."""
         call = fields.items(self.value, "tool_calls")[index]
-        return (
-            fields.text(call, "tool_call_id")
-            or f"call_{self.value.get('step_id')}_{index}"
-        )
+        without = f"call_{self.value.get('step_id')}_{index}"
+        return fields.text(call, "tool_call_id") or without
 
     def _results(self) -> Iterator[tuple[Role, list[Part]]]:
-        """What came back, by message: answers to calls as the tool's, else as the user's."""
+        """What came back, by message: answers to calls as the tool's, else as the user's.
+
+        What comes without a call is the environment's, as the agent read it.
+        """
+        results = fields.items(fields.mapping(self.value, "observation"), "results")
+        calls = fields.items(self.value, "tool_calls")
+        are_paired = bool(calls) and len(calls) == len(results)
         group: list[Part] = []
         number: Any = None
-        for index, result in enumerate(
-            fields.items(fields.mapping(self.value, "observation"), "results")
-        ):
-            at = (*self.at, "observation", "results", index)
-            content = tuple(
-                read_content(fields.mapping(result).get("content"), (*at, "content"))
-            )
-            call_id = self._answered(result, index)
-            if group and (call_id is None or own(result).get("message") != number):
+        for index, result in enumerate(results):
+            said = own(result)
+            at = (*self.at, "observation", "results", index, "content")
+            content = tuple(read_content(fields.mapping(result).get("content"), at))
+            call_id: str | None = fields.text(result, "source_call_id")
+            if not call_id and said.get("is_result") is not True:
+                call_id = self._call_id(index) if are_paired else None
+            if group and (call_id is None or said.get("message") != number):
                 yield Role.TOOL, group
                 group = []
-            number = own(result).get("message")
+            number = said.get("message")
             if call_id is not None:
-                group.append(_result(result, call_id, content))
+                extra = fields.mapping(result, "extra")
+                is_error = any(one.get("is_error") is True for one in (said, extra))
+                inside = tuple(part for part in content if isinstance(part, _INSIDE))
+                name = fields.text(said, "name") or None
+                group.append(ToolResult(call_id, inside, name, is_error))
             elif content:
-                yield self._beside(), list(content)
+                yield ROLES["system" if self.source == "system" else "user"], [*content]
         if group:
             yield Role.TOOL, group
-
-    def _beside(self) -> Role:
-        """Who says what came back without a call: the environment, as the agent read it."""
-        return Role.SYSTEM if self.source == "system" else Role.USER
-
-    def _answered(self, result: JSON, index: int) -> str | None:
-        """The id of the call that a result answers; None where there was no call."""
-        calls = fields.items(self.value, "tool_calls")
-        if call_id := fields.text(result, "source_call_id"):
-            return call_id
-        if own(result).get("is_result") is True:
-            return ""
-        results = fields.items(fields.mapping(self.value, "observation"), "results")
-        return self._call_id(index) if calls and len(calls) == len(results) else None
-
-
-def _result(result: JSON, call_id: str, content: tuple[Part, ...]) -> ToolResult:
-    said = own(result)
-    extra = fields.mapping(result, "extra")
-    inside = tuple(part for part in content if isinstance(part, _INSIDE))
-    is_error = said.get("is_error") is True or extra.get("is_error") is True
-    return ToolResult(call_id, inside, fields.text(said, "name") or None, is_error)
 
 
 def read_content(content: JSON, at: Place) -> Iterator[Part]:

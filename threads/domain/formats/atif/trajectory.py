@@ -59,23 +59,17 @@ class Steps(Conversation):
                 continue
             try:
                 step = AtifStep(piece.value, piece.at)
-                found = [
-                    replace(message, records=(record,)) for message in step.messages()
-                ]
+                found = list(step.messages())
             except Invalid as error:
                 self.warnings.append(json_file.warning(error, piece.at))
                 yield False, Event("unreadable", record)
                 continue
             for message in found:
-                yield step.is_copied, self._resolved(message)
+                parts = resolve_parts(message.parts, self._resolve)
+                yield step.is_copied, replace(message, parts=parts, records=(record,))
             if not found:
-                yield (
-                    step.is_copied,
-                    Event(f"step/{step.source}", record, step.created_at),
-                )
-
-    def _resolved(self, message: Message) -> Message:
-        return replace(message, parts=resolve_parts(message.parts, self._resolve))
+                event = Event(f"step/{step.source}", record, step.created_at)
+                yield step.is_copied, event
 
     def _resolve(self, part: Image | File) -> Image | File:
         """A picture or recording with its bytes; a warning where its file didn't come along."""
@@ -89,22 +83,14 @@ class Steps(Conversation):
         """A member of the trajectory beside its steps; None where there is none."""
         return json_file.get(self.file, self.members, name)
 
-    @property
-    def own_id(self) -> str:
-        """By what the document is known: its session, which sub-agents may share, or itself."""
-        said = {name: self.get(name) for name in ("session_id", "trajectory_id")}
-        return fields.word(said, "session_id", "trajectory_id", limit=200)
-
     def calls_of_subagents(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each reference to a sub-agent, with the call that began it (or an empty id)."""
         if "steps" not in self.members:
             return
-        for piece in json_file.named_elements(
-            self.file, self.members["steps"], ("steps",), []
-        ):
-            for result in fields.items(
-                fields.mapping(piece.value, "observation"), "results"
-            ):
+        span = self.members["steps"]
+        for piece in json_file.named_elements(self.file, span, ("steps",), []):
+            observation = fields.mapping(piece.value, "observation")
+            for result in fields.items(observation, "results"):
                 held = fields.mapping(result).get("subagent_trajectory_ref")
                 for ref in held if isinstance(held, list) else [held]:
                     if isinstance(ref, dict):
@@ -132,19 +118,18 @@ def open_steps(file: BinaryIO, span: ByteSpan, resolve: Resolve | None = None) -
     return Steps(file, span, members, resolve, given=warnings)
 
 
-def family(steps: Steps, name: str, skipped: list[Warning]) -> list[Transcript]:
-    """A trajectory and those that are embedded in it."""
-    external_id, parent = identity(steps, name)
-    own = transcript(steps, external_id, parent)
-    if own is None:
-        skipped.extend(steps.warnings)
-    return [*([own] if own else []), *embedded(steps, external_id)]
-
-
 def identity(steps: Steps, name: str) -> tuple[str, Parent | None]:
-    """The id of a trajectory, and what it continues where it is a file that continues another."""
-    own = steps.own_id
-    number = continuation(steps, name)
+    """The id of a trajectory, and what it continues where it is a file that continues another.
+
+    It is known by its session, which sub-agents may share, or by its own id.
+    """
+    said = {name: steps.get(name) for name in ("session_id", "trajectory_id")}
+    own = fields.word(said, *said, limit=200)
+    if match := CONTINUED.search(PurePath(name).name):
+        number = int(match[1][:9])
+    else:
+        extra = fields.mapping(steps.get("agent"), "extra")
+        number = fields.count(extra, "continuation_index")
     if not own or not number:
         return own, None
     before = f"{own}/cont-{number - 1}" if number > 1 else own
@@ -152,19 +137,26 @@ def identity(steps: Steps, name: str) -> tuple[str, Parent | None]:
     return f"{own}/cont-{number}", parent
 
 
-def continuation(steps: Steps, name: str) -> int:
-    """Which continuation a file is, from 1; 0 where it is none."""
-    if match := CONTINUED.search(PurePath(name).name):
-        return int(match[1][:9])
-    extra = fields.mapping(steps.get("agent"), "extra")
-    return fields.count(extra, "continuation_index")
+def subagent_of(external_id: str, call_id: str) -> Parent | None:
+    """What a sub-agent's trajectory came from; None where that has no id."""
+    if not external_id:
+        return None
+    return Parent(
+        external_id=external_id, relation=Relation.SUBAGENT, call_id=call_id or None
+    )
 
 
 def embedded(steps: Steps, external_id: str) -> Iterator[Transcript]:
     """The trajectories of sub-agents that lie inside one, each with those inside it."""
     if "subagent_trajectories" not in steps.members:
         return
-    calls = dict(_begun_by(steps))
+    # The ids of sub-agents that are referred to, each with the call that began it.
+    calls = {
+        id_: call_id
+        for call_id, ref in steps.calls_of_subagents()
+        for name in ("session_id", "trajectory_id")
+        if (id_ := fields.word(ref, name, limit=200))
+    }
     span = steps.members["subagent_trajectories"]
     for child in json_file.children(steps.file, span.start, steps.given):
         inner = open_steps(steps.file, child.span, steps.resolve)
@@ -173,20 +165,9 @@ def embedded(steps: Steps, external_id: str) -> Iterator[Transcript]:
         inner_id = fields.first(names) or child.key
         own = f"{external_id}/{inner_id}" if external_id else ""
         call_id = fields.first(calls.get(name, "") for name in names if name)
-        parent = Parent(
-            external_id=external_id, relation=Relation.SUBAGENT, call_id=call_id or None
-        )
-        if found := transcript(inner, own, parent if external_id else None):
+        if found := transcript(inner, own, subagent_of(external_id, call_id)):
             yield found
         yield from embedded(inner, own)
-
-
-def _begun_by(steps: Steps) -> Iterator[tuple[str, str]]:
-    """The ids of sub-agents that are referred to, each with the call that began it."""
-    for call_id, ref in steps.calls_of_subagents():
-        for name in ("session_id", "trajectory_id"):
-            if id_ := fields.word(ref, name, limit=200):
-                yield id_, call_id
 
 
 def transcript(

@@ -12,7 +12,6 @@ Source: the RFC "Agent Trajectory Format" of Harbor, and the models of the packa
 import hashlib
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from threads.domain.formats.format import Heading
@@ -20,17 +19,12 @@ from threads.domain.formats.io import json_text
 from threads.domain.message import Message, Role, Usage, encode_part
 from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
 
-from .steps import OWN
+from .steps import OWN, ROLES
 
 VERSION = "ATIF-v1.8"
 DOCUMENT = "trajectory.json"
-SOURCES = {
-    Role.SYSTEM: "system",
-    Role.DEVELOPER: "system",
-    Role.USER: "user",
-    Role.ASSISTANT: "agent",
-    Role.TOOL: "user",
-}
+SOURCES = {role: source for source, role in ROLES.items()}
+SOURCES |= {Role.DEVELOPER: "system", Role.TOOL: "user"}
 SUFFIXES = {
     "image/jpeg": "jpg",
     "image/png": "png",
@@ -106,18 +100,14 @@ def _document(
     if heading.title:
         head["extra"] = {"title": heading.title}
     yield json_text.dump(head)[:-1] + b', "steps": ['
-    total, number = Usage(), 0
+    totals = {f"total_{name}": 0 for name in _metrics(Usage())} | {"total_steps": 0}
     for number, step in enumerate(_Steps(heading, media).of(messages), 1):
-        yield (b",\n" if number > 1 else b"\n") + json_text.dump(
-            {"step_id": number, **step}
-        )
-        total = _add(total, step.get("metrics", {}))
-    metrics = {f"total_{name}": count for name, count in _metrics(total).items()}
-    yield (
-        b"\n], "
-        + json_text.dump({"final_metrics": {**metrics, "total_steps": number}})[1:]
-    )
-    yield b"\n"
+        mark = b",\n" if number > 1 else b"\n"
+        yield mark + json_text.dump({"step_id": number, **step})
+        for name, count in step.get("metrics", {}).items():
+            totals[f"total_{name}"] += count
+        totals["total_steps"] = number
+    yield b"\n], " + json_text.dump({"final_metrics": totals})[1:] + b"\n"
 
 
 def _metrics(usage: Usage) -> Json:
@@ -126,12 +116,6 @@ def _metrics(usage: Usage) -> Json:
         "completion_tokens": usage.output_tokens,
         "cached_tokens": usage.cached_tokens,
     }
-
-
-def _add(total: Usage, metrics: Json) -> Usage:
-    added = _metrics(total)
-    counts = [added[name] + metrics.get(name, 0) for name in added]
-    return Usage(**dict(zip(asdict(total), counts, strict=True)))
 
 
 class _Steps:
@@ -197,17 +181,14 @@ class _Steps:
         if is_agent:
             form |= self._of_agent(message, parts, thoughts)
         is_plain = [Thinking(part.text) for part in thoughts[:1]] == thoughts
-        said = {
-            "role": None
-            if role in (Role.SYSTEM, Role.USER, Role.ASSISTANT)
-            else str(role),
+        said: Json = {
+            "role": str(role) if role in (Role.DEVELOPER, Role.TOOL) else None,
             "name": message.name,
             "source_id": message.source_id,
             "partial": message.partial or None,
-            "thinking": [encode_part(t) for t in thoughts]
-            if is_agent and not is_plain
-            else None,
         }
+        if is_agent and not is_plain:
+            said["thinking"] = [encode_part(thought) for thought in thoughts]
         return form | _extra(said)
 
     def _of_agent(
@@ -219,10 +200,9 @@ class _Steps:
             form["model_name"] = message.model
         if words := "\n\n".join(thought.text for thought in thoughts if thought.text):
             form["reasoning_content"] = words
-        if calls := [part for part in parts if isinstance(part, ToolCall)]:
-            form["tool_calls"] = [
-                self._call(call, index) for index, call in enumerate(calls)
-            ]
+        calls = [part for part in parts if isinstance(part, ToolCall)]
+        if calls:
+            form["tool_calls"] = [*map(self._call, calls, range(len(calls)))]
         if message.usage:
             form["metrics"] = _metrics(message.usage)
         return form
@@ -232,12 +212,11 @@ class _Steps:
         if not id_:
             id_ = f"call_{self._count}_{index}"
             self._unnamed.append(id_)
-        is_object = isinstance(call.arguments, dict)
-        return {
-            "tool_call_id": id_,
-            "function_name": call.name,
-            "arguments": call.arguments if is_object else {},
-        } | ({} if is_object else _extra({"arguments": call.arguments}, keep_none=True))
+        form: Json = {"tool_call_id": id_, "function_name": call.name}
+        if isinstance(call.arguments, dict):
+            return form | {"arguments": call.arguments}
+        own = {OWN: {"arguments": call.arguments}}
+        return form | {"arguments": {}, "extra": own}
 
     def _content(self, parts: Iterable[Part]) -> str | list[Json]:
         """Text where it is one text or none, else the format's parts."""
@@ -267,8 +246,6 @@ class _Steps:
         return path
 
 
-def _extra(said: Json, *, keep_none: bool = False) -> Json:
-    kept = {
-        name: value for name, value in said.items() if keep_none or value is not None
-    }
+def _extra(said: Json) -> Json:
+    kept = {name: value for name, value in said.items() if value is not None}
     return {"extra": {OWN: kept}} if kept else {}
