@@ -28,6 +28,7 @@ LABEL = "an aider chat history (Markdown)"
 STARTED = b"# aider chat started at "
 _STARTED = re.compile(r"^# aider chat started at ", re.MULTILINE)
 _USER, _MODEL, _PRINTED, _BEGIN = "user", "model", "output", "started"
+_ROLES = {_USER: Role.USER, _MODEL: Role.ASSISTANT}
 
 
 @dataclass(slots=True)
@@ -115,20 +116,19 @@ def _passage(
 ) -> Iterator[Item]:
     if not kind:
         return
-    text = text_lines.words(file, span, line, warnings) if kind in _ROLES else None
+    if kind not in _ROLES:
+        file.seek(span.start + len(STARTED))
+        said = file.read(40).split(b"\n")[0].decode("utf-8", "replace").strip()
+        yield Event(kind, span.record, fields.moment(said) if kind == _BEGIN else None)
+        return
+    text = text_lines.words(file, span, line, warnings)
     if text is None:
-        moment = None
-        if kind == _BEGIN:
-            file.seek(span.start)
-            said = file.read(len(STARTED) + 40)[len(STARTED) :].split(b"\n")[0]
-            moment = fields.moment(said.decode("utf-8", "replace").strip())
-        yield Event("unreadable" if kind in _ROLES else kind, span.record, moment)
+        yield Event("unreadable", span.record)
         return
     if kind == _USER:
-        text = "\n".join(_said(row) for row in text.split("\n"))
-    yield Message(
-        role=_ROLES[kind], parts=(Text(text.rstrip()),), records=(span.record,)
-    )
+        text = "\n".join(map(_said, text.split("\n")))
+    said_by, parts = _ROLES[kind], (Text(text.rstrip()),)
+    yield Message(role=said_by, parts=parts, records=(span.record,))
 
 
 def _kind(line: TextLine) -> str:
@@ -142,9 +142,6 @@ def _kind(line: TextLine) -> str:
 def _said(row: str) -> str:
     """A user's line without its mark and the two blanks that aider puts at its end."""
     return row.removeprefix("####").removeprefix(" ").rstrip()
-
-
-_ROLES = {_USER: Role.USER, _MODEL: Role.ASSISTANT}
 
 
 def _score(sample: Sample) -> float:

@@ -100,7 +100,7 @@ def _passage(
     if text is None:
         yield Event("unreadable", span.record)
         return
-    said = block.heading[2].decode("utf-8", "replace") if block.heading[2] else ""
+    said = (block.heading[2] or b"").decode("utf-8", "replace")
     time = _TIME.search(said)
     moment = fields.moment(time[1]) if time else None
     model = said[: time.start()].strip() if time else said.strip()
@@ -108,24 +108,20 @@ def _passage(
     _, _, body = text.partition("\n")
     body = body.rstrip().removesuffix("\n---").strip("\n")
     results: list[ToolResult] = []
-    said = (Text(body),) if body else ()
-    parts = said if is_user else tuple(calls.parts(body, results))
+    own = (Text(body),) if body else ()
+    parts = own if is_user else tuple(calls.parts(body, results))
     if not parts:
         yield Event("empty", span.record, moment)
         return
-    role = Role.USER if is_user else Role.ASSISTANT
-    model_ = None if is_user else fields.word({"model": model}, "model") or None
-    yield Message(
-        role=role,
-        parts=parts,
-        model=model_,
-        created_at=moment,
-        records=(span.record,),
-    )
-    for result in results:
-        yield Message(
-            role=Role.TOOL, parts=(result,), created_at=moment, records=(span.record,)
+    message = partial(Message, created_at=moment, records=(span.record,))
+    if is_user:
+        yield message(role=Role.USER, parts=parts)
+    else:
+        yield message(
+            role=Role.ASSISTANT, parts=parts, model=fields.as_word(model) or None
         )
+    for result in results:
+        yield message(role=Role.TOOL, parts=(result,))
 
 
 @dataclass(slots=True)

@@ -11,7 +11,8 @@ Sources: LLaMA-Factory `data/README.md`, Hermes-Function-Calling.
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, BinaryIO
+from functools import partial
+from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
@@ -19,14 +20,7 @@ from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.calls import CallIds
-from threads.domain.formats.kit.items import (
-    Item,
-    Opener,
-    ReadFile,
-    items_in,
-    opened,
-    others,
-)
+from threads.domain.formats.kit.items import Item, Opener, items_in, opened, others
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
@@ -64,7 +58,10 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 def read_turn(turn: JSON) -> Message | None:
     """The message of a turn, calls and results still without ids; None where it is none."""
     if "from" not in (turn := fields.mapping(turn)):
-        return _role_and_content(turn)
+        try:
+            return openai.read_message(turn)
+        except Invalid:
+            return None
     role = ROLES.get(fields.text(turn, "from").lower())
     if role is None:
         return None
@@ -79,13 +76,6 @@ def read_turn(turn: JSON) -> Message | None:
     else:
         parts = _content(value)
     return Message(role=role, parts=parts)
-
-
-def _role_and_content(turn: dict[str, Any]) -> Message | None:
-    try:
-        return openai.read_message(turn)
-    except Invalid:
-        return None
 
 
 def _content(value: JSON) -> tuple[Part, ...]:
@@ -119,15 +109,11 @@ def _function_calls(value: JSON) -> Iterator[Part]:
 
 
 def _call(said: JSON) -> ToolCall | None:
-    name = fields.text(said, "name")
-    arguments = fields.mapping(said).get(
-        "arguments", fields.mapping(said).get("parameters")
-    )
+    name, said = fields.text(said, "name"), fields.mapping(said)
     if not name:
         return None
-    return ToolCall(
-        "", name, {} if arguments is None else openai.read_arguments(arguments)
-    )
+    given = said.get("arguments", said.get("parameters"))
+    return ToolCall("", name, {} if given is None else openai.read_arguments(given))
 
 
 def _results(value: JSON, name: str) -> Iterator[Part]:
@@ -151,13 +137,13 @@ def _row(
     messages = [message for turn in turns if (message := read_turn(turn))]
     if not messages:
         return None
-    items = items_in(opener, _reading(span))
+    items = items_in(opener, partial(_items, span))
     words = (m.text.strip() for m in messages if m.role is Role.USER)
+    title = fields.one_line(fields.text(row, "title") or fields.first(words))
     id_ = fields.text(row, "id")
     return Transcript(
         format=NAME,
-        title=fields.one_line(fields.text(row, "title") or fields.first(words))
-        or "ShareGPT conversation",
+        title=title or "ShareGPT conversation",
         items=items,
         # A number counts the rows of its set: other sets have the same.
         external_id=None if id_.isdecimal() else id_[:255] or None,
@@ -166,48 +152,34 @@ def _row(
     )
 
 
-def _reading(row: ByteSpan) -> ReadFile:
-    def read(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
-        file, ids = json_file.in_memory(file, row), CallIds()
-        members = {
-            child.key: child.span
-            for child in json_file.children(file, row.start, warnings)
-        }
-        if "system" in members:
-            yield from _system(file, members.pop("system"), warnings)
-        for name in LISTS:
-            held = members.pop(name, None)
-            if held is None or not json_file.is_list(file, held):
-                continue
-            for child in json_file.children(file, held.start, warnings):
-                turn = json_file.known_value(file, child.span, warnings)
-                message = read_turn(turn)
-                record = child.span.record
-                if message is None:
-                    yield Event(fields.text(turn, "from", "role") or "turn", record)
-                else:
-                    yield replace(ids.given(message), records=(record,))
-        yield from others(members, {"id", "title", "model"})
-
-    return read
-
-
-def _system(file: BinaryIO, span: ByteSpan, warnings: list[Warning]) -> Iterator[Item]:
-    words = json_file.known_value(file, span, warnings)
-    if isinstance(words, str) and words:
-        yield Message(role=Role.SYSTEM, parts=(Text(words),), records=(span.record,))
+def _items(row: ByteSpan, file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
+    file, ids = json_file.in_memory(file, row), CallIds()
+    members = json_file.places(file, row, warnings)
+    if system := members.pop("system", None):
+        words, records = json_file.known_value(file, system, warnings), (system.record,)
+        if isinstance(words, str) and words:
+            yield Message(role=Role.SYSTEM, parts=(Text(words),), records=records)
+    for name in LISTS:
+        held = members.pop(name, None)
+        if held is None or not json_file.is_list(file, held):
+            continue
+        for child in json_file.children(file, held.start, warnings):
+            turn = json_file.known_value(file, child.span, warnings)
+            message = read_turn(turn)
+            record = child.span.record
+            if message is None:
+                yield Event(fields.text(turn, "from", "role") or "turn", record)
+            else:
+                yield replace(ids.given(message), records=(record,))
+    yield from others(members, {"id", "title", "model"})
 
 
 def _score(sample: Sample) -> float:
-    turns = [
-        fields.mapping(turn)
-        for row in sample.rows
-        for name in LISTS
-        for turn in fields.items(row, name)
-    ]
-    if any("from" in turn and "value" in turn for turn in turns):
+    lists = (fields.items(row, name) for row in sample.rows for name in LISTS)
+    turns = [fields.mapping(turn).keys() for turns in lists for turn in turns]
+    if any({"from", "value"} <= members for members in turns):
         return 0.95
-    return 0.9 if any("role" in turn and "content" in turn for turn in turns) else 0
+    return 0.9 if any({"role", "content"} <= members for members in turns) else 0
 
 
 FORMAT = Format(NAME, LABEL, _score, read)

@@ -62,7 +62,8 @@ def write(items: Iterable[Item], heading: Heading) -> Iterator[bytes]:
             yield _article(message, number if is_outer else None, heading)
             number += is_outer
         if isinstance(item, Opened):
-            yield _hidden(item)
+            note = f"<summary>{escape(item.note)}</summary>"
+            yield _encode(f'<details class="hidden-messages">{note}\n')
     yield b"</details></section>\n" * depth + b"</main>\n</body>\n</html>\n"
 
 
@@ -87,22 +88,18 @@ def _opened(fold: Opened) -> bytes:
     )
 
 
-def _hidden(fold: Opened) -> bytes:
-    return _encode(
-        f'<details class="hidden-messages"><summary>{escape(fold.note)}</summary>\n'
-    )
-
-
 def _article(message: Message, number: int | None, heading: Heading) -> bytes:
     """A message: who speaks and when as its heading, then its body."""
     place = f'<span class="number">{number}</span> ' if number is not None else ""
     name = f" ({escape(_line(message.name))})" if message.name else ""
     time = ""
-    if message.created_at is not None:
-        moment = message.created_at
+    if moment := message.created_at:
         shown = moment.strftime("%Y-%m-%d %H:%M")
         time = f' <time datetime="{moment.isoformat()}">{shown}</time>'
-    body = heading.render(message, heading) if heading.render else _plain(message)
+    if heading.render:
+        body = heading.render(message, heading)
+    else:
+        body = "".join(map(_plain, message.parts))
     return _encode(
         f'<article class="message role-{message.role}">\n'
         f"<h3>{place}{message.role}{name}{time}</h3>\n"
@@ -110,11 +107,7 @@ def _article(message: Message, number: int | None, heading: Heading) -> bytes:
     )
 
 
-def _plain(message: Message) -> str:
-    return "".join(_plain_part(part) for part in message.parts)
-
-
-def _plain_part(part: Part) -> str:
+def _plain(part: Part) -> str:
     match part:
         case Text(text):
             return _pre(text)
@@ -125,7 +118,7 @@ def _plain_part(part: Part) -> str:
             words = arguments if isinstance(arguments, str) else _json(arguments)
             return f"<h4>call: {escape(_line(name))}</h4>{_pre(words)}"
         case ToolResult(_, content, _, is_error):
-            inner = "".join(_plain_part(item) for item in content)
+            inner = "".join(map(_plain, content))
             return f"<h4>result{' (error)' if is_error else ''}</h4>{inner}"
         case Image(media_type) | File(media_type):
             return f"<p>{part.kind}: {escape(media_type)}</p>"

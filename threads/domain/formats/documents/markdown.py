@@ -11,17 +11,7 @@ from collections.abc import Iterable, Iterator
 from threads.domain.formats.format import Heading, Writer
 from threads.domain.formats.io import fields
 from threads.domain.message import Message
-from threads.domain.part import (
-    JSON,
-    File,
-    Image,
-    Opaque,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
 
 _BACKTICKS = re.compile("`+")
 
@@ -51,34 +41,23 @@ def _write(part: Part) -> str:
         case Thinking(text):
             return "**Thinking**\n\n" + fence(text or "(kept by the provider)")
         case ToolCall(_, name, arguments):
-            return f"**Call** {_code(name)}\n\n{_arguments(arguments)}"
+            words = fence(arguments) if isinstance(arguments, str) else _json(arguments)
+            code = fields.one_line(name).replace("`", "'")
+            return f"**Call** `{code}`\n\n{words}"
         case ToolResult(_, content, _, is_error):
+            inside = (
+                fence(item.text) if isinstance(item, Text) else _write(item)
+                for item in content
+            )
             title = "**Result** (error)" if is_error else "**Result**"
-            return "\n\n".join([title, *(_write_inside(item) for item in content)])
+            return "\n\n".join([title, *inside])
         case Image(media_type) | File(media_type):
             return f"*{part.kind}: {media_type}{f', {part.url}' if part.url else ''}*"
-        case Opaque(type_, data):
-            return f"**{type_}**\n\n{fence(_pretty(data), 'json')}"
+    return f"**{part.type}**\n\n{_json(part.data)}"
 
 
-def _write_inside(part: Part) -> str:
-    return fence(part.text) if isinstance(part, Text) else _write(part)
-
-
-def _arguments(arguments: JSON) -> str:
-    if isinstance(arguments, str):
-        return fence(arguments)
-    return fence(_pretty(arguments), "json")
-
-
-def _code(text: str) -> str:
-    """Text as inline code, on one line."""
-    line = fields.one_line(text).replace("`", "'")
-    return f"`{line}`"
-
-
-def _pretty(value: JSON) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+def _json(value: object) -> str:
+    return fence(json.dumps(value, ensure_ascii=False, indent=2), "json")
 
 
 def _encode(text: str) -> bytes:

@@ -68,15 +68,11 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 def _style(text: str) -> re.Pattern[str] | None:
     """The style of a text in which both a user and an assistant have headings."""
     for style in _STYLES:
-        found = {_role(style, line) for line in text.split("\n")}
+        lines = (line[: text_lines.KEPT].rstrip() for line in text.split("\n"))
+        found = {_NAMES[match[1].lower()] for match in map(style.match, lines) if match}
         if {Role.USER, Role.ASSISTANT} <= found:
             return style
     return None
-
-
-def _role(style: re.Pattern[str], line: str) -> Role | None:
-    match = style.match(line[: text_lines.KEPT].rstrip())
-    return _NAMES[match[1].lower()] if match else None
 
 
 def _items(
@@ -99,7 +95,7 @@ def _heading(style: re.Pattern[str], text: str) -> _Heading | None:
     match = style.match(text.rstrip())
     if match is None:
         return None
-    name = fields.word({"name": (match[2] or "").strip()}, "name") or None
+    name = fields.as_word((match[2] or "").strip()) or None
     rest = match.start(3) if match[3] else len(text)
     before = text[:rest].encode("utf-8", "replace")
     return _Heading(_NAMES[match[1].lower()], name, len(before))
@@ -108,10 +104,8 @@ def _heading(style: re.Pattern[str], text: str) -> _Heading | None:
 def _open(text: str, fence: str) -> str:
     """The fence that is open behind a line."""
     match = _FENCE.match(text)
-    if match is None:
-        return fence
-    if not fence:
-        return match[1]
+    if match is None or not fence:
+        return match[1] if match else fence
     closes = match[1].startswith(fence) and not match[2].strip()
     return "" if closes else fence
 
