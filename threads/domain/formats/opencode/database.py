@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_file, json_text
+from threads.domain.formats.io.folder import Folder, Gathered
 from threads.domain.transcript import Transcript, Warning
 
 from .parts import Located, SessionTurn, begun_by
@@ -47,6 +48,22 @@ def transcripts(
         items = items_of(partial(database.turns, fields.text(info, "id")), info)
         found.append(transcript(info, items, call_of=database.call_of, member=member))
     return [one for one in found if one is not None]
+
+
+def databases(folder: Folder) -> Iterator[Gathered]:
+    """Databases whose last changes lie in a log beside them."""
+    for member in folder.named(".db"):
+        log = folder.members.get(f"{member.name}-wal")
+        if log is None:
+            continue
+        try:
+            with member.open() as file, log.open() as changes:
+                found = transcripts(file, changes, member.name)
+        except Invalid:
+            continue
+        if found:
+            names = {f"{member.name}{end}" for end in ("", "-wal", "-shm")}
+            yield Gathered(found, frozenset(names & folder.members.keys()))
 
 
 def open_database(file: BinaryIO, log: BinaryIO | None = None) -> "Database":

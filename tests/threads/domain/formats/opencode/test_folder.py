@@ -13,9 +13,9 @@ from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.folders import folder
 from tests.threads.support.readings import told
 from threads.domain.formats import opencode
+from threads.domain.formats.io import source
 from threads.domain.formats.io.folder import Gathered
 from threads.domain.formats.opencode import database as opencode_database
-from threads.domain.formats.opencode import folder as opencode_folder
 from threads.domain.message import Message
 from threads.domain.transcript import Parent, Relation
 
@@ -112,7 +112,7 @@ def test_an_older_tree_and_one_without_its_session_s_file_are_read_too() -> None
 def test_a_file_of_a_tree_that_is_too_large_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(opencode_folder, "MAX_PIECE", 150)
+    monkeypatch.setattr(source, "MAX_PIECE", 150)
     long = [(info("user", "1"), [text("x" * 200), text("Hi")])]
     [gathered] = gather(tree("ses_1", long))
 
