@@ -1,7 +1,5 @@
 """One sample of a log of Inspect: its messages, and the events that tell of them.
 
-A message's content names its attachments; calls, results and reasoning stand beside it.
-
 Source: inspect_ai `model/_chat_message.py` and `_util/content.py` (0.3).
 """
 
@@ -29,12 +27,10 @@ from threads.domain.part import (
 )
 from threads.domain.transcript import Event, Warning
 
-SCALARS = frozenset(
-    {"id", "epoch", "uuid", "started_at", "completed_at", "total_time", "working_time"}
-)
-"""Members of a sample that say which it is; `messages`, `events` and `attachments` are read,
-and every other one that holds something is an event."""
-READ = frozenset({"input", "messages", "events", "attachments"})
+KNOWN = {"id", "epoch", "uuid", "started_at", "completed_at", "total_time"}
+KNOWN |= {"working_time", "input", "messages", "events", "attachments"}
+"""Members of a sample that say which it is, or are read: every other one that holds something
+is an event."""
 ROLES = {role.value: role for role in Role}
 SCHEMES = ("attachment://", "tc://")
 """What stands for a long text: the address of an attachment (`tc://` until 2024)."""
@@ -81,7 +77,7 @@ def read(
         given = max(given, known.place)
         yield replace(message, usage=known.usage, created_at=known.at)
     yield from events[given:]
-    yield from others(members, SCALARS | READ)
+    yield from others(members, KNOWN)
 
 
 def messages(
@@ -99,7 +95,7 @@ def messages(
     value = json_file.known_value(file, span, warnings)
     if isinstance(value, str) and value:
         said = {"role": "user", "content": value}
-        yield read_message(said, find, records=(span.record,))
+        yield read_message(said, find, span.record)
     elif isinstance(value, list):
         yield from _listed(file, span, find, warnings)
 
@@ -111,7 +107,7 @@ def _listed(
     for _, span in elements(file, place, warnings):
         value = json_file.known_value(file, span, warnings)
         try:
-            yield read_message(value, find, records=(span.record,))
+            yield read_message(value, find, span.record)
         except Invalid as error:
             words = f"At byte {span.start:,}: {error.message}"
             warnings.append(Warning(error.code, words))
@@ -149,9 +145,9 @@ def _reply_id(output: dict[str, Any]) -> str:
 
 def _key(message: Message) -> str:
     """What an event calls a message: a result by its call, others by their own id."""
-    result = next((p for p in message.parts if isinstance(p, ToolResult)), None)
-    if message.role is Role.TOOL and result is not None:
-        return result.call_id
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    if message.role is Role.TOOL and results:
+        return results[0].call_id
     return message.source_id or ""
 
 
@@ -183,9 +179,7 @@ def elements(
 # Messages
 
 
-def read_message(
-    message: JSON, find: Find, *, records: tuple[str, ...] = ()
-) -> Message:
+def read_message(message: JSON, find: Find, *records: str) -> Message:
     """One message, its attachments in place. Raises Invalid where it has no known role."""
     message = fields.mapping(resolve(message, find))
     role = ROLES.get(fields.text(message, "role"))
@@ -283,8 +277,7 @@ def _media(block: dict[str, Any], kind: str) -> Image | File | None:
 def _server_tool(block: dict[str, Any]) -> Iterator[Part]:
     """A tool that the provider ran: the call and its result stand in one block."""
     id_, name = fields.text(block, "id"), fields.text(block, "name")
-    error = fields.text(block, "error")
-    words = fields.text(block, "result") or error
+    words, error = fields.text(block, "result", "error"), fields.text(block, "error")
     content = (Text(words),) if words else ()
     yield ToolCall(id_, name, openai.read_arguments(block["arguments"]))
     yield ToolResult(id_, content, name or None, bool(error))

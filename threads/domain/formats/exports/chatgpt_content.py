@@ -6,9 +6,11 @@ The export is not published; the shapes here are those that readers of real expo
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, source
+from threads.domain.formats.io.folder import Member
 from threads.domain.part import JSON, File, Image, Opaque, Part, Text, Thinking
 
 MARK = re.compile("\ue200[^\ue200\ue201]*\ue201")
@@ -18,6 +20,17 @@ NO_CONTEXT = frozenset({"reasoning_recap"})
 WORDS = ("text", "result", "summary", "output_str", "model_set_context", "content")
 """What contents of one text call it."""
 PAGES = ("tether_quote", "sonic_webpage")
+MEDIA = {
+    "gif": "image/gif",
+    "jpeg": "image/jpeg",
+    "jpg": "image/jpeg",
+    "md": "text/markdown",
+    "pdf": "application/pdf",
+    "png": "image/png",
+    "txt": "text/plain",
+    "wav": "audio/wav",
+    "webp": "image/webp",
+}
 
 
 class Asset(NamedTuple):
@@ -32,9 +45,26 @@ Assets = Callable[[str], Asset | None]
 """The file that a pointer or an attachment's id names; None where the export has none."""
 
 
-def no_assets(_id: str) -> Asset | None:
-    """Where conversations.json came alone."""
-    return None
+def assets_of(own: dict[str, Member]) -> Assets:
+    """Files by the id their names begin with; one too large to hold is not given."""
+    by_id: dict[str, Member] = {}
+    for name, member in own.items():
+        words = re.split(r"[-.]", PurePosixPath(name).name)
+        # file-<id>-<name>.png, file_<hex>-sanitized.jpeg: the id may hold dashes.
+        for end in range(1, len(words)):
+            by_id.setdefault("-".join(words[:end]), member)
+
+    def find(id_: str) -> Asset | None:
+        member = by_id.get(id_) if id_.startswith("file") else None
+        if member is None or member.size > source.MAX_PIECE:
+            return None
+        with member.open() as file:
+            data = file.read()
+        suffix = member.name.rpartition(".")[2].lower()
+        type_ = MEDIA.get(suffix, "application/octet-stream")
+        return Asset(type_, data, f"{member.name}#bytes:0-{len(data)}")
+
+    return find
 
 
 def read_parts(message: JSON, assets: Assets) -> tuple[tuple[Part, ...], list[str]]:

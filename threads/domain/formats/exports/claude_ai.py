@@ -107,14 +107,13 @@ def _index(
             known.words = Message(role=Role.USER, parts=runs[0]).text
         numbers.setdefault(uuid, number)
     leaf = fields.text(said, "current_leaf_message_uuid", "current_leaf_message_id")
-    last = len(known.ids) - 1
     return Conversation(
         id=fields.word(said, "uuid", limit=200),
         title=fields.text(said, "name").strip() or (known.words or "").strip(),
         model=fields.word(said, "model"),
         ids=known.ids,
         parents=known.parents,
-        leaf=known.ids.index(leaf) if leaf in known.ids else last,
+        leaf=known.ids.index(leaf) if leaf in known.ids else len(known.ids) - 1,
         spoken=lambda nodes: [(n, run) for n in nodes for run in range(known.runs[n])],
         read=partial(_read, known),
     )
