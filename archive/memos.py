@@ -105,7 +105,7 @@ def _project(caller: Caller, session: Session | None, slug: str | None) -> Proje
         return selectors.get_project(caller, slug, Right.EDIT)
     found = selectors.default_project(caller, Right.EDIT)
     if found is None:
-        raise Invalid("Say in which session or project.", at=["project"])
+        raise Invalid("Name a session or a project.", at=["project"])
     return found
 
 

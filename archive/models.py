@@ -3,9 +3,10 @@
 import uuid
 
 from django.db import models
+from django.db.models import CASCADE, SET_NULL
 from django.db.models.functions import Now
 
-from contextstudio.accounts.models import Project
+from contextstudio.accounts.models import Project, index
 from threads.models import Session
 
 
@@ -13,10 +14,8 @@ class Memo(models.Model):
     """Something worth knowing in every session of a project."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memos")
-    session = models.ForeignKey(
-        Session, null=True, on_delete=models.SET_NULL, related_name="memos"
-    )
+    project = models.ForeignKey(Project, CASCADE, related_name="memos")
+    session = models.ForeignKey(Session, SET_NULL, null=True, related_name="memos")
     """The session that it came from, while that is there."""
     content = models.BinaryField()
     """UTF-8; bytes, for it may quote any text."""
@@ -26,9 +25,7 @@ class Memo(models.Model):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
-        indexes = [
-            models.Index(fields=["project", "-created_at"], name="memos_newest_first")
-        ]
+        indexes = [index("memos_newest_first", "project", "-created_at")]
 
     def __str__(self) -> str:
         return f"memo {self.pk}"
@@ -37,9 +34,7 @@ class Memo(models.Model):
 class MemoReader(models.Model):
     """A session that has saved or retrieved a memo: from then on memos are among its layers."""
 
-    session = models.OneToOneField(
-        Session, on_delete=models.CASCADE, primary_key=True, related_name="+"
-    )
+    session = models.OneToOneField(Session, CASCADE, primary_key=True, related_name="+")
 
     def __str__(self) -> str:
         return f"{self.session_id} reads memos"

@@ -95,7 +95,7 @@ def _resolve(
     if reference.session is None:
         if current is None:
             raise Invalid(
-                "Say session_id: the reference is to the session at hand.",
+                "Give session_id: the reference names no session.",
                 at=["session_id"],
             )
         if reference.project not in (None, current.project.slug):
@@ -104,7 +104,13 @@ def _resolve(
     else:
         here = current.project.slug if current else None
         slug = reference.project or project or here
-        sessions = _sessions(caller, reference.session, slug)
+        first = uuid.UUID(reference.session[:_DIGITS].ljust(_DIGITS, "0"))
+        last = uuid.UUID(reference.session[:_DIGITS].ljust(_DIGITS, "f"))
+        rows = visible_sessions(caller).filter(pk__gte=first, pk__lte=last)
+        if slug is not None:
+            rows = rows.filter(project__slug=slug)
+        rows = rows.select_related("project").order_by("pk")
+        sessions = list(rows[:MOST_CANDIDATES])
     found = [
         found for session in sessions for found in _messages(session, reference.message)
     ]
@@ -128,16 +134,6 @@ def _resolve(
             facts={"candidates": candidates},
         )
     return found[0]
-
-
-def _sessions(caller: Caller, prefix: str, project: str | None) -> list[Session]:
-    """The sessions whose id begins so, of those that the caller may know of."""
-    first = uuid.UUID(prefix[:_DIGITS].ljust(_DIGITS, "0"))
-    last = uuid.UUID(prefix[:_DIGITS].ljust(_DIGITS, "f"))
-    sessions = visible_sessions(caller).filter(pk__gte=first, pk__lte=last)
-    if project is not None:
-        sessions = sessions.filter(project__slug=project)
-    return list(sessions.select_related("project").order_by("pk")[:MOST_CANDIDATES])
 
 
 def _messages(session: Session, name: str) -> list[_Found]:

@@ -76,14 +76,11 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
     `postgresql://user:password@host:port/name?sslmode=require` and `sqlite:///path` are read.
     Under ASGI `CONN_MAX_AGE` leaks connections, so that psycopg's pool keeps them instead.
     """
-    if not url:
-        return {
-            "ENGINE": "django.db.backends.sqlite3",
-            "NAME": str(data_dir / "contextstudio.sqlite3"),
-        }
     parts = urlsplit(url)
-    if parts.scheme == "sqlite":
-        return {"ENGINE": "django.db.backends.sqlite3", "NAME": unquote(parts.path)[1:]}
+    if not url or parts.scheme == "sqlite":
+        own = str(data_dir / "contextstudio.sqlite3")
+        name = unquote(parts.path)[1:] if url else own
+        return {"ENGINE": "django.db.backends.sqlite3", "NAME": name}
     if parts.scheme not in ("postgres", "postgresql"):
         raise ImproperlyConfigured(
             "DATABASE_URL must start with postgresql:// (or sqlite:///); "

@@ -9,9 +9,10 @@ kept as bytes. A foreign key that leads another index of its table has none of i
 import uuid
 
 from django.db import models
+from django.db.models import CASCADE, PROTECT, SET_NULL
 from django.db.models.functions import Now
 
-from contextstudio.accounts.models import Project
+from contextstudio.accounts.models import Project, index, unique
 
 
 class Session(models.Model):
@@ -19,7 +20,7 @@ class Session(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(
-        Project, on_delete=models.CASCADE, related_name="sessions", db_index=False
+        Project, CASCADE, related_name="sessions", db_index=False
     )
     title = models.CharField(max_length=300)
     external_id = models.CharField(max_length=255, null=True)  # unique where given
@@ -35,9 +36,7 @@ class Session(models.Model):
     original_tokens = models.BigIntegerField(default=0)
     overview = models.JSONField(null=True)
     """What the list shows of the replayed thread: a cache, made again when it is null."""
-    parent = models.ForeignKey(
-        "self", null=True, on_delete=models.SET_NULL, related_name="children"
-    )
+    parent = models.ForeignKey("self", SET_NULL, null=True, related_name="children")
     """The session that this one came from: its sub-agent, its branch, its continuation."""
     relation = models.CharField(max_length=16, blank=True)
     """What it is to its parent: `threads.domain.transcript.Relation`."""
@@ -53,19 +52,10 @@ class Session(models.Model):
     deleted_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["project", "external_id"], name="one_session_per_external_id"
-            )
-        ]
+        constraints = [unique("one_session_per_external_id", "project", "external_id")]
         indexes = [
-            models.Index(
-                fields=["project", "-updated_at", "id"], name="sessions_newest_first"
-            ),
-            models.Index(
-                fields=["project", "parent_external_id"],
-                name="sessions_by_their_parent",
-            ),
+            index("sessions_newest_first", "project", "-updated_at", "id"),
+            index("sessions_by_their_parent", "project", "parent_external_id"),
         ]
 
     def __str__(self) -> str:
@@ -75,9 +65,7 @@ class Session(models.Model):
 class Body(models.Model):
     """The parts of messages, stored once per role and content within a project."""
 
-    project = models.ForeignKey(
-        Project, on_delete=models.CASCADE, related_name="+", db_index=False
-    )
+    project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
     digest = models.BinaryField(max_length=32)
     """SHA-256 of role and parts: `threads.domain.message.digest`."""
     content = models.BinaryField()
@@ -86,11 +74,7 @@ class Body(models.Model):
     """Per encoding the count of each part; their sum is the count of the message."""
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["project", "digest"], name="one_body_per_digest"
-            )
-        ]
+        constraints = [unique("one_body_per_digest", "project", "digest")]
 
     def __str__(self) -> str:
         return bytes(self.digest).hex()[:12]
@@ -100,9 +84,7 @@ class Import(models.Model):
     """What somebody brought at once, a file or a folder of them, and what became of it."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    project = models.ForeignKey(
-        Project, on_delete=models.CASCADE, related_name="+", db_index=False
-    )
+    project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
     name = models.CharField(max_length=255)
     sha256 = models.CharField(max_length=64, blank=True)
     """Of the file or archive as it came; empty for a folder."""
@@ -114,9 +96,7 @@ class Import(models.Model):
     report = models.JSONField(default=dict)
 
     class Meta:
-        indexes = [
-            models.Index(fields=["project", "-created_at"], name="imports_newest_first")
-        ]
+        indexes = [index("imports_newest_first", "project", "-created_at")]
 
     def __str__(self) -> str:
         return self.name
@@ -125,15 +105,9 @@ class Import(models.Model):
 class Source(models.Model):
     """A file that messages were imported from, byte for byte."""
 
-    project = models.ForeignKey(
-        Project, on_delete=models.CASCADE, related_name="+", db_index=False
-    )
-    session = models.ForeignKey(
-        Session, null=True, on_delete=models.CASCADE, related_name="sources"
-    )
-    brought_by = models.ForeignKey(
-        Import, null=True, on_delete=models.SET_NULL, related_name="sources"
-    )
+    project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
+    session = models.ForeignKey(Session, CASCADE, null=True, related_name="sources")
+    brought_by = models.ForeignKey(Import, SET_NULL, null=True, related_name="sources")
     sha256 = models.CharField(max_length=64)
     size = models.BigIntegerField()
     name = models.CharField(max_length=1024)
@@ -145,9 +119,7 @@ class Source(models.Model):
     report = models.JSONField(default=dict)
 
     class Meta:
-        indexes = [
-            models.Index(fields=["project", "sha256"], name="sources_by_content")
-        ]
+        indexes = [index("sources_by_content", "project", "sha256")]
 
     def __str__(self) -> str:
         return self.name
@@ -158,14 +130,14 @@ class Message(models.Model):
 
     pk = models.CompositePrimaryKey("session_id", "index")
     session = models.ForeignKey(
-        Session, on_delete=models.CASCADE, related_name="messages", db_index=False
+        Session, CASCADE, related_name="messages", db_index=False
     )
     index = models.PositiveIntegerField()
     uuid = models.UUIDField(default=uuid.uuid4, editable=False)
     short_id = models.CharField(max_length=12)
     """`msg-` and 8 hex digits, drawn until unique in the session."""
     role = models.CharField(max_length=16)
-    body = models.ForeignKey(Body, on_delete=models.PROTECT, related_name="+")
+    body = models.ForeignKey(Body, PROTECT, related_name="+")
     tokens = models.PositiveIntegerField()
     group_id = models.PositiveIntegerField()
     parsing_strategy = models.CharField(max_length=32)
@@ -179,18 +151,12 @@ class Message(models.Model):
     model = models.CharField(max_length=128, blank=True)
     external_id = models.CharField(max_length=128, blank=True)
     created_at = models.DateTimeField(null=True)
-    source = models.ForeignKey(
-        Source, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    source = models.ForeignKey(Source, SET_NULL, null=True, related_name="+")
     records = models.JSONField(default=list)
     """Where in the source it stands: `threads.domain.message.Message.records`."""
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["session", "short_id"], name="one_message_per_short_id"
-            )
-        ]
+        constraints = [unique("one_message_per_short_id", "session", "short_id")]
 
     def __str__(self) -> str:
         return f"m{self.index}"
@@ -199,20 +165,16 @@ class Message(models.Model):
 class Event(models.Model):
     """A record of a transcript that is no message (progress, a title, a compaction), kept."""
 
-    session = models.ForeignKey(
-        Session, on_delete=models.CASCADE, related_name="events", db_index=False
-    )
+    session = models.ForeignKey(Session, CASCADE, related_name="events", db_index=False)
     before_index = models.PositiveIntegerField()
     """How many messages stand before it in the transcript."""
     type = models.CharField(max_length=64)
-    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="+")
+    source = models.ForeignKey(Source, CASCADE, related_name="+")
     record = models.CharField(max_length=1024)
     created_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [
-            models.Index(fields=["session", "before_index"], name="events_in_order")
-        ]
+        indexes = [index("events_in_order", "session", "before_index")]
 
     def __str__(self) -> str:
         return f"{self.type} before m{self.before_index}"
@@ -221,19 +183,13 @@ class Event(models.Model):
 class Blob(models.Model):
     """An image or a file of a message; its bytes lie under their SHA-256 in the data folder."""
 
-    project = models.ForeignKey(
-        Project, on_delete=models.CASCADE, related_name="+", db_index=False
-    )
+    project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
     sha256 = models.CharField(max_length=64)
     media_type = models.CharField(max_length=100)
     size = models.BigIntegerField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["project", "sha256"], name="one_blob_per_content"
-            )
-        ]
+        constraints = [unique("one_blob_per_content", "project", "sha256")]
 
     def __str__(self) -> str:
         return self.sha256[:12]
@@ -242,19 +198,14 @@ class Blob(models.Model):
 class Rendering(models.Model):
     """The HTML of a body under one version of the renderer: a cache that may be emptied."""
 
-    project = models.ForeignKey(
-        Project, on_delete=models.CASCADE, related_name="+", db_index=False
-    )
+    project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
     digest = models.BinaryField(max_length=32)
     version = models.PositiveSmallIntegerField()
     html = models.TextField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["project", "digest", "version"],
-                name="one_rendering_per_version",
-            )
+            unique("one_rendering_per_version", "project", "digest", "version")
         ]
 
     def __str__(self) -> str:

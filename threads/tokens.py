@@ -157,7 +157,7 @@ def _file(encoding: str) -> Path:
     """The file of an encoding in litellm's package. Raises LookupError where there is none."""
     spec = find_spec("litellm")
     if encoding not in FILES or spec is None or spec.origin is None:
-        raise LookupError(f"The encoding {encoding} is not at hand.")
+        raise LookupError(f"The encoding {encoding} is not available.")
     folder = Path(spec.origin).parent / "litellm_core_utils" / "tokenizers"
     if not (folder / FILES[encoding]).is_file():
         raise LookupError(

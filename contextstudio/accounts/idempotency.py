@@ -62,7 +62,18 @@ def once(
             claim.status, bytes(claim.body), claim.content_type, replayed=True
         )
     try:
-        return _run(claim, run)
+        with transaction.atomic():
+            answer = run()
+            if answer.status < 400:
+                _keep(claim, answer)
+            else:
+                transaction.set_rollback(True)
+        if answer.status >= 400:
+            if answer.is_final:
+                _keep(claim, answer)
+            else:
+                _claimed(claim).delete()
+        return answer
     except BaseException:
         _claimed(claim).delete()
         raise
@@ -71,23 +82,6 @@ def once(
 def forget_claims() -> None:
     """Drop every claim without an answer: at the start of the only server, nobody runs them."""
     IdempotentResponse.objects.filter(status=None).delete()
-
-
-def _run(
-    claim: IdempotentResponse, run: Callable[[], RecordedResponse]
-) -> RecordedResponse:
-    with transaction.atomic():
-        answer = run()
-        if answer.status < 400:
-            _keep(claim, answer)
-        else:
-            transaction.set_rollback(True)
-    if answer.status >= 400:
-        if answer.is_final:
-            _keep(claim, answer)
-        else:
-            _claimed(claim).delete()
-    return answer
 
 
 def _claim(actor: str, key: str, request_digest: str) -> IdempotentResponse:

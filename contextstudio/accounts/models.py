@@ -4,9 +4,18 @@ import uuid
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.db.models import CASCADE, SET_NULL
 from django.db.models.functions import Now
 
 from .domain.rights import ProjectRole
+
+
+def unique(name: str, *fields: str) -> models.UniqueConstraint:
+    return models.UniqueConstraint(fields=fields, name=name)
+
+
+def index(name: str, *fields: str) -> models.Index:
+    return models.Index(fields=fields, name=name)
 
 
 class User(AbstractUser):
@@ -36,20 +45,14 @@ class Project(models.Model):
 class Membership(models.Model):
     """A person's role in a project."""
 
-    project = models.ForeignKey(
-        Project, on_delete=models.CASCADE, related_name="memberships"
-    )
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    project = models.ForeignKey(Project, CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, CASCADE, related_name="memberships")
     role = models.CharField(
         max_length=16, choices=[(role.value, role.value) for role in ProjectRole]
     )
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["project", "user"], name="one_role_per_member"
-            )
-        ]
+        constraints = [unique("one_role_per_member", "project", "user")]
 
     def __str__(self) -> str:
         return f"{self.user} ({self.role})"
@@ -58,8 +61,8 @@ class Membership(models.Model):
 class ApiKey(models.Model):
     """A key of an agent or a script. Only an HMAC of it is stored; it is shown once."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="keys")
-    maker = models.ForeignKey(User, on_delete=models.CASCADE, related_name="keys")
+    project = models.ForeignKey(Project, CASCADE, related_name="keys")
+    maker = models.ForeignKey(User, CASCADE, related_name="keys")
     name = models.CharField(max_length=100)
     prefix = models.CharField(max_length=16)
     digest = models.CharField(max_length=64, unique=True)
@@ -75,7 +78,7 @@ class ApiKey(models.Model):
 class SignInLink(models.Model):
     """A one-time way in; only its hash is stored."""
 
-    user = models.ForeignKey(User, on_delete=models.CASCADE)
+    user = models.ForeignKey(User, CASCADE)
     digest = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
@@ -107,9 +110,7 @@ class Job(models.Model):
         ASKS = "asks"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    project = models.ForeignKey(
-        Project, null=True, on_delete=models.CASCADE, related_name="jobs"
-    )
+    project = models.ForeignKey(Project, CASCADE, null=True, related_name="jobs")
     """None for a job of the product itself."""
     actor = models.CharField(max_length=64)
     kind = models.CharField(max_length=64)
@@ -129,7 +130,7 @@ class Job(models.Model):
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["status", "run_after"], name="jobs_due")]
+        indexes = [index("jobs_due", "status", "run_after")]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.id}"
@@ -155,11 +156,7 @@ class IdempotentResponse(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["actor", "key"], name="one_answer_per_idempotency_key"
-            )
-        ]
+        constraints = [unique("one_answer_per_idempotency_key", "actor", "key")]
 
     def __str__(self) -> str:
         return f"{self.actor} {self.key}"
@@ -168,7 +165,7 @@ class IdempotentResponse(models.Model):
 class AuditEntry(models.Model):
     """Who did what outside the log: keys, members, deletions, exports. It has no content."""
 
-    project = models.ForeignKey(Project, null=True, on_delete=models.SET_NULL)
+    project = models.ForeignKey(Project, SET_NULL, null=True)
     actor = models.CharField(max_length=64)
     action = models.CharField(max_length=64)
     object_id = models.CharField(max_length=64)

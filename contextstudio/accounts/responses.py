@@ -23,7 +23,7 @@ def read_json(body: bytes) -> Any:
         pass
 
     def refuse(name: str) -> None:
-        raise ValueError(f"{name} is no value of it")
+        raise ValueError(f"{name} is not a JSON value")
 
     try:
         return json.loads(body, parse_constant=refuse)

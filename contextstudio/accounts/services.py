@@ -90,7 +90,9 @@ def create_project(caller: Caller, *, slug: str, name: str) -> Project:
     if caller.user_id is None:
         raise errors.Forbidden("Only a person can make a project.")
     if not slug_re.fullmatch(slug):
-        raise errors.Invalid("A slug has letters, digits, - and _ alone.", at=["slug"])
+        raise errors.Invalid(
+            "A slug contains only letters, digits, - and _.", at=["slug"]
+        )
     try:
         with transaction.atomic():
             project = Project.objects.create(slug=slug, name=name)
@@ -213,7 +215,7 @@ def sign_in(
         (f"sign-in address {address}", _TRIES_PER_ADDRESS),
     ):
         if not take(key, capacity=capacity, refill=_ONE_MORE_TRY):
-            raise TooManyTries("Too many tries; wait a minute, then try again.")
+            raise TooManyTries("Too many attempts; wait a minute, then try again.")
     user = authenticate(request, username=username, password=password)
     if not isinstance(user, User):
         raise errors.Unauthenticated(

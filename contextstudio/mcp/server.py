@@ -72,21 +72,19 @@ async def _call_tool(
 def _answer(
     caller: Caller, name: str, arguments: dict[str, Any]
 ) -> types.CallToolResult:
-    """What a tool answers; a refusal is the problem object that every door gives."""
+    """What a tool answers, as text for models and as an object for programs.
+
+    A refusal is the problem object that every door gives.
+    """
     try:
-        return _result(call_once(caller, read_call(name, arguments)))
+        answer = call_once(caller, read_call(name, arguments))
     except DomainError as error:
-        refusal = dump(problem(error))
-        return _result(RecordedResponse(error.status, refusal, PROBLEM))
-
-
-def _result(answer: RecordedResponse) -> types.CallToolResult:
-    """An answer as text for models and as an object for programs."""
+        answer = RecordedResponse(error.status, dump(problem(error)), PROBLEM)
     body = answer.body
     value = json.loads(body)
     if _LONE_SURROGATE.search(body):  # what the protocol's UTF-8 has no room for
-        whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-        body, value = whole, json.loads(whole)
+        body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        value = json.loads(body)
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=body.decode())],
         structured_content=value if isinstance(value, dict) else {"result": value},

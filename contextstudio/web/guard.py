@@ -57,7 +57,7 @@ def _refusal(kind: str, method: str, headers: list[Header]) -> tuple[int, str] |
     if any(urlsplit(origin).netloc != hosts[0] for origin in origins):
         return 403, "Requests from pages of another origin are refused."
     if kind == "websocket" and len(origins) != 1:
-        return 403, "A WebSocket must say which page opens it."
+        return 403, "A WebSocket needs an Origin header."
     return None
 
 

@@ -64,16 +64,14 @@ def ready(request: HttpRequest) -> HttpResponse:
         # A row is written, and a worker that takes it proves that jobs are done.
         since = canary.send()
     except DatabaseError:
-        parts |= {"database": "The database takes no writes.", "jobs": "unknown"}
+        parts |= {"database": "The database accepts no writes.", "jobs": "unknown"}
     else:
         if since is None or since > _LONGEST_SINCE_CANARY:
             parts["jobs"] = "No job was done in the last 90 seconds."
     try:
         async_to_sync(_echo)()
     except (OSError, TimeoutError):
-        parts["live"] = (
-            "The channel layer gives no echo; pages ask for changes by themselves."
-        )
+        parts["live"] = "The channel layer does not answer; pages poll for changes."
     healthy = all(state == "ok" for state in parts.values())
     return JsonResponse(parts, status=200 if healthy else 503)
 

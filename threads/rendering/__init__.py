@@ -8,8 +8,7 @@ stored by the digest of the body and `VERSION`.
 """
 
 from .hidden import visible
-from .message import render
-from .summary import summary
+from .message import render, summary
 from .text.diff import render_difference
 
 __all__ = ["VERSION", "render", "render_difference", "summary", "visible"]

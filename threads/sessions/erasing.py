@@ -130,7 +130,17 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
 def clean() -> None:
     """Erase the sessions whose time is over, and the files that nothing names any more."""
     _erase_all(Session.objects.filter(deleted_at__lt=timezone.now() - KEPT))
-    stranded = _stranded()
+    # The stages of imports that were killed and that no job is going to complete. While one stands,
+    # whoever brings the same conversation is told that an import is at it.
+    newest: dict[UUID, datetime] = {}
+    for model in (Session, Import):
+        staged = model.objects.exclude(staged_by=None).order_by()
+        for stage, at in staged.values_list("staged_by").annotate(Max("created_at")):
+            newest[stage] = max(at, newest.get(stage, at))
+    jobs = Job.objects.filter(pk__in=newest, status__in=_UNFINISHED)
+    alive = set(jobs.values_list("pk", flat=True))
+    limit = timezone.now() - STRANDED
+    stranded = [one for one, at in newest.items() if at < limit and one not in alive]
     _erase_all(Session.objects.filter(staged_by__in=stranded))
     Import.objects.filter(staged_by__in=stranded).delete()
     # Files that no row names: an import that was refused may have left them.
@@ -150,22 +160,6 @@ def _erase_all(sessions: QuerySet[Session]) -> None:
             session = sessions.filter(pk=key).select_for_update().first()
             if session is not None:
                 erase(session)
-
-
-def _stranded() -> list[UUID]:
-    """The stages of imports that were killed and that no job is going to complete.
-
-    While one stands, whoever brings the same conversation is told that an import is at it.
-    """
-    newest: dict[UUID, datetime] = {}
-    for model in (Session, Import):
-        staged = model.objects.exclude(staged_by=None).order_by()
-        for stage, at in staged.values_list("staged_by").annotate(Max("created_at")):
-            newest[stage] = max(at, newest.get(stage, at))
-    jobs = Job.objects.filter(pk__in=newest, status__in=_UNFINISHED)
-    alive = set(jobs.values_list("pk", flat=True))
-    before = timezone.now() - STRANDED
-    return [stage for stage, at in newest.items() if at < before and stage not in alive]
 
 
 def _sweep(project_id: int, images: set[str], files: set[str]) -> None:

@@ -136,7 +136,7 @@ def test_guessing_is_stopped_even_for_the_right_password(
         client.post("/sign-in", {"username": "Owner", "password": "guess"})
     answer = client.post("/sign-in", {"username": "owner", "password": PASSWORD})
     assert answer.status_code == 429
-    assert "Too many tries" in answer.content.decode()
+    assert "Too many attempts" in answer.content.decode()
 
 
 def test_a_bucket_refills_with_time(db: None, monkeypatch: pytest.MonkeyPatch) -> None:

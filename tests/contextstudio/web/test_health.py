@@ -41,7 +41,7 @@ def test_it_is_not_ready_without_its_database(
         raise OperationalError
 
     monkeypatch.setattr("contextstudio.accounts.jobs.canary.send", fail)
-    assert client.get("/readyz").json()["database"] == "The database takes no writes."
+    assert client.get("/readyz").json()["database"] == "The database accepts no writes."
 
 
 def test_it_is_not_ready_without_its_channel_layer(

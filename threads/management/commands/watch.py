@@ -31,7 +31,7 @@ class Command(BaseCommand):
         """Follow it. Raises NotFound, or Invalid where it is no folder."""
         folder = options["folder"].expanduser().resolve()
         if not folder.is_dir():
-            raise Invalid(f"{folder} is no folder.")
+            raise Invalid(f"{folder} is not a folder.")
         project = project_named(options["project"])
         watcher = Watcher(
             caller=caller_of_user(owner_of(project)),

@@ -116,16 +116,28 @@ def render_difference(old: str, new: str) -> SafeString:
     blocks = align(before, after)
     for place, block in enumerate(blocks):
         then, now = before[slice(*block.old)], after[slice(*block.new)]
-        if block.same:
-            html.append(
-                _unchanged(then, first=place == 0, last=place == len(blocks) - 1)
-            )
-        else:
+        if not block.same:
             words = None
             if by_word and then and now:
                 words = merged("\n".join(then), "\n".join(now))
             change = [DiffLine("change", "", words)]
             html.append(_rows(_replaced(then, now) if words is None else change))
+            continue
+        # All but the lines next to a change are folded.
+        head = CONTEXT if place > 0 else 0
+        tail = len(then) - (CONTEXT if place < len(blocks) - 1 else 0)
+        middle = then[head:tail]
+        if len(middle) <= 2 * CONTEXT or len(blocks) == 1:
+            html.append(_rows(_all("context", then)))
+            continue
+        folded = fold(
+            _rows(_all("context", then[:head])),
+            _rows(_all("context", middle)),
+            lines=len(middle),
+            size=sum(map(len, middle)),
+            what="unchanged",
+        )
+        html += [folded, _rows(_all("context", then[tail:]))]
     return finish(f'<div class="diff prose" dir="auto">{"".join(html)}</div>')
 
 
@@ -143,22 +155,6 @@ def _all(kind: str, lines: Iterable[str]) -> list[DiffLine]:
 
 def _replaced(then: Sequence[str], now: Sequence[str]) -> list[DiffLine]:
     return _all("remove", then) + _all("add", now)
-
-
-def _unchanged(lines: Sequence[str], *, first: bool, last: bool) -> str:
-    """Unchanged lines, all but those next to a change folded."""
-    head, tail = 0 if first else CONTEXT, 0 if last else CONTEXT
-    middle = lines[head : len(lines) - tail]
-    if len(middle) <= 2 * CONTEXT or (first and last):
-        return _rows(_all("context", lines))
-    folded = fold(
-        _rows(_all("context", lines[:head])),
-        _rows(_all("context", middle)),
-        lines=len(middle),
-        size=sum(map(len, middle)),
-        what="unchanged",
-    )
-    return folded + _rows(_all("context", lines[len(lines) - tail :]))
 
 
 def _unified(lines: Sequence[str]) -> Iterator[DiffLine]:

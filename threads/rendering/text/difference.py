@@ -6,7 +6,7 @@ more than `MOST_CHANGED` items on either side count as replaced in one.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -30,32 +30,22 @@ class Block(NamedTuple):
 
 def align(old: Sequence[str], new: Sequence[str]) -> list[Block]:
     """The blocks that turn `old` into `new`, in order, no two of a kind side by side."""
-    blocks: list[Block] = []
-    for block in _pieces(old, new):
-        if blocks and blocks[-1].same == block.same:
-            last = blocks.pop()
-            block = Block(
-                block.same, (last.old[0], block.old[1]), (last.new[0], block.new[1])
-            )
-        blocks.append(block)
-    return blocks
-
-
-def _pieces(old: Sequence[str], new: Sequence[str]) -> Iterator[Block]:
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     left, right = old[start : len(old) - end], new[start : len(new) - end]
-    if start:
-        yield Block(True, (0, start), (0, start))
-    if max(len(left), len(right)) > MOST_CHANGED:
-        yield Block(False, (start, start + len(left)), (start, start + len(right)))
-    else:
-        for tag, i, i_end, j, j_end in SequenceMatcher(None, left, right).get_opcodes():
-            yield Block(
-                tag == "equal", (start + i, start + i_end), (start + j, start + j_end)
-            )
+    # What is left begins and ends with a difference.
+    codes = [("replace", 0, len(left), 0, len(right))]
+    if max(len(left), len(right)) <= MOST_CHANGED:
+        codes = SequenceMatcher(None, left, right).get_opcodes()
+    blocks = [Block(True, (0, start), (0, start))] if start else []
+    for tag, i, i_end, j, j_end in codes:
+        was, now = (start + i, start + i_end), (start + j, start + j_end)
+        blocks.append(Block(tag == "equal", was, now))
     if end:
-        yield Block(True, (len(old) - end, len(old)), (len(new) - end, len(new)))
+        blocks.append(
+            Block(True, (len(old) - end, len(old)), (len(new) - end, len(new)))
+        )
+    return blocks
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:
