@@ -18,7 +18,7 @@ _KINDS = {
     "file_view": ("read", "view", "cat", "open", "show"),
 }
 """Pieces of tools' names; the first kind that fits counts."""
-_LONGEST_SUMMARY = 80
+_LONGEST = 80
 
 
 def content_type(names: Sequence[str]) -> str:
@@ -43,9 +43,7 @@ def summary_of(parts: Sequence[Part]) -> str:
     """The first words of a message, on one line."""
     texts = " ".join(part.text for part in parts if isinstance(part, Text))
     words = " ".join((texts or whole_text(parts)).split())
-    return (
-        words if len(words) <= _LONGEST_SUMMARY else f"{words[: _LONGEST_SUMMARY - 1]}…"
-    )
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
 def at_location(parts: Sequence[Part], location: Location | None) -> str | None:
@@ -85,9 +83,8 @@ def within(text: str, most: int, count: Count) -> str:
         return text
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (
-            (middle, high) if count(text[:middle]) <= most else (low, middle - 1)
-        )
+        fits = count(text[:middle]) <= most
+        low, high = (middle, high) if fits else (low, middle - 1)
     return text[:low]
 
 

@@ -19,8 +19,12 @@ _SECRET_LENGTH = 40
 
 def draw_key() -> tuple[str, str]:
     """A new API key, `cs_<id>_<secret>`, and the part of it that may be shown later."""
-    prefix = f"{KEY_START}{_draw(_ID_LENGTH)}"
-    return f"{prefix}_{_draw(_SECRET_LENGTH)}", prefix
+
+    def draw(length: int) -> str:
+        return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+
+    prefix = f"{KEY_START}{draw(_ID_LENGTH)}"
+    return f"{prefix}_{draw(_SECRET_LENGTH)}", prefix
 
 
 def key_digest(key: str) -> str:
@@ -28,15 +32,6 @@ def key_digest(key: str) -> str:
     return salted_hmac("contextstudio.api-key", key, algorithm="sha256").hexdigest()
 
 
-def draw_token() -> str:
-    """A new one-time sign-in token, fit for a URL."""
-    return secrets.token_urlsafe(32)
-
-
 def token_digest(token: str) -> str:
     """The hex HMAC-SHA256 under which a sign-in token is stored."""
     return salted_hmac("contextstudio.sign-in", token, algorithm="sha256").hexdigest()
-
-
-def _draw(length: int) -> str:
-    return "".join(secrets.choice(_ALPHABET) for _ in range(length))

@@ -33,11 +33,6 @@ class RecordedResponse:
     content_type: str
     replayed: bool = False
 
-    @property
-    def is_final(self) -> bool:
-        """Whether a repeat gets it too. Faults of the server and of sign-in are tried anew."""
-        return self.status < 500 and self.status not in (401, 403, 429)
-
 
 def digest(pieces: Iterable[bytes]) -> str:
     """What tells one request from another: SHA-256 over its pieces, each with its length."""
@@ -68,11 +63,11 @@ def once(
                 _keep(claim, answer)
             else:
                 transaction.set_rollback(True)
-        if answer.status >= 400:
-            if answer.is_final:
-                _keep(claim, answer)
-            else:
-                _claimed(claim).delete()
+        # Faults of the server and of sign-in are tried anew.
+        if answer.status >= 500 or answer.status in (401, 403, 429):
+            _claimed(claim).delete()
+        elif answer.status >= 400:
+            _keep(claim, answer)
         return answer
     except BaseException:
         _claimed(claim).delete()

@@ -137,11 +137,7 @@ class Job(models.Model):
 
 
 class IdempotentResponse(models.Model):
-    """The first answer to a request with an Idempotency-Key, kept for a day per caller.
-
-    It is claimed in a transaction of its own and completed in the transaction of the effect,
-    so that a killed server leaves either both or none.
-    """
+    """The first answer to a request with an Idempotency-Key, kept for a day per caller."""
 
     actor = models.CharField(max_length=64)
     key = models.CharField(max_length=255)

@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 
 from .domain.errors import DomainError, Invalid, problem
 
+JSON = "application/json; charset=utf-8"
 PROBLEM = "application/problem+json"
 
 
@@ -54,9 +55,7 @@ def json_response(value: Any, status: int = 200) -> HttpResponse:
 
 def json_answer(body: bytes, status: int = 200) -> HttpResponse:
     """An answer that is JSON already."""
-    return HttpResponse(
-        body, status=status, content_type="application/json; charset=utf-8"
-    )
+    return HttpResponse(body, status=status, content_type=JSON)
 
 
 def problem_response(error: DomainError) -> HttpResponse:

@@ -1,5 +1,6 @@
 """Accounts: people, projects, keys and ways in. Every change is recorded for audit."""
 
+import secrets
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
-from .credentials import draw_key, draw_token, key_digest, token_digest
+from .credentials import draw_key, key_digest, token_digest
 from .domain import errors
 from .domain.caller import Caller
 from .domain.rights import ProjectRole, Right
@@ -179,7 +180,7 @@ def note_use(key: ApiKey) -> None:
 def create_sign_in_link(user: User) -> str:
     """The token of a new one-time link; the person's earlier ones stop working."""
     SignInLink.objects.filter(user=user, used_at=None).delete()
-    token = draw_token()
+    token = secrets.token_urlsafe(32)
     SignInLink.objects.create(
         user=user, digest=token_digest(token), expires_at=timezone.now() + LINK_LIFETIME
     )

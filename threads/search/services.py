@@ -54,9 +54,6 @@ class SearchResults:
 
     Pages go from the newest texts to the oldest, those that were recorded at once in no order;
     within a page the matches of a session stand together, in the order of its messages.
-
-    A page may hold fewer than asked for, or none, and have a next one all the same: it ends
-    where it has looked into many texts.
     """
 
     matches: Sequence[SearchHit]

@@ -16,14 +16,15 @@ from threads.store import blobs
 from threads.store.selectors import get_blob, get_session, list_sessions, load_messages
 
 from . import presentation, services
+from .presentation import MessageList, SessionOut, SessionPage
 
 router = Router(tags=["sessions"])
+_SESSION = "/sessions/{uuid:session_id}"
+_MESSAGES = f"{_SESSION}/messages"
 
 
 @router.post(
-    "/sessions",
-    response={201: presentation.SessionOut},
-    operation_id="threads_api_create_session",
+    "/sessions", response={201: SessionOut}, operation_id="threads_api_create_session"
 )
 def create_session(
     request: HttpRequest, body: presentation.NewSessionIn
@@ -38,9 +39,7 @@ def create_session(
     )
 
 
-@router.get(
-    "/sessions", response=presentation.SessionPage, operation_id="threads_api_sessions"
-)
+@router.get("/sessions", response=SessionPage, operation_id="threads_api_sessions")
 def sessions(
     request: HttpRequest,
     project: str | None = None,
@@ -57,21 +56,13 @@ def sessions(
     return {"items": items, "next_cursor": found.next_cursor}
 
 
-@router.get(
-    "/sessions/{uuid:session_id}",
-    response=presentation.SessionOut,
-    operation_id="threads_api_session",
-)
+@router.get(_SESSION, response=SessionOut, operation_id="threads_api_session")
 def session(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """A session without its messages."""
     return presentation.present_session(get_session(caller_of(request), session_id))
 
 
-@router.patch(
-    "/sessions/{uuid:session_id}",
-    response=presentation.SessionOut,
-    operation_id="threads_api_update_session",
-)
+@router.patch(_SESSION, response=SessionOut, operation_id="threads_api_update_session")
 def update_session(
     request: HttpRequest, session_id: uuid.UUID, body: presentation.SessionPatch
 ) -> dict[str, Any]:
@@ -82,9 +73,7 @@ def update_session(
 
 
 @router.delete(
-    "/sessions/{uuid:session_id}",
-    response={204: None},
-    operation_id="threads_api_delete_session",
+    _SESSION, response={204: None}, operation_id="threads_api_delete_session"
 )
 def delete_session(
     request: HttpRequest, session_id: uuid.UUID, purge: bool = False
@@ -94,11 +83,7 @@ def delete_session(
     return Status(204, None)
 
 
-@router.get(
-    "/sessions/{uuid:session_id}/messages",
-    response=presentation.MessageList,
-    operation_id="threads_api_messages",
-)
+@router.get(_MESSAGES, response=MessageList, operation_id="threads_api_messages")
 def messages(
     request: HttpRequest,
     session_id: uuid.UUID,
@@ -115,9 +100,7 @@ def messages(
 
 
 @router.post(
-    "/sessions/{uuid:session_id}/messages",
-    response={201: presentation.SessionOut},
-    operation_id="threads_api_append_messages",
+    _MESSAGES, response={201: SessionOut}, operation_id="threads_api_append_messages"
 )
 def append_messages(
     request: HttpRequest, session_id: uuid.UUID, body: presentation.MessagesIn

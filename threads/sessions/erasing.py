@@ -18,7 +18,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from contextstudio.accounts.models import Job
@@ -129,7 +129,6 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
 
 def clean() -> None:
     """Erase the sessions whose time is over, and the files that nothing names any more."""
-    _erase_all(Session.objects.filter(deleted_at__lt=timezone.now() - KEPT))
     # The stages of imports that were killed and that no job is going to complete. While one stands,
     # whoever brings the same conversation is told that an import is at it.
     newest: dict[UUID, datetime] = {}
@@ -139,9 +138,16 @@ def clean() -> None:
             newest[stage] = max(at, newest.get(stage, at))
     jobs = Job.objects.filter(pk__in=newest, status__in=_UNFINISHED)
     alive = set(jobs.values_list("pk", flat=True))
-    limit = timezone.now() - STRANDED
+    now = timezone.now()
+    limit = now - STRANDED
     stranded = [one for one, at in newest.items() if at < limit and one not in alive]
-    _erase_all(Session.objects.filter(staged_by__in=stranded))
+    over = Q(deleted_at__lt=now - KEPT) | Q(staged_by__in=stranded)
+    sessions = Session.objects.filter(over)
+    for key in list(sessions.values_list("pk", flat=True)):
+        with transaction.atomic():
+            session = sessions.filter(pk=key).select_for_update().first()
+            if session is not None:
+                erase(session)
     Import.objects.filter(staged_by__in=stranded).delete()
     # Files that no row names: an import that was refused may have left them.
     before = time() - ORPHANED.total_seconds()
@@ -152,14 +158,6 @@ def clean() -> None:
             _discard(set(names))
     except OSError:
         logger.warning("Files that nothing names could not be removed.", exc_info=True)
-
-
-def _erase_all(sessions: QuerySet[Session]) -> None:
-    for key in list(sessions.values_list("pk", flat=True)):
-        with transaction.atomic():
-            session = sessions.filter(pk=key).select_for_update().first()
-            if session is not None:
-                erase(session)
 
 
 def _sweep(project_id: int, images: set[str], files: set[str]) -> None:

@@ -22,6 +22,7 @@ from contextstudio.accounts.models import Job, Project
 
 logger = logging.getLogger(__name__)
 
+Status = Job.Status
 MOST_ATTEMPTS = 5
 TASK = "contextstudio.run_job"
 work_waits = threading.Event()
@@ -31,7 +32,7 @@ Handler = Callable[..., dict[str, Any] | None]
 DEFAULT_QUEUE = "default"
 PROVIDER_QUEUE = "provider"
 """Jobs that call a provider wait on a queue of their own, so that they hold up no others."""
-_ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED)
+_ENDED = (Status.DONE, Status.FAILED, Status.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,8 @@ def send(job_id: uuid.UUID, queue: str) -> None:
 
 def due_jobs(now: datetime) -> QuerySet[Job]:
     """Jobs that a worker should take: waiting and due, or with a lease that has run out."""
-    waiting = Q(status=Job.Status.QUEUED, run_after__lte=now)
-    abandoned = Q(status=Job.Status.RUNNING, lease_until__lt=now)
+    waiting = Q(status=Status.QUEUED, run_after__lte=now)
+    abandoned = Q(status=Status.RUNNING, lease_until__lt=now)
     return Job.objects.filter(waiting | abandoned).order_by("run_after", "pk")
 
 
@@ -115,12 +116,12 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
         job = due.first()
         if job is None:
             return None
-        if job.status == Job.Status.RUNNING and job.cancel_requested:
+        if job.status == Status.RUNNING and job.cancel_requested:
             cancelled(job)
             return None
         if job.attempts >= MOST_ATTEMPTS:
             Job.objects.filter(pk=job.pk).update(
-                status=Job.Status.FAILED,
+                status=Status.FAILED,
                 finished_at=timezone.now(),
                 error=f"This job was started {job.attempts} times and never came to an end.",
             )
@@ -134,7 +135,7 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
             attempts=job.attempts,
         )
         taken = same.update(
-            status=Job.Status.RUNNING,
+            status=Status.RUNNING,
             attempts=job.attempts + 1,
             lease_owner=owner,
             lease_until=lease_end(),
@@ -172,23 +173,23 @@ def finish(
             return False
         for effect in effects:
             effect()
-        _end(job, Job.Status.DONE, result=dict(result or {}))
+        _end(job, Status.DONE, result=dict(result or {}))
         return True
 
 
 def fail(job: Job, sentence: str, *, result: Mapping[str, Any] | None = None) -> None:
     """End a job that was refused; `result` holds the refusal as the doors answer it."""
-    _end(job, Job.Status.FAILED, error=sentence, result=result)
+    _end(job, Status.FAILED, error=sentence, result=result)
 
 
 def cancelled(job: Job) -> None:
-    _end(job, Job.Status.CANCELLED)
+    _end(job, Status.CANCELLED)
 
 
 def put_back(job: Job, *, delay: timedelta = timedelta(0), counts: bool = True) -> None:
     """Let another worker try later; `counts` tells whether this was one of its attempts."""
     _mine(job).update(
-        status=Job.Status.QUEUED,
+        status=Status.QUEUED,
         run_after=timezone.now() + delay,
         lease_owner="",
         lease_until=None,
@@ -199,10 +200,8 @@ def put_back(job: Job, *, delay: timedelta = timedelta(0), counts: bool = True) 
 @transaction.atomic
 def request_cancel(job: Job) -> Job:
     """Cancel a job: at once while it waits, else at its next report. One that ended stays so."""
-    waiting = Job.objects.filter(
-        pk=job.pk, status__in=(Job.Status.QUEUED, Job.Status.ASKS)
-    )
-    if not waiting.update(status=Job.Status.CANCELLED, finished_at=timezone.now()):
+    waiting = Job.objects.filter(pk=job.pk, status__in=(Status.QUEUED, Status.ASKS))
+    if not waiting.update(status=Status.CANCELLED, finished_at=timezone.now()):
         Job.objects.filter(pk=job.pk).exclude(status__in=_ENDED).update(
             cancel_requested=True
         )
@@ -212,11 +211,11 @@ def request_cancel(job: Job) -> Job:
 
 def _mine(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(
-        pk=job.pk, status=Job.Status.RUNNING, lease_owner=job.lease_owner
+        pk=job.pk, status=Status.RUNNING, lease_owner=job.lease_owner
     )
 
 
-def _end(job: Job, status: Job.Status, **facts: Any) -> None:
+def _end(job: Job, status: Status, **facts: Any) -> None:
     _mine(job).update(
         status=status,
         finished_at=timezone.now(),
