@@ -137,9 +137,8 @@ def list_keys(caller: Caller) -> Iterable[ApiKey]:
 
 
 def _valid_keys() -> QuerySet[ApiKey]:
-    role = Membership.objects.filter(
-        project=OuterRef("project"), user=OuterRef("maker")
-    )
+    project, maker = OuterRef("project"), OuterRef("maker")
+    role = Membership.objects.filter(project=project, user=maker)
     return ApiKey.objects.filter(revoked_at=None, maker__is_active=True).annotate(
         maker_role=Subquery(role.values("role")[:1])
     )

@@ -53,9 +53,8 @@ async def _list_tools(
     context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
 ) -> types.ListToolsResult:
     listed = await sync_to_async(function_schemas)(TOOLS.values(), "mcp")
-    return types.ListToolsResult(
-        tools=[types.Tool.model_validate(tool) for tool in listed]
-    )
+    tools = [types.Tool.model_validate(tool) for tool in listed]
+    return types.ListToolsResult(tools=tools)
 
 
 async def _call_tool(

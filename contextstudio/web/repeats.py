@@ -55,9 +55,8 @@ def _once(
     answer = idempotency.once(actor, key, idempotency.digest(_pieces(request)), run)
     if not answer.replayed:
         return responses[0]
-    replay = HttpResponse(
-        answer.body, status=answer.status, content_type=answer.content_type
-    )
+    kind = answer.content_type
+    replay = HttpResponse(answer.body, status=answer.status, content_type=kind)
     replay[REPLAYED] = "true"
     return replay
 

@@ -111,9 +111,8 @@ def _command(given: Arguments) -> Card | None:
     note = given.take("description", "explanation") or ""
     whole = text.strip()
     fits = "\n" not in whole and len(whole) <= LINE
-    return Card(
-        one_line(whole), note, () if fits else (partial(code.render, whole, "bash"),)
-    )
+    bodies = () if fits else (partial(code.render, whole, "bash"),)
+    return Card(one_line(whole), note, bodies)
 
 
 def _argv(given: Arguments) -> str | None:
@@ -128,11 +127,9 @@ def _argv(given: Arguments) -> str | None:
 
 def _program(given: Arguments) -> Card | None:
     text = given.take("code", "script", "text", "command")
-    return (
-        None
-        if text is None
-        else Card(one_line(text), bodies=(partial(code.render, text, "python"),))
-    )
+    if text is None:
+        return None
+    return Card(one_line(text), bodies=(partial(code.render, text, "python"),))
 
 
 def _read(given: Arguments) -> Card | None:

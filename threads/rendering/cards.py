@@ -96,9 +96,8 @@ def card(name: str, arguments: Any) -> Card:
                 return Card(str(value), bodies=bodies)
         return Card(bodies=bodies)
     rest = given.rest()
-    return (
-        replace(made, bodies=(*made.bodies, partial(_others, rest))) if rest else made
-    )
+    bodies = (*made.bodies, partial(_others, rest)) if rest else made.bodies
+    return replace(made, bodies=bodies)
 
 
 def _others(rest: dict[str, Any]) -> str:

@@ -100,9 +100,9 @@ def readable(size: int) -> str:
     """A number of characters or bytes as a person reads it: `9.2 KB`."""
     if size < 1000:
         return f"{size} B"
-    return (
-        f"{size / 1000:,.1f} KB" if size < 1_000_000 else f"{size / 1_000_000:,.1f} MB"
-    )
+    if size < 1_000_000:
+        return f"{size / 1000:,.1f} KB"
+    return f"{size / 1_000_000:,.1f} MB"
 
 
 def count_lines(text: str) -> int:

@@ -111,9 +111,8 @@ def search(
     # Those of one session together, in the order of its messages.
     order = list(dict.fromkeys(match.session.pk for match in matches))
     matches.sort(key=lambda one: (order.index(one.session.pk), one.original.row.index))
-    return SearchResults(
-        matches, titles, None if last is None else encode_cursor(list(last))
-    )
+    following = None if last is None else encode_cursor(list(last))
+    return SearchResults(matches, titles, following)
 
 
 def find_in_session(session: Session, query: str) -> list[tuple[int, Original]]:

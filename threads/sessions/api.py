@@ -34,9 +34,8 @@ def create_session(
     given = body.model_dump(exclude={"project", "messages"})
     new = services.NewSession(**given, messages=read_messages(body.messages))
     project = project_to_edit(caller, body.project)
-    return Status(
-        201, presentation.present_session(services.create_session(caller, project, new))
-    )
+    session = services.create_session(caller, project, new)
+    return Status(201, presentation.present_session(session))
 
 
 @router.get("/sessions", response=SessionPage, operation_id="threads_api_sessions")

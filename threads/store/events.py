@@ -58,6 +58,4 @@ async def _tell(group: str, fact: dict[str, object]) -> None:
     try:
         await layer.group_send(group, fact)
     except OSError:
-        logger.warning(
-            "The channel layer can't be reached; pages will ask by themselves."
-        )
+        logger.warning("The channel layer can't be reached; pages will poll.")

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import QuerySet
-
 from threads.domain.transcript import Relation
 from threads.models import Session
 
@@ -53,7 +51,8 @@ class Origin:
 
 def load_origin(session: Session) -> Origin:
     """Where a session comes from, as far as it may be seen."""
-    children = _standing(session.children.order_by("created_at", "pk"))
+    children = session.children.filter(deleted_at=None, staged_by=None)
+    children = children.order_by("created_at", "pk")
     listed = list(children[:MOST_LISTED])
     groups = []
     for relation, (_, plural) in _KIN.items():
@@ -76,10 +75,8 @@ def load_origin(session: Session) -> Origin:
 
 def load_parents(sessions: Sequence[Session]) -> dict[uuid.UUID, tuple[str, Kin]]:
     """Of each session that came from another, what it is to that one, and that one."""
-    wanted = {one.parent_id: one for one in sessions if one.parent_id is not None}
-    parents = {
-        parent.pk: parent for parent in _standing(Session.objects.filter(pk__in=wanted))
-    }
+    wanted = {one.parent_id for one in sessions if one.parent_id is not None}
+    parents = Session.objects.filter(deleted_at=None, staged_by=None).in_bulk(wanted)
     return {
         one.pk: (word_of(one.relation), _kin(parents[one.parent_id]))
         for one in sessions
@@ -90,10 +87,6 @@ def load_parents(sessions: Sequence[Session]) -> dict[uuid.UUID, tuple[str, Kin]
 def word_of(relation: str) -> str:
     """`Sub-agent` and so on; nothing for a session that stands by itself."""
     return _KIN[Relation(relation)][0] if relation in _KIN else ""
-
-
-def _standing(sessions: QuerySet[Session]) -> QuerySet[Session]:
-    return sessions.filter(deleted_at=None, staged_by=None)
 
 
 def _kin(session: Session) -> Kin:

@@ -31,11 +31,8 @@ Row = TypeVar("Row", Session, Import)
 
 
 def visible_sessions(caller: Caller) -> QuerySet[Session]:
-    return Session.objects.filter(
-        project__in=caller.projects(Right.READ),
-        deleted_at=None,
-        staged_by=None,
-    )
+    projects = caller.projects(Right.READ)
+    return Session.objects.filter(project__in=projects, deleted_at=None, staged_by=None)
 
 
 def get_session(
@@ -232,15 +229,12 @@ def find_holding(session: Session, words: bytes, *, start: int = 0) -> list[int]
     """The originals from `start` on whose body, canonical JSON, holds these bytes."""
     rows = Message.objects.filter(session=session, index__gte=start)
     body, searched, whole = F("body__content"), Value(words), IntegerField()
-    if (
-        connection.vendor == "postgresql"
-    ):  # which has the standard's form alone for bytes
+    place = Func(body, searched, function="INSTR", output_field=whole)
+    if connection.vendor == "postgresql":  # has only the standard's form for bytes
         form = "POSITION(%(expressions)s)"
         place = Func(
             searched, body, template=form, arg_joiner=" IN ", output_field=whole
         )
-    else:
-        place = Func(body, searched, function="INSTR", output_field=whole)
     found = rows.annotate(place=place).filter(place__gt=0).order_by("index")
     return list(found.values_list("index", flat=True))
 
@@ -283,9 +277,9 @@ def _masked(session: Session, originals: dict[int, Original]) -> dict[int, Origi
     if readings is recorded:
         return originals
     return {
-        index: replace(original, masked=readings[index])
-        if readings[index] != original.parts
-        else original
+        index: original
+        if (read := readings[index]) == original.parts
+        else replace(original, masked=read)
         for index, original in originals.items()
     }
 

@@ -86,9 +86,7 @@ def send(job_id: uuid.UUID, queue: str) -> None:
     try:
         current_app.send_task(TASK, [str(job_id)], queue=queue, retry=False)
     except OperationalError:
-        logger.warning(
-            "The broker can't be reached; the sweep will find job %s.", job_id
-        )
+        logger.warning("No broker can be reached; the sweep will find job %s.", job_id)
 
 
 def due_jobs(now: datetime) -> QuerySet[Job]:

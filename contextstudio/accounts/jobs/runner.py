@@ -103,9 +103,7 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
         if not queue.finish(job, result, context.effects):
             raise LeaseLost
     except LeaseLost:
-        logger.warning(
-            "Job %s is another worker's by now; this run has no effect.", job.pk
-        )
+        logger.warning("Job %s is now another worker's; this run is void.", job.pk)
     except Cancelled:
         queue.cancelled(job)
     except Stopping:

@@ -44,9 +44,8 @@ def stop_sweeping(**_: Any) -> None:
 
 def sweep() -> None:
     """Send a message for each due job, at most one a minute."""
-    for job_id, kind in queue.due_jobs(timezone.now()).values_list("pk", "kind")[
-        :_MOST_AT_ONCE
-    ]:
+    due = queue.due_jobs(timezone.now()).values_list("pk", "kind")
+    for job_id, kind in due[:_MOST_AT_ONCE]:
         if cache.add(f"woken.{job_id}", 1, _SECONDS_BETWEEN_WAKINGS):
             queue.send(job_id, queue.kind_of(kind).queue)
 
@@ -60,9 +59,7 @@ def _sweep() -> None:
                 housekeeping.clean()
                 cleaning = 3600
         except (DatabaseError, OSError):
-            logger.warning(
-                "The sweep of jobs failed; the next one tries again.", exc_info=True
-            )
+            logger.warning("The sweep of jobs failed; it is repeated.", exc_info=True)
         finally:
             connection.close()
         cleaning -= _SECONDS_BETWEEN_SWEEPS

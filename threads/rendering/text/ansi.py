@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from threads.rendering.cut import OUTPUT, Limit, cut, fold_text, shortened
@@ -127,22 +128,16 @@ class Terminal:
 
     def write(self, text: str) -> str:
         """The HTML of `text`; the style is carried on."""
-        return "\n".join(
-            self._line(line) for line in text.removesuffix("\n").split("\n")
-        )
-
-    def _line(self, line: str) -> str:
-        if _MOTION.search(line):
-            cells = self._cells(line)
-            runs = groupby(cells, key=lambda cell: cell[1])
-            return "".join(
-                _run("".join(c for c, _ in run), style) for style, run in runs
-            )
-        return "".join(
-            _run(piece, self.style)
-            for piece in self._pieces(line)
-            if isinstance(piece, str)
-        )
+        html = []
+        for line in text.removesuffix("\n").split("\n"):
+            if _MOTION.search(line):
+                runs = groupby(self._cells(line), key=itemgetter(1))
+                drawn = [_run("".join(c for c, _ in run), style) for style, run in runs]
+            else:
+                pieces = (one for one in self._pieces(line) if isinstance(one, str))
+                drawn = [_run(piece, self.style) for piece in pieces]
+            html.append("".join(drawn))
+        return "\n".join(html)
 
     def _pieces(self, line: str) -> Iterator[str | re.Match[str]]:
         """Text, and sequences that move; SGR has been obeyed, all others are gone."""

@@ -75,9 +75,8 @@ def is_patch(text: str) -> bool:
 
 def patched_files(text: str) -> list[str]:
     """The files that a patch or a unified diff names, in order, each once."""
-    return list(
-        dict.fromkeys(name for name in _FILES.findall(text) if name != "/dev/null")
-    )
+    names = dict.fromkeys(_FILES.findall(text))
+    return [name for name in names if name != "/dev/null"]
 
 
 def render_patch(text: str, *, limit: Limit = OUTPUT) -> str:
@@ -109,9 +108,8 @@ def render_difference(old: str, new: str) -> SafeString:
     lines far from a change are folded. Over `SIZE_LIMIT` or `LINE_LIMIT` lines are compared whole.
     """
     before, after = _lines(old), _lines(new)
-    by_word = (
-        max(len(old), len(new)) <= SIZE_LIMIT and len(before) + len(after) <= LINE_LIMIT
-    )
+    is_small = max(len(old), len(new)) <= SIZE_LIMIT
+    by_word = is_small and len(before) + len(after) <= LINE_LIMIT
     html: list[str] = []
     blocks = align(before, after)
     for place, block in enumerate(blocks):

@@ -34,6 +34,7 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[Block]:
     end = _common(old[start:][::-1], new[start:][::-1])
     left, right = old[start : len(old) - end], new[start : len(new) - end]
     # What is left begins and ends with a difference.
+    codes: Sequence[tuple[str, int, int, int, int]]
     codes = [("replace", 0, len(left), 0, len(right))]
     if max(len(left), len(right)) <= MOST_CHANGED:
         codes = SequenceMatcher(None, left, right).get_opcodes()

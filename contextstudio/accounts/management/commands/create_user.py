@@ -28,9 +28,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the path of the link. Raises NotFound or Conflict."""
         project = project_named(options["project"]) if options["project"] else None
-        user = services.create_user(
-            options["username"], display_name=options["display_name"]
-        )
+        name = options["display_name"]
+        user = services.create_user(options["username"], display_name=name)
         if project is not None:
             owner = caller_of_user(services.owner_of(project))
             services.set_member(owner, project, user, ProjectRole(options["role"]))
