@@ -101,12 +101,7 @@ def _project(caller: Caller, session: Session | None, slug: str | None) -> Proje
         return session.project
     if session is not None:
         raise Invalid("The session is in another project.", at=["project"])
-    if slug is not None:
-        return selectors.get_project(caller, slug, Right.EDIT)
-    found = selectors.default_project(caller, Right.EDIT)
-    if found is None:
-        raise Invalid("Name a session or a project.", at=["project"])
-    return found
+    return selectors.project_to_edit(caller, slug)
 
 
 def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:

@@ -106,9 +106,7 @@ def _resolve(
         slug = reference.project or project or here
         first = uuid.UUID(reference.session[:_DIGITS].ljust(_DIGITS, "0"))
         last = uuid.UUID(reference.session[:_DIGITS].ljust(_DIGITS, "f"))
-        rows = visible_sessions(caller).filter(pk__gte=first, pk__lte=last)
-        if slug is not None:
-            rows = rows.filter(project__slug=slug)
+        rows = visible_sessions(caller, slug).filter(pk__gte=first, pk__lte=last)
         rows = rows.select_related("project").order_by("pk")
         sessions = list(rows[:MOST_CANDIDATES])
     found = [

@@ -105,7 +105,12 @@ def patched(text: str) -> Card:
 
 
 def _command(given: Arguments) -> Card | None:
-    text = given.take("command", "cmd", "script", "commandLine") or _argv(given)
+    text = given.take("command", "cmd", "script", "commandLine") or None
+    if text is None and (several := given.take_list("commands", of=str)):
+        text = "\n".join(several)
+    elif text is None and (words := given.take_list("command", "cmd", "args", of=str)):
+        is_shell = len(words) == 3 and words[1] in ("-c", "-lc")
+        text = words[2] if is_shell else shlex.join(words)
     if text is None:
         return None
     note = given.take("description", "explanation") or ""
@@ -113,16 +118,6 @@ def _command(given: Arguments) -> Card | None:
     fits = "\n" not in whole and len(whole) <= LINE
     bodies = () if fits else (partial(code.render, whole, "bash"),)
     return Card(one_line(whole), note, bodies)
-
-
-def _argv(given: Arguments) -> str | None:
-    """A command given as its words, or several commands."""
-    if several := given.take_list("commands", of=str):
-        return "\n".join(several)
-    words = given.take_list("command", "cmd", "args", of=str)
-    if words and len(words) == 3 and words[1] in ("-c", "-lc"):
-        return words[2]
-    return shlex.join(words) if words else None
 
 
 def _program(given: Arguments) -> Card | None:

@@ -93,9 +93,7 @@ def search(
     """
     if not query or len(query) > LONGEST_QUERY:
         raise Invalid(f"Search for 1 to {LONGEST_QUERY:,} characters.", at=["q"])
-    sessions = visible_sessions(caller)
-    if project is not None:
-        sessions = sessions.filter(project__slug=project)
+    sessions = visible_sessions(caller, project)
     if session_id is not None:
         sessions = sessions.filter(pk=get_session(caller, session_id).pk)
     wanted, count = fold(query), clamp(limit)

@@ -30,9 +30,11 @@ Item = TypeVar("Item")
 Row = TypeVar("Row", Session, Import)
 
 
-def visible_sessions(caller: Caller) -> QuerySet[Session]:
-    projects = caller.projects(Right.READ)
-    return Session.objects.filter(project__in=projects, deleted_at=None, staged_by=None)
+def visible_sessions(caller: Caller, project: str | None = None) -> QuerySet[Session]:
+    """The sessions that the caller may know of, or those of one project by its slug."""
+    ids = caller.projects(Right.READ)
+    sessions = Session.objects.filter(project__in=ids, deleted_at=None, staged_by=None)
+    return sessions if project is None else sessions.filter(project__slug=project)
 
 
 def get_session(
@@ -67,9 +69,7 @@ def list_sessions(
     query: str = "",
 ) -> Page[Session]:
     """Sessions, newest change first; `query` is a part of the title, ignoring case."""
-    sessions = visible_sessions(caller).select_related("project")
-    if project is not None:
-        sessions = sessions.filter(project__slug=project)
+    sessions = visible_sessions(caller, project).select_related("project")
     if query:
         sessions = sessions.filter(title__icontains=query.replace("\x00", ""))
     return newest_first(sessions, "updated_at", cursor, limit)

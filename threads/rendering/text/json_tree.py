@@ -95,7 +95,13 @@ class _Printer:
             if depth >= DEEPEST:
                 yield _line(start + _bracket(value, 0)) + left_out("deeper levels")
             elif depth >= FOLDED_FROM:
-                yield self._folded(start, value, comma, depth)
+                count = _counted(value, len(value))
+                inside = "".join(self._inside(value, depth))
+                closing = _line("  " * depth + _bracket(value, 1) + comma)
+                yield (
+                    f"<details><summary>{start}{_bracket(value, 0)}"
+                    f' <span class="size">{count}</span></summary>{inside}{closing}</details>'
+                )
             else:
                 yield _line(start + _bracket(value, 0))
                 yield from self._inside(value, depth)
@@ -121,17 +127,6 @@ class _Printer:
                 return
             comma = "," if place < len(pairs) - 1 else ""
             yield from self.lines(key, member, comma, depth + 1)
-
-    def _folded(
-        self, start: str, value: dict[str, Any] | list[Any], comma: str, depth: int
-    ) -> str:
-        count = _counted(value, len(value))
-        inside = "".join(self._inside(value, depth))
-        closing = _line("  " * depth + _bracket(value, 1) + comma)
-        return (
-            f'<details><summary>{start}{_bracket(value, 0)} <span class="size">{count}</span>'
-            f"</summary>{inside}{closing}</details>"
-        )
 
 
 def _is_small(value: dict[str, Any] | list[Any]) -> bool:
