@@ -27,10 +27,8 @@ _FALSE = frozenset({"", "0", "false", "no", "off"})
 
 def refuse_unknown(environment: Mapping[str, str] = os.environ) -> None:
     """Refuse `CONTEXTSTUDIO_*` names that nothing reads: most are misspelled."""
-    unknown = sorted(
-        name for name in environment if name.startswith(PREFIX) and name not in KNOWN
-    )
-    if unknown:
+    ours = {name for name in environment if name.startswith(PREFIX)}
+    if unknown := sorted(ours - KNOWN):
         raise ImproperlyConfigured(
             f"{unknown[0]} is not a setting of ContextStudio; it knows {', '.join(sorted(KNOWN))}."
         )
@@ -64,9 +62,8 @@ def choice(name: str, options: tuple[str, ...]) -> str:
     """One of a few words; the first where it is not set."""
     value = text(name, options[0])
     if value not in options:
-        raise ImproperlyConfigured(
-            f"{name} is {value!r}; it takes {' or '.join(options)}."
-        )
+        known = " or ".join(options)
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes {known}.")
     return value
 
 

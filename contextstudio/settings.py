@@ -17,9 +17,8 @@ environment.refuse_unknown()
 BASE_DIR = Path(__file__).resolve().parent.parent
 PRODUCTION = environment.flag("CONTEXTSTUDIO_PRODUCTION")
 DEBUG = environment.flag("CONTEXTSTUDIO_DEBUG")
-DATA_DIR = Path(
-    environment.text("CONTEXTSTUDIO_DATA_DIR", str(BASE_DIR / ".data"))
-).resolve()
+_own = str(BASE_DIR / ".data")
+DATA_DIR = Path(environment.text("CONTEXTSTUDIO_DATA_DIR", _own)).resolve()
 BLOB_DIR = DATA_DIR / "blobs"
 
 # Where it listens and who it is
@@ -103,13 +102,12 @@ USE_I18N = False
 
 # Database, cache, live updates and jobs
 
-DATABASES = {
-    "default": environment.database(environment.text("DATABASE_URL"), DATA_DIR)
-}
-ON_SQLITE = DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3"
+_database = environment.database(environment.text("DATABASE_URL"), DATA_DIR)
+ON_SQLITE = _database["ENGINE"] == "django.db.backends.sqlite3"
 if ON_SQLITE:
-    DATABASES["default"]["OPTIONS"] = sqlite.options(sqlite.version_in_use())
-    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
+    _database["OPTIONS"] = sqlite.options(sqlite.version_in_use())
+    _database["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
+DATABASES = {"default": _database}
 
 REDIS_URL = environment.text("REDIS_URL")
 _cache = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}

@@ -1,6 +1,8 @@
 """Accounts: people, projects, keys and ways in. Every change is recorded for audit."""
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -69,18 +71,21 @@ def prepare_first_use() -> tuple[User, bool]:
     return owner, True
 
 
+@contextmanager
+def unless_taken(what: str, *at: str) -> Iterator[None]:
+    """Raise Conflict where another row has what may be there once."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        raise errors.Conflict(what, at=at) from error
+
+
 @transaction.atomic
 def create_user(username: str, *, display_name: str = "") -> User:
     """A person without a password, who comes in by a sign-in link. Raises Conflict."""
-    try:
-        with transaction.atomic():
-            user = User.objects.create_user(
-                username=username, display_name=display_name
-            )
-    except IntegrityError as error:
-        raise errors.Conflict(
-            f"There is a user {username} already.", at=["username"]
-        ) from error
+    with unless_taken(f"There is a user {username} already.", "username"):
+        user = User.objects.create_user(username, display_name=display_name)
     _audit("system", "user.create", user.pk)
     return user
 
@@ -94,13 +99,8 @@ def create_project(caller: Caller, *, slug: str, name: str) -> Project:
         raise errors.Invalid(
             "A slug contains only letters, digits, - and _.", at=["slug"]
         )
-    try:
-        with transaction.atomic():
-            project = Project.objects.create(slug=slug, name=name)
-    except IntegrityError as error:
-        raise errors.Conflict(
-            f"There is a project {slug} already.", at=["slug"]
-        ) from error
+    with unless_taken(f"There is a project {slug} already.", "slug"):
+        project = Project.objects.create(slug=slug, name=name)
     Membership.objects.create(
         project=project, user_id=caller.user_id, role=ProjectRole.OWNER
     )

@@ -41,9 +41,7 @@ def with_mcp(application: Application) -> Application:
                 caller: Caller = await find(header.decode("latin-1"))
                 # There are no sessions to listen to or to end.
                 if scope["method"] != "POST":
-                    raise errors.MethodNotAllowed(
-                        "Requests of this protocol are POSTs."
-                    )
+                    raise errors.MethodNotAllowed("This protocol takes POSTs only.")
             except errors.DomainError as error:
                 await _send(problem_response(error), send)
                 return

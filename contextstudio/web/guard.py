@@ -48,10 +48,7 @@ def _refusal(kind: str, method: str, headers: list[Header]) -> tuple[int, str] |
     origins = [value.lower() for name, value in read if name == b"origin"]
     domain = split_domain_port(hosts[0])[0] if len(hosts) == 1 else ""
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
-        sentence = (
-            "This host name is not served here; ALLOWED_HOSTS names those that are."
-        )
-        return 400, sentence
+        return 400, "This host name is not served here; see ALLOWED_HOSTS."
     if kind == "http" and method in _SAFE_METHODS:
         return None
     if any(urlsplit(origin).netloc != hosts[0] for origin in origins):

@@ -79,9 +79,8 @@ def refusal(request: HttpRequest, status: int, message: str) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return refusal(
-        request, 403, "This page is out of date; load it again and repeat the step."
-    )
+    sentence = "This page is out of date; load it again and repeat the step."
+    return refusal(request, 403, sentence)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

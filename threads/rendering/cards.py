@@ -96,8 +96,9 @@ def card(name: str, arguments: Any) -> Card:
                 return Card(str(value), bodies=bodies)
         return Card(bodies=bodies)
     rest = given.rest()
-    bodies = (*made.bodies, partial(_others, rest)) if rest else made.bodies
-    return replace(made, bodies=bodies)
+    if not rest:
+        return made
+    return replace(made, bodies=(*made.bodies, partial(_others, rest)))
 
 
 def _others(rest: dict[str, Any]) -> str:

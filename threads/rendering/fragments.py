@@ -38,7 +38,8 @@ class Fragments(Generic[Text]):
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         # What weighs more than all may together is kept alone.
-        self._kept: LRUCache[Hashable, Text] = LRUCache(
+        self._kept: LRUCache[Hashable, Text]
+        self._kept = LRUCache(
             most, lambda html: min(getsizeof(html) + _KEY_BYTES, most)
         )
         self._lock = Lock()

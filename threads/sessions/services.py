@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
@@ -12,6 +12,7 @@ from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import require
+from contextstudio.accounts.services import unless_taken
 from threads import tokens
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
@@ -65,26 +66,22 @@ def open_session(
     asked = (one.text for one in new.messages if one.role == Role.USER)
     question = next((text for text in asked if text.strip()), "")
     title = clean_title(new.title) or clean_title(question)[:120] or UNTITLED
-    try:
-        with transaction.atomic():
-            return Session.objects.create(
-                project=project,
-                title=title,
-                external_id=new.external_id,
-                format=new.format,
-                parsing_strategy=new.parsing_strategy,
-                model=new.model[:128],
-                encoding=tokens.encoding_for(new.model),
-                relation=parent.relation if parent else "",
-                parent_external_id=parent.external_id[:255] if parent else "",
-                parent_call_id=(parent.call_id or "")[:128] if parent else "",
-                created_by=caller.actor,
-                staged_by=staged_by,
-            )
-    except IntegrityError as error:
-        raise Conflict(
-            "Another session of this project has this external_id.", at=["external_id"]
-        ) from error
+    taken = "Another session of this project has this external_id."
+    with unless_taken(taken, "external_id"):
+        return Session.objects.create(
+            project=project,
+            title=title,
+            external_id=new.external_id,
+            format=new.format,
+            parsing_strategy=new.parsing_strategy,
+            model=new.model[:128],
+            encoding=tokens.encoding_for(new.model),
+            relation=parent.relation if parent else "",
+            parent_external_id=parent.external_id[:255] if parent else "",
+            parent_call_id=(parent.call_id or "")[:128] if parent else "",
+            created_by=caller.actor,
+            staged_by=staged_by,
+        )
 
 
 @transaction.atomic

@@ -28,7 +28,15 @@ def announce(session: Session) -> None:
         "head": session.head,
         "message_count": session.message_count,
     }
-    transaction.on_commit(lambda: _send(group_name(session.pk), fact), robust=True)
+    group = group_name(session.pk)
+
+    def send() -> None:
+        if _loop is not None and _loop.is_running():
+            asyncio.run_coroutine_threadsafe(_tell(group, fact), _loop)
+        else:
+            async_to_sync(_tell)(group, fact)
+
+    transaction.on_commit(send, robust=True)
 
 
 def listen_in(loop: asyncio.AbstractEventLoop) -> None:
@@ -42,13 +50,6 @@ def listen_in(loop: asyncio.AbstractEventLoop) -> None:
 
 
 _loop: asyncio.AbstractEventLoop | None = None
-
-
-def _send(group: str, fact: dict[str, object]) -> None:
-    if _loop is not None and _loop.is_running():
-        asyncio.run_coroutine_threadsafe(_tell(group, fact), _loop)
-    else:
-        async_to_sync(_tell)(group, fact)
 
 
 async def _tell(group: str, fact: dict[str, object]) -> None:

@@ -7,14 +7,6 @@ lease is checked. Two executors stand behind this one contract: threads in the s
 """
 
 from .queue import enqueue, register, request_cancel
-from .runner import Cancelled, JobContext, LeaseLost, Stopping
+from .runner import Cancelled, JobContext
 
-__all__ = [
-    "Cancelled",
-    "JobContext",
-    "LeaseLost",
-    "Stopping",
-    "enqueue",
-    "register",
-    "request_cancel",
-]
+__all__ = ["Cancelled", "JobContext", "enqueue", "register", "request_cancel"]

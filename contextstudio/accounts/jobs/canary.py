@@ -23,14 +23,12 @@ def send() -> timedelta | None:
     There is one row of it, so that asking often costs little.
     """
     now = timezone.now()
-    canary, created = Job.objects.get_or_create(
-        pk=_ID, defaults={"kind": KIND, "actor": "system"}
-    )
+    made = {"kind": KIND, "actor": "system"}
+    canary, created = Job.objects.get_or_create(pk=_ID, defaults=made)
     last_done = canary.finished_at
     waits = canary.status in (Job.Status.QUEUED, Job.Status.RUNNING)
-    if created or (
-        not waits and (last_done is None or now - last_done > _BETWEEN_RUNS)
-    ):
+    rested = last_done is None or now - last_done > _BETWEEN_RUNS
+    if created or (rested and not waits):
         Job.objects.filter(pk=_ID).update(
             status=Job.Status.QUEUED, attempts=0, run_after=now, cancel_requested=False
         )

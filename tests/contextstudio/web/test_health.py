@@ -52,7 +52,7 @@ def test_it_is_not_ready_without_its_channel_layer(
             raise ConnectionRefusedError
 
     monkeypatch.setattr("contextstudio.web.health.get_channel_layer", Silent)
-    assert "no echo" in client.get("/readyz").json()["live"]
+    assert "does not answer" in client.get("/readyz").json()["live"]
 
 
 def test_the_figures_are_in_prometheus_form_and_name_nobody(

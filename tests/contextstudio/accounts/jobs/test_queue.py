@@ -193,9 +193,9 @@ def test_progress_tells_a_worker_that_it_lost_its_lease(
     def stall(context: JobContext, **arguments: Any) -> None:
         pass_time(monkeypatch, seconds=31)
         queue.claim()
-        with pytest.raises(jobs.LeaseLost):
+        with pytest.raises(runner.LeaseLost):
             context.progress(1)
-        raise jobs.LeaseLost
+        raise runner.LeaseLost
 
     work.does = stall
     run_one()
