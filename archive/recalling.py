@@ -68,12 +68,10 @@ def look_up(
         content = "\n".join(excerpt.matching(content, search))
     count = tokens.counter(found.session.encoding)
     kept = excerpt.within(content, max_tokens, count)
+    session, slug = found.session, found.session.project.slug
     answer = {
         "ref_id": write_reference(
-            found.session.project.slug,
-            str(found.session.pk),
-            found.name,
-            reference.location,
+            slug, str(session.pk), found.name, reference.location
         ),
         "content_type": excerpt.content_type(excerpt.tools_of(found.parts)),
         "summary": excerpt.summary_of(found.parts),
@@ -82,7 +80,7 @@ def look_up(
         "truncated": kept != content,
         "token_count": count(kept),
     }
-    return Recalled(found.session, found.key, answer)
+    return Recalled(session, found.key, answer)
 
 
 def _resolve(
@@ -94,10 +92,8 @@ def _resolve(
 ) -> _Found:
     if reference.session is None:
         if current is None:
-            raise Invalid(
-                "Give session_id: the reference names no session.",
-                at=["session_id"],
-            )
+            sentence = "Give session_id: the reference names no session."
+            raise Invalid(sentence, at=["session_id"])
         if reference.project not in (None, current.project.slug):
             raise _not_found(ref_id)
         sessions = [current]
@@ -144,9 +140,8 @@ def _messages(session: Session, name: str) -> list[_Found]:
         words = MessageReader(session, load_thread(session)).effective([name])
         return [_Found(session, name, name, read.parts) for read in words.values()]
     rows = Message.objects.filter(session=session, short_id__startswith=name)
-    short = dict(
-        rows.order_by("index").values_list("index", "short_id")[:MOST_CANDIDATES]
-    )
+    named = rows.order_by("index").values_list("index", "short_id")
+    short = dict(named[:MOST_CANDIDATES])
     originals = load_messages_at(session, short)
     return [
         _Found(session, short[index], original_key(index), one.parts)

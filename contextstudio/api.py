@@ -112,9 +112,8 @@ def refuse_otherwise(request: HttpRequest, error: HttpError) -> HttpResponse:
     if isinstance(error.__cause__, DomainError):
         return problem_response(error.__cause__)
     if error.status_code == 401:
-        return problem_response(
-            Unauthenticated("Sign in, or send a key as a bearer token.")
-        )
+        missing = Unauthenticated("Sign in, or send a key as a bearer token.")
+        return problem_response(missing)
     refusal = DomainError(sentence(str(error)), code=f"http_{error.status_code}")
     refusal.status = error.status_code  # type: ignore[misc]  # the framework's, whatever it is
     return problem_response(refusal)

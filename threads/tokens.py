@@ -160,9 +160,7 @@ def _file(encoding: str) -> Path:
         raise LookupError(f"The encoding {encoding} is not available.")
     folder = Path(spec.origin).parent / "litellm_core_utils" / "tokenizers"
     if not (folder / FILES[encoding]).is_file():
-        raise LookupError(
-            f"litellm's package holds no file of the encoding {encoding}."
-        )
+        raise LookupError(f"litellm holds no file of the encoding {encoding}.")
     return folder / FILES[encoding]
 
 

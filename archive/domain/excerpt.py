@@ -32,11 +32,8 @@ def content_type(names: Sequence[str]) -> str:
 
 def tools_of(parts: Sequence[Part]) -> list[str]:
     """The names of the tools that a message calls, or brings results of."""
-    return [
-        part.name
-        for part in parts
-        if isinstance(part, ToolCall | ToolResult) and part.name
-    ]
+    named = (part for part in parts if isinstance(part, ToolCall | ToolResult))
+    return [part.name for part in named if part.name]
 
 
 def summary_of(parts: Sequence[Part]) -> str:

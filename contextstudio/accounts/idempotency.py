@@ -53,9 +53,8 @@ def once(
     """
     claim = _claim(actor, key, request_digest)
     if claim.status is not None:
-        return RecordedResponse(
-            claim.status, bytes(claim.body), claim.content_type, replayed=True
-        )
+        body = bytes(claim.body)
+        return RecordedResponse(claim.status, body, claim.content_type, replayed=True)
     try:
         with transaction.atomic():
             answer = run()

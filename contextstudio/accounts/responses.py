@@ -29,9 +29,8 @@ def read_json(body: bytes) -> Any:
     try:
         return json.loads(body, parse_constant=refuse)
     except RecursionError as error:
-        raise Invalid(
-            "The body is JSON that is nested too deeply.", code="json_too_deep"
-        ) from error
+        sentence = "The body is JSON that is nested too deeply."
+        raise Invalid(sentence, code="json_too_deep") from error
     except ValueError as error:
         raise Invalid(f"The body is not JSON: {error}.", code="json_invalid") from error
 

@@ -61,12 +61,10 @@ def prepare_first_use() -> tuple[User, bool]:
     owner = owners.order_by("pk").first()
     if owner is not None:
         return owner, False
-    owner = User.objects.filter(username=FIRST_USER).first() or create_user(
-        FIRST_USER, display_name="Owner"
-    )
-    project, _ = Project.objects.get_or_create(
-        slug=FIRST_PROJECT, defaults={"name": "Demonstration"}
-    )
+    owner = User.objects.filter(username=FIRST_USER).first()
+    owner = owner or create_user(FIRST_USER, display_name="Owner")
+    named = {"name": "Demonstration"}
+    project, _ = Project.objects.get_or_create(slug=FIRST_PROJECT, defaults=named)
     Membership.objects.create(project=project, user=owner, role=ProjectRole.OWNER)
     return owner, True
 
@@ -96,9 +94,7 @@ def create_project(caller: Caller, *, slug: str, name: str) -> Project:
     if caller.user_id is None:
         raise errors.Forbidden("Only a person can make a project.")
     if not slug_re.fullmatch(slug):
-        raise errors.Invalid(
-            "A slug contains only letters, digits, - and _.", at=["slug"]
-        )
+        raise errors.Invalid("A slug has only letters, digits, - and _.", at=["slug"])
     with unless_taken(f"There is a project {slug} already.", "slug"):
         project = Project.objects.create(slug=slug, name=name)
     Membership.objects.create(
@@ -181,9 +177,8 @@ def create_sign_in_link(user: User) -> str:
     """The token of a new one-time link; the person's earlier ones stop working."""
     SignInLink.objects.filter(user=user, used_at=None).delete()
     token = secrets.token_urlsafe(32)
-    SignInLink.objects.create(
-        user=user, digest=token_digest(token), expires_at=timezone.now() + LINK_LIFETIME
-    )
+    digest, expires_at = token_digest(token), timezone.now() + LINK_LIFETIME
+    SignInLink.objects.create(user=user, digest=digest, expires_at=expires_at)
     return token
 
 
@@ -234,9 +229,8 @@ def take(key: str, *, capacity: int, refill: timedelta) -> bool:
     come at once are served one after another, so that the count is exact.
     """
     now = timezone.now()
-    TokenBucket.objects.get_or_create(
-        key=key, defaults={"level": capacity, "updated_at": now}
-    )
+    full = {"level": capacity, "updated_at": now}
+    TokenBucket.objects.get_or_create(key=key, defaults=full)
     bucket = TokenBucket.objects.select_for_update().get(pk=key)
     level = min(capacity, bucket.level + (now - bucket.updated_at) / refill)
     if level < 1:

@@ -107,9 +107,8 @@ def keys(request: HttpRequest) -> HttpResponse:
         )
         form = KeyForm(caller)
     context = {"form": form, "keys": list_keys(caller), "new_key": new_key}
-    return render(
-        request, "accounts/keys.html", context, status=422 if form.errors else 200
-    )
+    status = 422 if form.errors else 200
+    return render(request, "accounts/keys.html", context, status=status)
 
 
 @require_POST
@@ -121,9 +120,8 @@ def revoke_key(request: HttpRequest, key_id: int) -> HttpResponse:
 def _let_in(request: HttpRequest, user: User) -> HttpResponse:
     login(request, user, backend=_BACKEND)
     target = request.POST.get("next") or request.GET.get("next") or "/"
-    safe = url_has_allowed_host_and_scheme(
-        target, {request.get_host()}, request.is_secure()
-    )
+    hosts = {request.get_host()}
+    safe = url_has_allowed_host_and_scheme(target, hosts, request.is_secure())
     return redirect(target if safe else "/")
 
 

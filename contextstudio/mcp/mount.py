@@ -61,9 +61,8 @@ def _load() -> Serve:
 
 async def _send(response: HttpResponse, send: Send) -> None:
     response["Content-Length"] = str(len(response.content))
-    headers = [
-        (name.lower().encode(), value.encode()) for name, value in response.items()
-    ]
+    pairs = response.items()
+    headers = [(name.lower().encode(), value.encode()) for name, value in pairs]
     if response.status_code == 405:
         headers.append((b"allow", b"POST"))
     start: dict[str, Any] = {"type": "http.response.start", "headers": headers}

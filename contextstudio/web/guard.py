@@ -61,9 +61,8 @@ def _refusal(kind: str, method: str, headers: list[Header]) -> tuple[int, str] |
 async def _refuse(kind: str, status: int, sentence: str, send: Send) -> None:
     """Answer in the protocol's words; closing a socket that isn't accepted yet means 403."""
     if kind == "websocket":
-        await send(
-            {"type": "websocket.close", "code": 4000 + status, "reason": sentence}
-        )
+        code = 4000 + status
+        await send({"type": "websocket.close", "code": code, "reason": sentence})
         return
     body = sentence.encode()
     headers = [

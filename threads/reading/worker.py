@@ -48,9 +48,8 @@ def _answer(
     except (EOFError, OSError):
         raise
     except Exception as fault:  # noqa: BLE001  # whatever it is, the other side must hear of it
-        connection.send(
-            protocol.ReaderFault(type(fault).__name__, traceback.format_exc())
-        )
+        kind = type(fault).__name__
+        connection.send(protocol.ReaderFault(kind, traceback.format_exc()))
 
 
 def _send_batches(

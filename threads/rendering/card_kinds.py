@@ -163,9 +163,8 @@ def _edit(given: Arguments) -> Card | None:
     several = given.take_list("edits", "changes", of=dict) or []
     edits = [given, *map(Arguments, several)]
     pairs = [(edit.take(*_OLD) or "", edit.take(*_NEW) or "") for edit in edits]
-    bodies = tuple(
-        partial(diff.render_edit, old, new) for old, new in pairs if old or new
-    )
+    changed = [pair for pair in pairs if any(pair)]
+    bodies = tuple(partial(diff.render_edit, *pair) for pair in changed)
     if not bodies and (several or not path):
         return None
     return Card(path, what, bodies, open=bool(bodies))

@@ -34,17 +34,13 @@ _FAMILIES = {
         read view readfile readfiles viewfile open openfile cat viewimage readimage notebookread
         readmanyfiles readtextfile gotofile
     """,
-    "write": """
-        write create writefile createfile writetofile savefile createnewfile
-    """,
+    "write": "write create writefile createfile writetofile savefile createnewfile",
     "edit": """
         edit multiedit editor strreplace strreplaceeditor strreplacebasededittool
         strreplaceeditortool editfile replace replaceinfile searchreplace notebookedit insert
         fileeditor texteditor
     """,
-    "patch": """
-        applypatch applydiff patch
-    """,
+    "patch": "applypatch applydiff patch",
     "search": """
         grep glob search searchfiles searchdir searchfile grepsearch filesearch findfile findfiles
         find codebasesearch codesearch ls listfiles listdir listdirectory listcodedefinitionnames
@@ -62,13 +58,9 @@ _FAMILIES = {
         task agent subagent delegate spawnagent dispatchagent runagent runsubagent newtask
         delegatetask
     """,
-    "words": """
-        think finish submit attemptcompletion exitplanmode sendmessage reflect
-    """,
+    "words": "think finish submit attemptcompletion exitplanmode sendmessage reflect",
 }
-_FAMILY = {
-    name: family for family, names in _FAMILIES.items() for name in names.split()
-}
+_FAMILY = {name: kind for kind, names in _FAMILIES.items() for name in names.split()}
 _LAST = re.compile(r"(?:.*(?:__|[./:]))?(.+)", re.DOTALL)
 
 
@@ -89,10 +81,8 @@ def card(name: str, arguments: Any) -> Card:
         bodies = (partial(json_tree.render, arguments),) if arguments else ()
         # The first that is a short string or a number stands on the line of a plain card.
         for value in arguments.values():
-            if (isinstance(value, str) and value.strip()) or type(value) in (
-                int,
-                float,
-            ):
+            is_text = isinstance(value, str) and value.strip()
+            if is_text or type(value) in (int, float):
                 return Card(str(value), bodies=bodies)
         return Card(bodies=bodies)
     rest = given.rest()

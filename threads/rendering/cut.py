@@ -7,8 +7,7 @@ empty and a page never measures.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .hidden import visible
-from .safe import escape
+from .safe import escape, visible
 
 SPARE_LINES = 4
 SPARE_SIZE = 400

@@ -22,8 +22,7 @@ from threads.domain.part import (
 
 from .cards import card, family
 from .cut import LINE, bounded, one_line, readable
-from .hidden import visible
-from .safe import escape, finish
+from .safe import escape, finish, visible
 from .text import ansi, json_tree, markdown, output
 
 SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})

@@ -15,7 +15,7 @@ from pygments.token import STANDARD_TYPES
 
 from .hidden import mark, visible
 
-__all__ = ["CODE_PREFIX", "escape", "finish"]
+__all__ = ["CODE_PREFIX", "escape", "finish", "visible"]
 
 CODE_PREFIX = "k-"
 """Before the short names of Pygments: `k-kd` is the class of a declaring keyword."""

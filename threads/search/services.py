@@ -163,19 +163,16 @@ def _made_sure(
     """The messages with these bodies that read the query, in order."""
     rows = Message.objects.filter(body__in=bodies, session__in=sessions)
     found = rows.values_list("body_id", "session_id", "index")
-    places = sorted(
-        (_Place(body, session.hex, index) for body, session, index in found),
-        key=_order,
-    )
+    held = (_Place(body, session.hex, index) for body, session, index in found)
+    places = sorted(held, key=_order)
     if after is not None:
         places = [place for place in places if _order(place) > _order(after)]
     indexes: dict[uuid.UUID, list[int]] = defaultdict(list)
     for place in places:
         indexes[place.session_id].append(place.index)
     named = sessions.select_related("project").in_bulk(list(indexes))
-    originals = {
-        key: load_messages_at(session, indexes[key]) for key, session in named.items()
-    }
+    pairs = named.items()
+    originals = {key: load_messages_at(one, indexes[key]) for key, one in pairs}
     for place in places:
         original = originals.get(place.session_id, {}).get(place.index)
         if original is None:

@@ -118,9 +118,8 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
     messages.update(source=None, records=[])
     sources = Source.objects.filter(session=session)
     files = set(sources.values_list("sha256", flat=True))
-    brought = dict(
-        Import.objects.filter(sources__in=sources).values_list("pk", "sha256")
-    )
+    imports = Import.objects.filter(sources__in=sources)
+    brought = dict(imports.values_list("pk", "sha256"))
     Import.objects.filter(pk__in=brought).update(sha256="")
     sources.delete()
     files.update(brought.values())

@@ -14,6 +14,7 @@ from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import require
 from contextstudio.accounts.services import unless_taken
 from threads import tokens
+from threads.domain.batch import clean
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.domain.transcript import Parent
@@ -168,5 +169,4 @@ def clean_title(title: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    text = text.replace("\x00", "").encode("utf-8", "replace").decode()
-    return " ".join(text.split())
+    return " ".join(clean(text).split())

@@ -121,12 +121,9 @@ def _at(document: Any, pointer: str) -> Any:
     """The value that an RFC 6901 pointer names; None where there is none."""
     for token in pointer.split("/")[1:]:
         name = token.replace("~1", "/").replace("~0", "~")
-        if (
-            isinstance(document, list)
-            and name.isdecimal()
-            and int(name) < len(document)
-        ):
-            document = document[int(name)]
+        if isinstance(document, list):
+            place = int(name) if name.isdecimal() else len(document)
+            document = document[place] if place < len(document) else None
         elif isinstance(document, dict):
             document = document.get(name)
         else:

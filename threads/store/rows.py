@@ -46,9 +46,6 @@ BODY_COLUMNS = ("digest", "content", "token_counts")
 
 _A_STATEMENT = 300
 """Rows of one INSERT in SQLite, which takes 32,766 values in a statement."""
-_UNLESS_SHORT_ID_IS_TAKEN = (
-    ' WHERE true ON CONFLICT ("session_id", "short_id") DO NOTHING'
-)
 _LOOK_UP = (
     "WITH RECURSIVE run(at) AS"
     " (SELECT 1 UNION ALL SELECT at + 2048 FROM run WHERE at + 2048 <= length(?1)),"
@@ -97,9 +94,8 @@ def insert_messages(
     }
     if connection.vendor != "postgresql":
         # Without a savepoint, for which every page that is changed would be kept as it was.
-        done = _insert(
-            "threads_message", same, MESSAGE_COLUMNS, columns, _UNLESS_SHORT_ID_IS_TAKEN
-        )
+        unless = ' WHERE true ON CONFLICT ("session_id", "short_id") DO NOTHING'
+        done = _insert("threads_message", same, MESSAGE_COLUMNS, columns, unless)
         if sum(one.rowcount for one in done) == len(columns[0]):
             return ()
         found = _execute(
@@ -135,9 +131,8 @@ def insert_bodies(
     A body that another transaction has stored in the meantime is not in the answer.
     """
     if connection.vendor != "postgresql":
-        done = _insert(
-            "threads_body", {"project_id": project_id}, BODY_COLUMNS, columns
-        )
+        same = {"project_id": project_id}
+        done = _insert("threads_body", same, BODY_COLUMNS, columns)
         # SQLite counts them up within a statement.
         ids = chain.from_iterable(
             range(one.lastrowid - one.rowcount + 1, one.lastrowid + 1) for one in done

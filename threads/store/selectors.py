@@ -86,9 +86,8 @@ def newest_first(
             moment = datetime.fromisoformat(updated_at).astimezone(UTC)
             last_id = uuid.UUID(key)
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise Invalid(
-                "This cursor is not one of this list.", at=["cursor"]
-            ) from error
+            sentence = "This cursor is not one of this list."
+            raise Invalid(sentence, at=["cursor"]) from error
         same = Q(**{field: moment, "id__lt": last_id})
         rows = rows.filter(Q(**{f"{field}__lt": moment}) | same)
     count = clamp(limit)

@@ -226,13 +226,9 @@ def nearest(red: int, green: int, blue: int) -> int:
     """The place in xterm's palette (16 … 255) for a colour of three bytes."""
     if max(red, green, blue) - min(red, green, blue) < 10:
         level = (red + green + blue) // 3
-        return (
-            16
-            if level < 4
-            else 231
-            if level > 246
-            else 232 + min((level - 3) // 10, 23)
-        )
+        if level < 4:
+            return 16
+        return 231 if level > 246 else 232 + min((level - 3) // 10, 23)
     steps = [
         0 if value < 48 else 1 if value < 115 else min((value - 35) // 40, 5)
         for value in (red, green, blue)

@@ -26,8 +26,7 @@ from threads.rendering.cut import (
     fold_text,
     shortened,
 )
-from threads.rendering.hidden import visible
-from threads.rendering.safe import CODE_PREFIX, escape
+from threads.rendering.safe import CODE_PREFIX, escape, visible
 
 COLOURED_SIZE = 64 * 1024
 """Characters of a text, and of each of its lines, above which it stays plain."""

@@ -19,8 +19,7 @@ from threads.rendering.cut import (
     shorten,
     shortened,
 )
-from threads.rendering.hidden import visible
-from threads.rendering.safe import escape, finish
+from threads.rendering.safe import escape, finish, visible
 
 from .difference import align, merged, sides
 

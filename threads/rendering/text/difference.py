@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from threads.rendering.hidden import visible
-from threads.rendering.safe import escape
+from threads.rendering.safe import escape, visible
 
 MOST_CHANGED = 2_000
 LIKENESS = 0.3
@@ -43,9 +42,8 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[Block]:
         was, now = (start + i, start + i_end), (start + j, start + j_end)
         blocks.append(Block(tag == "equal", was, now))
     if end:
-        blocks.append(
-            Block(True, (len(old) - end, len(old)), (len(new) - end, len(new)))
-        )
+        last, behind = len(old) - end, len(new) - end
+        blocks.append(Block(True, (last, len(old)), (behind, len(new))))
     return blocks
 
 

@@ -17,8 +17,7 @@ from threads.rendering.cut import (
     readable,
     shortened,
 )
-from threads.rendering.hidden import visible
-from threads.rendering.safe import escape
+from threads.rendering.safe import escape, visible
 
 FOLDED_FROM = 2
 DEEPEST = 16

@@ -17,8 +17,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from threads.rendering.cut import PROSE, Limit, count_lines, cut, fold
-from threads.rendering.hidden import visible
-from threads.rendering.safe import escape
+from threads.rendering.safe import escape, visible
 
 from . import code, output
 

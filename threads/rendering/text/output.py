@@ -6,8 +6,7 @@ Each kind is known by characters or structure that no other has; nothing is gues
 import re
 
 from threads.rendering.cut import OUTPUT, TEXT_LIMIT, Limit, cut, fold_text, shortened
-from threads.rendering.hidden import visible
-from threads.rendering.safe import escape
+from threads.rendering.safe import escape, visible
 
 from . import ansi, diff, json_tree
 

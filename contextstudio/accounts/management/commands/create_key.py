@@ -17,11 +17,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument(
-            "--scopes",
-            default="read,propose,edit",
-            metavar="read,propose,edit,review,admin",
-        )
+        known = ",".join(Right)
+        parser.add_argument("--scopes", default="read,propose,edit", metavar=known)
         parser.add_argument("--name", default="")
 
     def handle(self, *args: Any, **options: Any) -> None:
