@@ -5,6 +5,4 @@ from django.urls import path
 from . import views
 
 app_name = "archive"
-urlpatterns = [
-    path("sessions/<uuid:session_id>/memos", views.memos, name="memos"),
-]
+urlpatterns = [path("sessions/<uuid:session_id>/memos", views.memos, name="memos")]

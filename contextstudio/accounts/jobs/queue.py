@@ -198,11 +198,10 @@ def put_back(job: Job, *, delay: timedelta = timedelta(0), counts: bool = True) 
 @transaction.atomic
 def request_cancel(job: Job) -> Job:
     """Cancel a job: at once while it waits, else at its next report. One that ended stays so."""
-    waiting = Job.objects.filter(pk=job.pk, status__in=(Status.QUEUED, Status.ASKS))
+    rows = Job.objects.filter(pk=job.pk)
+    waiting = rows.filter(status__in=(Status.QUEUED, Status.ASKS))
     if not waiting.update(status=Status.CANCELLED, finished_at=timezone.now()):
-        Job.objects.filter(pk=job.pk).exclude(status__in=_ENDED).update(
-            cancel_requested=True
-        )
+        rows.exclude(status__in=_ENDED).update(cancel_requested=True)
     job.refresh_from_db()
     return job
 
