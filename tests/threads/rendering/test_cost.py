@@ -5,6 +5,7 @@ margin: what grows with the square would make sixteen times as many.
 """
 
 import sys
+from typing import Any
 
 import pytest
 
@@ -83,14 +84,14 @@ def test_four_times_the_text_costs_less_than_ten_times_as_much(
 
 def test_a_lexer_never_sees_more_than_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    highlighted = code._highlighted
+    highlight = code.highlight
 
-    def noting(lines: list[str], language: str) -> list[str]:
-        seen.append(len("\n".join(lines)))
-        assert len(lines) <= code.PIECE_LINES
-        return highlighted(lines, language)
+    def noting(piece: str, *rest: Any) -> Any:
+        seen.append(len(piece))
+        assert len(piece.split("\n")) <= code.PIECE_LINES
+        return highlight(piece, *rest)
 
-    monkeypatch.setattr(code, "_highlighted", noting)
+    monkeypatch.setattr(code, "highlight", noting)
     for text in ("\n" * 20_000, "x = 1\n" * 5_000, ("y" * 900 + "\n") * 100):
         assert len(code.coloured(text, "python")) == len(text.rstrip("\n").split("\n"))
     assert max(seen) < code.PIECE_SIZE + code.COLOURED_LINE
