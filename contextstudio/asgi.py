@@ -17,7 +17,7 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from servestatic import ServeStaticASGI
 
-from operations.editor.routing import websocket_urlpatterns
+from operations.editor.consumers import websocket_urlpatterns
 
 from .mcp.mount import with_mcp
 from .web.guard import HostGuard

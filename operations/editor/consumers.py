@@ -8,6 +8,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from channels.layers import InMemoryChannelLayer
 from django.db import DatabaseError
+from django.urls import path
 
 from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.models import User
@@ -46,7 +47,6 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             self._looking = asyncio.create_task(self._keep_looking(session_id))
 
     async def disconnect(self, code: int) -> None:
-        """Leave the group."""
         if self._looking is not None:
             self._looking.cancel()
         if self.group:
@@ -87,3 +87,8 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         if not isinstance(user, User):
             raise NotFound("There is no such session.")
         return get_session(caller_of_user(user), session_id)
+
+
+websocket_urlpatterns = [
+    path("ws/sessions/<uuid:session_id>/", SessionConsumer.as_asgi()),
+]

@@ -13,8 +13,7 @@ from operations.domain.thread.check import expanded
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key
 from operations.domain.tree.status import Status
-from operations.editor.rows.derived import derived
-from operations.editor.rows.look import Look
+from operations.editor.rows.look import Look, derived
 from operations.editor.rows.operation import Op
 from operations.messages.names import ranges_of, word_of
 from threads.rendering.hidden import visible
@@ -148,9 +147,3 @@ def _why(look: Look, op: Op) -> str:
     tags = recorded.edit.condition.tags if recorded else ()
     under = f" while {visible(', '.join(tags))} is active" if tags else ""
     return f"proposes to {word_of(op.word)} {op.range or op.where}{under}."
-
-
-def targets_of(look: Look, key: Key) -> list[Key]:
-    """The leaves that an operation names, in its order."""
-    recorded = look.thread.log.edit(key)
-    return list(named_keys(recorded.edit)) if recorded else []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operations.context.model_catalog import context_window
 from operations.domain.thread.node import Tokens
 from operations.editor.rows.look import Look
-from operations.editor.rows.minimap_bands import results_of_users
+from operations.editor.rows.minimap import results_of_users
 from threads.tokens import is_exact
 
 _KIND_OF = {"system": "system", "developer": "system", "user": "user"} | {

@@ -11,7 +11,7 @@ from operations.domain.log.operation import Insert
 from operations.domain.tree.key import Key, original_index
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
-from operations.editor.rows.minimap_bands import group_starts
+from operations.editor.rows.minimap import group_starts
 from operations.editor.rows.operation import FOLDS, Op
 from operations.messages.names import name_of, word_of
 from operations.messages.reader import MessageReader

@@ -128,7 +128,7 @@ def _fold(look: Look, node: FoldNode, *, before: Node | None, first: bool) -> Ar
     op = look.operations[node.key]
     notes = notes_on(look, node, first=first)
     moved = bracket_of(look, node, before) if node.moved_by else None
-    children = _children(look, node) if look.is_open(node.key) else ()
+    children = _children(look, node) if node.key in look.open_folds else ()
     shown = [made_key(int(node.key[1:]), place) for place in range(len(node.messages))]
     mark = (
         look.id,

@@ -1,8 +1,12 @@
 """A thread as one person looks at it: the view, the opened folds, what they may do."""
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from contextstudio.accounts.domain.errors import NotFound
 from operations.domain.log.operation import Redact
@@ -12,9 +16,61 @@ from operations.domain.tree.key import Key, original_index
 from operations.requests import View
 from threads.models import Session
 
-from .derived import derived
 from .operation import Operations
-from .places import Places
+
+Value = TypeVar("Value")
+
+_kept: "WeakKeyDictionary[Thread, dict[Hashable, object]]" = WeakKeyDictionary()
+
+
+def derived(thread: Thread, name: Hashable, make: Callable[[], Value]) -> Value:
+    """What `make` answers, the first time that it is asked for under this name.
+
+    It must depend on the thread alone, for it is given to everybody who looks at it.
+    """
+    values = _kept.setdefault(thread, {})
+    if name not in values:
+        values[name] = make()
+    return values[name]  # type: ignore[return-value]  # what was made under this name
+
+
+class Places:
+    """Maps positions of top-level nodes to places, both from 0.
+
+    In the effective view a fold takes as many places as it shows messages (one where it shows
+    none: the hairline), so that a place is always one row of the page. `wide` names the nodes
+    that take more than one place: (position, number of places).
+    """
+
+    def __init__(self, wide: Iterable[tuple[int, int]] = ()) -> None:
+        self._positions: list[int] = []
+        self._starts: list[int] = []
+        self._widths: list[int] = []
+        self.added = 0
+        for position, width in sorted(wide):
+            self._positions.append(position)
+            self._starts.append(position + self.added)
+            self._widths.append(width)
+            self.added += width - 1
+
+    def place(self, position: int) -> int:
+        """The first place of the node at a position."""
+        before = bisect_left(self._positions, position)
+        if not before:
+            return position
+        last = before - 1
+        start, width = self._starts[last], self._widths[last]
+        return start + width + (position - self._positions[last] - 1)
+
+    def position(self, place: int) -> tuple[int, int]:
+        """The position of the node at a place, and which of its places it is, from 0."""
+        last = bisect_right(self._starts, place) - 1
+        if last < 0:
+            return place, 0
+        offset = place - self._starts[last]
+        if offset < self._widths[last]:
+            return self._positions[last], offset
+        return self._positions[last] + 1 + offset - self._widths[last], 0
 
 
 @dataclass(kw_only=True)
@@ -36,12 +92,10 @@ class Look:
 
     @cached_property
     def id(self) -> str:
-        """The session's, as text."""
         return str(self.session.pk)
 
     @property
     def total(self) -> int:
-        """How many places there are."""
         if self.view is View.ORIGINAL:
             return self.thread.message_count
         return self.thread.total + self.places.added
@@ -51,7 +105,7 @@ class Look:
         """Where the nodes of the thread stand in this view."""
         if self.view is not View.EFFECTIVE:
             return Places()
-        return derived(self.thread, "places", self._wide)
+        return derived(self.thread, "places", self._places)
 
     def nodes(self, start: int, count: int) -> list[Node]:
         """The nodes from a position on; in the original view the originals from an index."""
@@ -68,10 +122,6 @@ class Look:
             if (index := original_index(leaf)) is not None:
                 return index
         raise NotFound(f"{key} is no original.")
-
-    def is_open(self, key: Key) -> bool:
-        """Whether this person has opened a fold."""
-        return key in self.open_folds
 
     @cached_property
     def masks(self) -> bool:
@@ -95,7 +145,7 @@ class Look:
                 )
         return found
 
-    def _wide(self) -> Places:
+    def _places(self) -> Places:
         thread = self.thread
         tops = (thread.node(key) for key in thread.folds if thread.top(key) == key)
         return Places(

@@ -249,6 +249,14 @@ def moved_keys(order: Sequence[Key]) -> list[Key]:
     return moved or list(order)
 
 
+def leaves_of(thread: Thread, keys: Iterable[Key]) -> list[Key]:
+    """The leaves that keys of messages and folds mean; what is not there is left out."""
+    present = (key for key in keys if thread.holds(key))
+    return list(
+        dict.fromkeys(leaf for key in present for leaf in thread.leaf_keys(key))
+    )
+
+
 def tokens_of(thread: Thread, keys: Iterable[Key]) -> int:
     """The tokens of leaves as they were recorded; keys that name nothing count nothing."""
     total = 0

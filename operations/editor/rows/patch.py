@@ -73,11 +73,20 @@ class Patch:
         """Whether the page has to load its sections again."""
         return self.swaps.is_lost or self.swaps.rows > MOST_ROWS
 
-    def html(self, *, focus: Key = "", said: str = "") -> SafeString:
+    def html(self, *, focus: Key = "") -> SafeString:
         """The rows as out-of-band pieces, and the facts."""
-        return joined(
-            [*(() if self.reloads else self._rows()), self._facts(focus, said)]
+        facts = format_html(
+            '<div id="thread-facts" hidden data-head="{}" data-total="{}"'
+            ' data-message-count="{}" data-splices="{}" data-focus="{}"'
+            ' data-reload="{}"></div>',
+            self.look.thread.head,
+            self.look.total,
+            self.look.thread.message_count,
+            json.dumps(self.splices),
+            focus,
+            "1" if self.reloads else "",
         )
+        return joined([*(() if self.reloads else self._rows()), facts])
 
     def _rows(self) -> Iterator[SafeString]:
         for id_ in self.swaps.removed:
@@ -88,21 +97,6 @@ class Patch:
         for where, articles in self.swaps.added:
             rows = joined(draw(self.look, articles))
             yield format_html('<div hx-swap-oob="{}">{}</div>', where, rows)
-
-    def _facts(self, focus: Key, said: str) -> SafeString:
-        thread = self.look.thread
-        return format_html(
-            '<div id="thread-facts" hidden data-head="{}" data-total="{}"'
-            ' data-message-count="{}" data-splices="{}" data-focus="{}" data-said="{}"'
-            ' data-reload="{}"></div>',
-            thread.head,
-            self.look.total,
-            thread.message_count,
-            json.dumps(self.splices),
-            focus,
-            said,
-            "1" if self.reloads else "",
-        )
 
 
 def patch_of(old: Look, new: Look, loaded: Iterable[Range]) -> Patch:

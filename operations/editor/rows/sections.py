@@ -12,10 +12,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from .articles import articles_at
-from .derived import derived
 from .drawing import draw, joined
-from .look import Look
-from .minimap_bands import Shape, shapes
+from .look import Look, derived
+from .minimap import Shape, shapes
 from .operation import FOLDS
 
 SIZE = 100

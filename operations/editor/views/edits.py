@@ -9,20 +9,24 @@ from django.views.decorators.http import require_POST
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
 from operations.editor.forms import ActivateForm, AmendForm, form_of
-from operations.editor.panels.sentence import sentence_of
 from operations.edits import services, staging
 from operations.edits.expand_targets import expand_targets
 from operations.edits.services import Act
-from operations.log.transaction import LogTransaction
-from operations.requests import fields_of, view_of
 from threads.store.selectors import get_session
 
 from .dialogs import FORM, activation, refused
-from .patches import Notice, patch
-from .requests import look_of, operation_id_of
+from .patches import answer
+from .requests import operation_id_of
 
 ACTS = (*Act, "widen")
 """What a page does to an operation."""
+STEPS = {
+    "undo": services.undo,
+    "redo": services.redo,
+    "commit": staging.commit,
+    "discard": staging.discard,
+}
+"""What a page does to the caller's own entries."""
 
 
 @require_POST
@@ -73,27 +77,9 @@ def amend(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse
 
 
 @require_POST
-def undo(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Take back the caller's newest entry."""
-    return answer(request, services.undo(caller_of(request), session_id))
-
-
-@require_POST
-def redo(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Bring back what the caller undid last."""
-    return answer(request, services.redo(caller_of(request), session_id))
-
-
-@require_POST
-def commit(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Let all that the caller staged apply."""
-    return answer(request, staging.commit(caller_of(request), session_id))
-
-
-@require_POST
-def discard(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Take back all that the caller staged."""
-    return answer(request, staging.discard(caller_of(request), session_id))
+def step(request: HttpRequest, session_id: uuid.UUID, name: str) -> HttpResponse:
+    """Take back or bring back the caller's newest entry, or end what they have staged."""
+    return answer(request, STEPS[name](caller_of(request), session_id))
 
 
 @require_POST
@@ -105,13 +91,3 @@ def tags(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         return render(request, FORM, context, status=422)
     tags = form.arguments.tags
     return answer(request, services.activate_tags(caller, session_id, tags))
-
-
-def answer(request: HttpRequest, transaction: LogTransaction) -> HttpResponse:
-    """The patch that shows what was recorded."""
-    view = view_of(fields_of(request))
-    look = look_of(caller_of(request), transaction.session, view=view)
-    text, focus = sentence_of(look, transaction)
-    return patch(
-        request, look, Notice(text, undo=bool(transaction.numbers), focus=focus)
-    )

@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -11,20 +12,50 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.templatetags.look import messages
 from operations.domain.text.resolution import FLOOR, refusal
 from operations.domain.text.suggestions import Suggestion
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import entry_key
 from operations.domain.tree.span import fingerprint
 from operations.editor.forms import TextForm
-from operations.editor.panels.matches import matches_of
 from operations.find_replace import services
+from operations.find_replace.services import DryRun, SpanMatch
 from operations.log.selectors import load_thread
+from operations.messages.names import name_of
 from operations.requests import fields_of
 from threads.models import Session
+from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
-from .edits import answer
+from .patches import answer
 
 TEMPLATE = "operations/editor/dialogs/find_replace.html"
+MOST_LISTED = 200
+"""Matches that one dialog lists; what is recorded makes room for the next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """One match in its text. `value` names it as a span; empty: it can't be changed, see `why`."""
+
+    name: str
+    before: str
+    text: str
+    behind: str
+    value: str
+    saves: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matches:
+    """All matches: the first of them, and `3 matches in 2 messages, saving 120 tokens`."""
+
+    listed: list[Match]
+    sentence: str
+    more: int
+    free: int
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -107,7 +138,7 @@ def _found(
         form.refuse(refusal(found.faults))
         return _shown(request, session, form, status=422)
     floor = form.arguments.request().floor
-    matches = matches_of(load_thread(session), found, floor)
+    matches = _matches(load_thread(session), found, floor)
     extra = {"matches": matches, "listed": _question(form)}
     return _render(request, session, form, extra, status)
 
@@ -136,3 +167,40 @@ def _render(
     word = form["type"].value() or "replace"
     context = {"form": form, "action": action, "word": word, **extra}
     return render(request, TEMPLATE, context, status=status)
+
+
+def _matches(thread: Thread, looked: DryRun, floor: int) -> Matches:
+    count = len(looked.matches)
+    listed = [_match(thread, one, floor) for one in looked.matches[:MOST_LISTED]]
+    holders = len({one.match.key for one in looked.matches})
+    matches = f"{count:,} match{'es' if count > 1 else ''}"
+    return Matches(
+        listed=listed,
+        sentence=f"{matches} in {messages(holders)}, saving {looked.saved:,} tokens",
+        more=count - len(listed),
+        free=sum(bool(one.value) for one in listed),
+    )
+
+
+def _match(thread: Thread, found: SpanMatch, floor: int) -> Match:
+    match, span = found.match, found.span
+    before, text, behind = map(visible, match.excerpt)
+    why = ""
+    if match.holders:
+        names = (name_of(thread, entry_key(number)) for number in match.holders)
+        why = f"already changed by {', '.join(names)}"
+    elif match.length < floor:
+        why = f"too short: {match.length} characters, at least {floor} needed"
+    value = ""
+    if span and not why:
+        place = (span.key, span.part, span.start, span.end, span.sha256)
+        value = " ".join(map(str, place))
+    return Match(
+        name=name_of(thread, match.key),
+        before=before,
+        text=text,
+        behind=behind,
+        value=value,
+        saves=span.saved if span else 0,
+        why=why,
+    )

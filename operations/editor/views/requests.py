@@ -1,6 +1,7 @@
 """From a request to a look at a session: the gate, the view, the opened folds, the places."""
 
 import uuid
+from collections.abc import Iterable
 from dataclasses import replace
 
 from django.http import HttpRequest, QueryDict
@@ -9,9 +10,8 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
-from operations.domain.tree.key import entry_number
-from operations.editor.rows.derived import derived
-from operations.editor.rows.look import Look
+from operations.domain.tree.key import Key, entry_key, entry_number
+from operations.editor.rows.look import Look, derived
 from operations.editor.rows.operation import Operations
 from operations.editor.rows.patch import Range
 from operations.log.selectors import load_history, load_thread
@@ -54,13 +54,29 @@ def earlier(look: Look, *, head: int, message_count: int | None) -> Look:
     return replace(look, thread=thread, operations=operations)
 
 
-def open_folds(caller: Caller, session: Session) -> frozenset[str]:
-    """The folds of a session that a person has opened."""
+def open_folds(caller: Caller, session: Session) -> frozenset[Key]:
+    """The folds that a person has opened: theirs alone, never part of the log."""
     if caller.user_id is None:
         return frozenset()
-    numbers = OpenFold.objects.filter(user_id=caller.user_id, session=session)
-    return frozenset(
-        f"o{number}" for number in numbers.values_list("number", flat=True)
+    folds = OpenFold.objects.filter(user_id=caller.user_id, session=session)
+    return frozenset(map(entry_key, folds.values_list("number", flat=True)))
+
+
+def keep_open(
+    caller: Caller, session: Session, keys: Iterable[Key], *, is_open: bool
+) -> None:
+    """Remember that a person opened or closed folds; a key's holder has none to remember."""
+    if caller.user_id is None:
+        return
+    numbers = sorted(int(key[1:]) for key in keys)
+    theirs = {"user_id": caller.user_id, "session": session}
+    if not is_open:
+        OpenFold.objects.filter(**theirs, number__in=numbers).delete()
+        return
+    OpenFold.objects.bulk_create(
+        (OpenFold(**theirs, number=number) for number in numbers),
+        ignore_conflicts=True,
+        batch_size=500,
     )
 
 

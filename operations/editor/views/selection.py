@@ -1,18 +1,22 @@
-"""Where messages are, and what is selected: answers for the script, in the thread's order."""
+"""Where messages are, what is selected and what words cost: answers for the script."""
 
 import uuid
 from collections.abc import Iterable, Iterator
 
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import (
+    require_http_methods,
+    require_POST,
+    require_safe,
+)
 
+from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid, NotFound
+from operations.domain.log.edit import named_keys
 from operations.domain.tree.key import Key
-from operations.editor.panels.dialog import leaves_of
-from operations.editor.panels.drawer import targets_of
 from operations.editor.rows.look import Look
-from operations.editor.rows.minimap_bands import shapes
-from operations.editor.rows.operation import tokens_of
+from operations.editor.rows.minimap import shapes
+from operations.editor.rows.operation import leaves_of, tokens_of
 from operations.messages.names import ranges_of
 from operations.messages.search import (
     find_effective,
@@ -22,6 +26,8 @@ from operations.messages.search import (
 )
 from operations.requests import View, fields_of, number_of
 from threads.search.services import LONGEST_QUERY
+from threads.store.selectors import get_session
+from threads.tokens import count_many
 
 from .requests import look_at
 
@@ -35,7 +41,8 @@ def selection(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
     if first := fields.get("from"):
         keys = thread.keys_between(first, fields.get("to") or first)
     elif operation := fields.get("operation"):
-        keys = _rows_of(look, targets_of(look, operation))
+        recorded = thread.log.edit(operation)
+        keys = _rows_of(look, named_keys(recorded.edit) if recorded else ())
     else:
         keys = _in_order(look, fields.get("keys", "").split())
     leaves = leaves_of(thread, keys)
@@ -79,6 +86,14 @@ def find(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
     return JsonResponse({"keys": keys})
 
 
+@require_POST
+def tokens(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
+    """The tokens of a `text` that is being written; line ends as a form's words have them."""
+    session = get_session(caller_of(request), session_id)
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    return JsonResponse({"tokens": count_many([text], session.encoding)[0]})
+
+
 def _located(look: Look, fields: QueryDict) -> tuple[int, Key]:
     """The place and the key that are asked for. Raises NotFound."""
     key = fields.get("key", "")
@@ -88,7 +103,8 @@ def _located(look: Look, fields: QueryDict) -> tuple[int, Key]:
     for name, step in (("next", 1), ("previous", -1)):
         if kind := fields.get(name):
             place = _step(look, place, step, kind)
-            key = _key_at(look, place)
+            position, _ = look.places.position(place)
+            key = look.nodes(position, 1)[0].key
     return place, key
 
 
@@ -104,35 +120,29 @@ def _rows_of(look: Look, leaves: Iterable[Key]) -> list[Key]:
     rows: dict[Key, None] = {}
     for leaf in leaves:
         if thread.holds(leaf):
-            closed = (fold for fold in thread.path(leaf) if not look.is_open(fold))
+            closed = (fold for fold in thread.path(leaf) if fold not in look.open_folds)
             rows[next(closed, leaf)] = None
     return _in_order(look, rows)
 
 
 def _step(look: Look, place: int, step: int, kind: str) -> int:
     """The next place of a kind, `user` or `marker`. Raises NotFound."""
-    marked = _marked(look) if kind == "marker" else frozenset[int]()
+    marks_count = kind == "marker"
+    marked = {look.place(key) for key in _touched(look)} if marks_count else set()
     rows = shapes(look)
     found = place + step
     while 0 <= found < len(rows):
         shape = rows[found]
-        is_there = (
-            shape.is_fold or found in marked
-            if kind == "marker"
-            else shape.kind == "user"
-        )
-        if is_there and not (kind == "user" and shape.is_fold):
+        if marks_count and (shape.is_fold or found in marked):
+            return found
+        if not marks_count and shape.kind == "user" and not shape.is_fold:
             return found
         found += step
     raise NotFound("There is none.")
 
 
-def _marked(look: Look) -> frozenset[int]:
-    """The places of rows that something other than a fold was done to."""
-    return frozenset(look.place(key) for key in _touched(look))
-
-
 def _touched(look: Look) -> Iterator[Key]:
+    """Rows that something other than a fold was done to."""
     thread = look.thread
     yield from thread.marks
     for moved in thread.moved:
@@ -140,8 +150,3 @@ def _touched(look: Look) -> Iterator[Key]:
     for op in look.operations.all():
         if op.word == "insert" and thread.holds(f"{op.key}.0"):
             yield f"{op.key}.0"
-
-
-def _key_at(look: Look, place: int) -> Key:
-    position, _ = look.places.position(place)
-    return look.nodes(position, 1)[0].key

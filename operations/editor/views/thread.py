@@ -12,13 +12,12 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.tree.key import entry_number
-from operations.editor import open_folds
 from operations.editor.panels.meter import meter_of
-from operations.editor.panels.minimap import minimap_of
 from operations.editor.panels.outline import outline_of
 from operations.editor.rows.articles import articles_of, gap_articles, gap_of
 from operations.editor.rows.drawing import draw, draw_gap, joined
 from operations.editor.rows.look import Look
+from operations.editor.rows.minimap import minimap_of
 from operations.editor.rows.sections import SIZE, draw_chunk, draw_sections, start_of
 from operations.exports.page import export_menu
 from operations.exports.services import export_response
@@ -27,7 +26,7 @@ from threads.store.origins import load_origin
 from threads.store.selectors import get_session
 
 from .patches import drawer_for, patch
-from .requests import look_at
+from .requests import keep_open, look_at
 
 MOST_AT_ONCE = 500
 
@@ -83,8 +82,8 @@ def fold(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
     """Open or close a fold, which is kept for this person, or print a row whole or brief."""
     look = look_at(request, session_id)
     is_open = request.POST.get("open") == "1"
-    if (number := entry_number(key)) is not None:
-        open_folds.keep(caller_of(request), look.session, number, is_open=is_open)
+    if entry_number(key) is not None:
+        keep_open(caller_of(request), look.session, [key], is_open=is_open)
         changed = look.open_folds | {key} if is_open else look.open_folds - {key}
         look.open_folds = frozenset(changed)
     return HttpResponse(joined(_row(look, key, brief=not is_open)))
@@ -97,7 +96,7 @@ def folds(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     thread, opened = look.thread, look.open_folds
     keys = {key for key in thread.folds if thread.top(key) == key}
     is_open = request.POST.get("open") == "1"
-    open_folds.keep_all(caller_of(request), look.session, keys, is_open=is_open)
+    keep_open(caller_of(request), look.session, keys, is_open=is_open)
     look.open_folds = opened | keys if is_open else opened - keys
     return patch(request, look, opened=opened)
 

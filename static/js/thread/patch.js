@@ -2,7 +2,6 @@
  * Writes, and the answer to each: a patch, which is pieces with htmx's out-of-band attributes, and
  * facts about the thread. A write posts what the page has seen and gets back what changed.
  */
-import { say } from "../base/announce.js";
 import { applySplices, reload } from "./chunks.js";
 import { fragment } from "../base/fragment.js";
 import { keepPlace } from "./scroll_anchor.js";
@@ -66,7 +65,7 @@ export function applyPatch(html) {
   const answer = fragment(html);
   const facts = answer.querySelector("#thread-facts");
   if (!facts) return;
-  const { head, total, messageCount, splices, focus, said } = facts.dataset;
+  const { head, total, messageCount, splices, focus } = facts.dataset;
   const isStale = Number(head) < session.head;
   if (isStale) return;
   if (!feed || Number(total) === 0) {
@@ -86,7 +85,6 @@ export function applyPatch(html) {
   drawMinimap(pieces.filter(isMinimap));
   const settled = facts.dataset.reload ? reload() : Promise.resolve();
   settled.then(() => { if (focus && rowOf(focus)) focusRow(rowOf(focus)); });
-  say(said);
 }
 
 /** One row that came alone takes the place of the one it was. */

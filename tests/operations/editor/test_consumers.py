@@ -11,7 +11,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
-from operations.editor.routing import websocket_urlpatterns
+from operations.editor.consumers import websocket_urlpatterns
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.models import Session

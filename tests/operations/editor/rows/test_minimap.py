@@ -10,9 +10,14 @@ from operations.domain.log.log import Entry, fold
 from operations.domain.thread.replay import replay
 from operations.domain.tree.leaf import Leaf
 from operations.editor.panels.meter import meter_of
-from operations.editor.panels.minimap import HEIGHT, MOST_STROKES, minimap_of
-from operations.editor.rows import minimap_bands
-from operations.editor.rows.minimap_bands import Shape, shapes
+from operations.editor.rows import minimap
+from operations.editor.rows.minimap import (
+    HEIGHT,
+    MOST_STROKES,
+    Shape,
+    minimap_of,
+    shapes,
+)
 from operations.editor.rows.sections import guessed_height
 from operations.requests import View
 from tests.operations.editor.rows.looks import look_at
@@ -24,7 +29,7 @@ from tests.operations.support.strategies import sessions
 def _nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every thread here is of another session, under one id."""
     none = SimpleNamespace(get=lambda key: None, keep=lambda key, value: None)
-    monkeypatch.setattr(minimap_bands, "_skeletons", none)
+    monkeypatch.setattr(minimap, "_skeletons", none)
 
 
 @settings(deadline=None)  # the first asks for the price map

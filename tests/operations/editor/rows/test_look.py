@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.editor.rows.places import Places
+from operations.editor.rows.look import Places
 
 widths = st.lists(st.integers(1, 4), max_size=12)
 
