@@ -1,6 +1,7 @@
 """What a caller of the API expects: the head that they know of, the tags that are active."""
 
 from enum import StrEnum
+from typing import Literal
 
 from django.http import HttpRequest, QueryDict
 
@@ -31,6 +32,10 @@ class View(StrEnum):
     ANNOTATED = "annotated"
     EFFECTIVE = "effective"
     ORIGINAL = "original"
+
+
+ViewName = Literal["annotated", "effective", "original"]
+"""The views as the contract of the API lists them in place."""
 
 
 def fields_of(request: HttpRequest) -> QueryDict:

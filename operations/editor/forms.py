@@ -26,7 +26,7 @@ from operations.edits.arguments import (
     TagArguments,
     TextArguments,
 )
-from operations.edits.arguments.pattern import LONGEST_PATTERN
+from operations.edits.arguments.text import LONGEST_PATTERN
 from operations.form_fields import LongTextField, TagsField
 
 _PLACE = ("key", "part", "start", "end", "sha256")

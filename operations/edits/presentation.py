@@ -9,7 +9,7 @@ from operations.log.transaction import LogTransaction
 
 def present_transaction(transaction: LogTransaction) -> dict[str, Any]:
     """What recording or switching answers."""
-    answer: dict[str, Any] = {
+    return {
         "success": True,
         "head": transaction.session.head,
         "warnings": [
@@ -28,7 +28,6 @@ def present_transaction(transaction: LogTransaction) -> dict[str, Any]:
             for change in transaction.changes
         ],
     }
-    return answer
 
 
 def present_recorded(transaction: LogTransaction, number: int) -> dict[str, Any]:

@@ -1,22 +1,12 @@
 """What the API takes and answers of threads and operations."""
 
 import uuid
-from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from contextstudio.accounts.shape import RequestBody
 
 from .arguments import AnyEdit, TagName
-
-View = Literal["annotated", "effective", "original"]
-
-
-class ToggleIn(RequestBody):
-    """On or off."""
-
-    active: bool
-    expected_head: int | None = Field(None, ge=0)
 
 
 class HeadIn(RequestBody):
@@ -25,12 +15,17 @@ class HeadIn(RequestBody):
     expected_head: int | None = Field(None, ge=0)
 
 
-class BundleIn(RequestBody):
+class ToggleIn(HeadIn):
+    """On or off."""
+
+    active: bool
+
+
+class BundleIn(HeadIn):
     """Edits to record as one."""
 
     title: str = Field("", max_length=300)
     operations: list[AnyEdit] = Field(min_length=1, max_length=1000)
-    expected_head: int | None = Field(None, ge=0)
 
 
 class LensIn(RequestBody):

@@ -22,17 +22,16 @@ from operations.domain.log.operation import (
     Accept,
     ActivateTags,
     Amend,
-    Edit,
-    Insert,
-    Redo,
     Reject,
     Resequence,
     Revert,
     Switch,
     Toggle,
-    Undo,
 )
-from operations.domain.thread.check import check, check_accept, check_amend
+from operations.domain.log.history import effective_control
+from operations.domain.log.log import EditState
+from operations.domain.log.operation import Edit, Insert, Resequence
+from operations.domain.thread.check import check, check_accept, check_amend, expanded
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import get_bundle, get_operation
 from operations.log.transaction import LogTransaction, counted, open_log
@@ -51,20 +50,13 @@ class Act(StrEnum):
 
     @property
     def right(self) -> Right:
-        """What a caller needs for it."""
         return Right.REVIEW if self in (Act.ACCEPT, Act.REJECT) else Right.EDIT
 
     def control(self, keys: tuple[str, ...]) -> Switch:
-        """The entry that does it."""
-        match self:
-            case Act.ON | Act.OFF:
-                return Toggle(operations=keys, active=self is Act.ON)
-            case Act.REVERT:
-                return Revert(operations=keys)
-            case Act.ACCEPT:
-                return Accept(operations=keys)
-            case Act.REJECT:
-                return Reject(operations=keys)
+        if self in (Act.ON, Act.OFF):
+            return Toggle(operations=keys, active=self is Act.ON)
+        kinds = {Act.REVERT: Revert, Act.ACCEPT: Accept, Act.REJECT: Reject}
+        return kinds[self](operations=keys)
 
 
 @atomic
@@ -81,24 +73,20 @@ def record_edit(
     """Record one edit, given as a caller says it or made already.
 
     With `propose` it waits for review, with `stage` until its author commits all that they
-    staged (`operations.edits.staging`). Raises Invalid with the place, or Conflict with what is
+    staged (`operations.edits.own_entries`). Raises Invalid with the place, or Conflict with what is
     in the way.
     """
     transaction = open_log(
         caller, session_id, Right.PROPOSE, expected_head=expected_head
     )
-    proposed = stage or propose or _is_proposal(transaction, edit)
     made = _resolved(transaction, edit, transaction.thread)
-    checked = check(transaction.thread, [made], proposed=proposed)
-    transaction.warnings.extend(checked.warnings)
-    transaction.add(
-        *checked.edits,
-        proposed=proposed,
-        staged=stage,
-        bundle=_open_bundle(transaction) if stage else None,
+    return _record(
+        transaction,
+        [made],
+        propose=propose or _asks_to_propose(edit),
+        stage=stage,
         title=edit.title if isinstance(edit, EditArguments) else title,
     )
-    return transaction.commit()
 
 
 @atomic
@@ -119,20 +107,29 @@ def record_bundle(
     transaction = open_log(
         caller, session_id, Right.PROPOSE, expected_head=expected_head
     )
-    proposed = (
-        stage or propose or any(_is_proposal(transaction, edit) for edit in edits)
-    )
-    made = _resolved_in_turn(transaction, edits)
-    checked = check(transaction.thread, made, proposed=proposed, bundle=True)
-    transaction.warnings.extend(checked.warnings)
-    transaction.add(
-        *checked.edits,
-        proposed=proposed,
-        staged=stage,
-        bundle=_open_bundle(transaction) if stage else uuid.uuid4(),
+    return _record(
+        transaction,
+        _resolved_in_turn(transaction, edits),
+        propose=propose or any(map(_asks_to_propose, edits)),
+        stage=stage,
         title=title,
+        bundle=uuid.uuid4(),
     )
-    return transaction.commit()
+
+
+@atomic
+def expand_targets(caller: Caller, operation_id: uuid.UUID) -> LogTransaction:
+    """Take an operation that is set aside back, and record it with the targets it would need.
+
+    It then takes in the folds that it would have cut through. Raises Invalid where no range
+    would do.
+    """
+    _, key = get_operation(caller, operation_id)
+    taken_back = switch(caller, operation_id, Act.REVERT)
+    edit = expanded(taken_back.before, key)
+    if edit is None:
+        raise Invalid("There is no wider range for this operation.", at=["operation"])
+    return record_edit(caller, taken_back.session.pk, edit)
 
 
 @atomic
@@ -216,32 +213,6 @@ def amend(
 
 
 @atomic
-def undo(
-    caller: Caller, session_id: uuid.UUID, *, expected_head: int | None = None
-) -> LogTransaction:
-    """Take back the caller's newest entry, a bundle whole.
-
-    Raises Conflict where there is none, or where somebody else's operation needs it;
-    Forbidden where it has come to apply and the caller may propose only.
-    """
-    transaction = open_log(
-        caller, session_id, Right.PROPOSE, expected_head=expected_head
-    )
-    return _turn_back(transaction, history.undo(transaction.history.log, caller.actor))
-
-
-@atomic
-def redo(
-    caller: Caller, session_id: uuid.UUID, *, expected_head: int | None = None
-) -> LogTransaction:
-    """Bring back what the caller undid last. Raises Conflict where there is nothing."""
-    transaction = open_log(
-        caller, session_id, Right.PROPOSE, expected_head=expected_head
-    )
-    return _turn_back(transaction, history.redo(transaction.history.log, caller.actor))
-
-
-@atomic
 def activate_tags(
     caller: Caller,
     session_id: uuid.UUID,
@@ -257,18 +228,35 @@ def activate_tags(
     return transaction.commit()
 
 
-def _is_proposal(transaction: LogTransaction, edit: EditArguments | Edit) -> bool:
-    """Asked for as one, or made by one who may not edit."""
-    asked = isinstance(edit, EditArguments) and edit.propose
-    project_id = transaction.session.project_id
-    return asked or not transaction.caller.may(Right.EDIT, project_id)
+def _asks_to_propose(edit: EditArguments | Edit) -> bool:
+    return isinstance(edit, EditArguments) and edit.propose
 
 
-def _open_bundle(transaction: LogTransaction) -> uuid.UUID:
-    """The bundle of what the caller has staged already, or a new one."""
-    numbers = history.staged(transaction.history.log, transaction.caller.actor)
-    known = transaction.history.rows[numbers[-1]].bundle if numbers else None
-    return known or uuid.uuid4()
+def _record(
+    transaction: LogTransaction,
+    made: Sequence[Edit],
+    *,
+    propose: bool,
+    stage: bool,
+    title: str,
+    bundle: uuid.UUID | None = None,
+) -> LogTransaction:
+    """Add edits that fit. They wait where that is asked for, or who makes them may not edit."""
+    log, caller = transaction.history.log, transaction.caller
+    may_edit = caller.may(Right.EDIT, transaction.session.project_id)
+    proposed = stage or propose or not may_edit
+    checked = check(
+        transaction.thread, made, proposed=proposed, bundle=bundle is not None
+    )
+    if stage:  # to what the caller has staged already
+        numbers = history.staged(log, caller.actor)
+        known = transaction.history.rows[numbers[-1]].bundle if numbers else None
+        bundle = known or uuid.uuid4()
+    transaction.warnings.extend(checked.warnings)
+    transaction.add(
+        *checked.edits, proposed=proposed, staged=stage, bundle=bundle, title=title
+    )
+    return transaction.commit()
 
 
 def _resolved(
@@ -300,28 +288,3 @@ def _resolved_in_turn(
             tried = check(transaction.thread, resolved, bundle=True, proposed=True)
             thread = tried.thread
     return resolved
-
-
-def _turn_back(transaction: LogTransaction, control: Undo | Redo) -> LogTransaction:
-    """Record an undo or a redo by one who has the rights that its entries need by now."""
-    before = transaction.history.log
-    transaction.add(control)
-    for number in control.entries:
-        right = _right_over(number, before, transaction.history.log)
-        require(transaction.caller, right, transaction.session.project_id)
-    return transaction.commit()
-
-
-def _right_over(number: int, before: Log, after: Log) -> Right:
-    """What it takes to turn an entry back: its own right, and to edit where the thread changes."""
-    operation = before.at(number).operation
-    if isinstance(operation, Accept | Reject):
-        return Right.REVIEW
-    if isinstance(operation, ActivateTags):
-        return Right.EDIT
-    states = {
-        log.edits[edit].state
-        for edit in controlled(operation) or (number,)
-        for log in (before, after)
-    }
-    return Right.EDIT if states & {EditState.ON, EditState.OFF} else Right.PROPOSE

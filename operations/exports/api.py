@@ -6,7 +6,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router
 
 from contextstudio.accounts.authentication import caller_of
-from operations.edits.schemas import View
+from operations.requests import ViewName
 from threads.store.selectors import get_session
 
 from .services import export_response
@@ -19,7 +19,7 @@ def export(
     request: HttpRequest,
     session_id: uuid.UUID,
     format: str = "contextstudio",
-    view: View = "original",
+    view: ViewName = "original",
 ) -> StreamingHttpResponse:
     """Download the originals, or what the model would see."""
     session = get_session(caller_of(request), session_id)

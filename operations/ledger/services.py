@@ -28,7 +28,7 @@ from operations.domain.log.operation import Digest, Edit, Redact
 from operations.domain.providers.passes.unsupported import SUMMARY
 from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.domain.tree.status import Status
-from operations.edits.staging import staged_keys
+from operations.edits.own_entries import staged_keys
 from operations.log.cache import Cache
 from operations.log.selectors import load_history, load_thread
 from threads.domain.part import Text, ToolResult

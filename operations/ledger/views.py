@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from contextstudio.accounts.authentication import caller_of
 from operations.context.services import MOST_UNASKED
 from operations.domain.tree.status import Status
-from operations.edits.staging import staged_keys
+from operations.edits.own_entries import staged_keys
 from operations.log.selectors import load_thread
 from threads.store.selectors import get_session
 

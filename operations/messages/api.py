@@ -8,10 +8,9 @@ from ninja import Router
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.paging import clamp
 from contextstudio.accounts.responses import json_response
-from operations.edits.schemas import View
 from operations.log.presentation import present_operations
 from operations.log.selectors import load_history, load_thread
-from operations.requests import tags_of
+from operations.requests import ViewName, tags_of
 from threads.store.selectors import get_session
 
 from .presentation import ThreadPresenter
@@ -28,7 +27,7 @@ router = Router(tags=["operations"])
 def thread(
     request: HttpRequest,
     session_id: uuid.UUID,
-    view: View = "annotated",
+    view: ViewName = "annotated",
     start: int = 0,
     limit: int | None = None,
     unfold: str = "",

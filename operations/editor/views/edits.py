@@ -9,8 +9,7 @@ from django.views.decorators.http import require_POST
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
 from operations.editor.forms import ActivateForm, AmendForm, form_of
-from operations.edits import services, staging
-from operations.edits.expand_targets import expand_targets
+from operations.edits import own_entries, services
 from operations.edits.services import Act
 from threads.store.selectors import get_session
 
@@ -21,10 +20,10 @@ from .requests import operation_id_of
 ACTS = (*Act, "widen")
 """What a page does to an operation."""
 STEPS = {
-    "undo": services.undo,
-    "redo": services.redo,
-    "commit": staging.commit,
-    "discard": staging.discard,
+    "undo": own_entries.undo,
+    "redo": own_entries.redo,
+    "commit": own_entries.commit,
+    "discard": own_entries.discard,
 }
 """What a page does to the caller's own entries."""
 
@@ -55,7 +54,7 @@ def act(
     caller = caller_of(request)
     operation_id = operation_id_of(get_session(caller, session_id), key)
     if verb == "widen":
-        return answer(request, expand_targets(caller, operation_id))
+        return answer(request, services.expand_targets(caller, operation_id))
     return answer(request, services.switch(caller, operation_id, Act(verb)))
 
 

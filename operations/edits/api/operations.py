@@ -1,6 +1,7 @@
-"""REST for a thread, its operations and its log. Doors translate: the rules are in services."""
+"""REST for operations, bundles of them and what is staged. The rules are in the services."""
 
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -8,17 +9,32 @@ from ninja import Body, Router, Status
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
-from operations.edits import services
+from operations.context.services import ContextQuery
+from operations.edits import own_entries, services
 from operations.edits.arguments import AmendArguments, AnyEdit, TextArguments
-from operations.edits.presentation import present_edit, present_transaction
-from operations.edits.schemas import RecordedOut, SwitchOut, ToggleIn
+from operations.edits.presentation import (
+    present_bundle,
+    present_edit,
+    present_transaction,
+)
+from operations.edits.schemas import (
+    BundleIn,
+    BundleOut,
+    HeadIn,
+    RecordedOut,
+    SwitchOut,
+    ToggleIn,
+)
 from operations.edits.services import Act
 from operations.find_replace.presentation import present_dry_run
 from operations.find_replace.schemas import DryRunOut
 from operations.find_replace.services import dry_run
+from operations.ledger.schemas import StagedOut, present_staged
+from operations.ledger.services import staged_ledger
 from operations.log.presentation import present_operations
 from operations.log.schemas import OperationList
 from operations.log.selectors import load_history, load_thread
+from operations.log.transaction import LogTransaction
 from operations.requests import expected_head
 from threads.store.selectors import get_session
 
@@ -46,102 +62,6 @@ def record_operation(
     return Status(201, present_edit(transaction))
 
 
-@router.post(
-    "/sessions/{uuid:session_id}/undo",
-    response=SwitchOut,
-    operation_id="operations_api_undo",
-)
-def undo(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
-    """Take back the caller's newest entry, a bundle whole."""
-    head = expected_head(request, None)
-    return present_transaction(
-        services.undo(caller_of(request), session_id, expected_head=head)
-    )
-
-
-@router.post(
-    "/sessions/{uuid:session_id}/redo",
-    response=SwitchOut,
-    operation_id="operations_api_redo",
-)
-def redo(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
-    """Bring back what the caller undid last."""
-    head = expected_head(request, None)
-    return present_transaction(
-        services.redo(caller_of(request), session_id, expected_head=head)
-    )
-
-
-@router.post(
-    "/operations/{uuid:operation_id}/toggle",
-    response=SwitchOut,
-    operation_id="operations_api_toggle",
-)
-def toggle(
-    request: HttpRequest, operation_id: uuid.UUID, body: ToggleIn
-) -> dict[str, Any]:
-    """Switch an operation on or off."""
-    act = Act.ON if body.active else Act.OFF
-    return _switched(request, operation_id, act, head=body.expected_head)
-
-
-@router.post(
-    "/operations/{uuid:operation_id}/revert",
-    response=SwitchOut,
-    operation_id="operations_api_revert",
-)
-def revert(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
-    """Take an operation back."""
-    return _switched(request, operation_id, Act.REVERT)
-
-
-@router.post(
-    "/operations/{uuid:operation_id}/accept",
-    response=SwitchOut,
-    operation_id="operations_api_accept",
-)
-def accept(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
-    """Let a proposed operation apply."""
-    return _switched(request, operation_id, Act.ACCEPT)
-
-
-@router.post(
-    "/operations/{uuid:operation_id}/reject",
-    response=SwitchOut,
-    operation_id="operations_api_reject",
-)
-def reject(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
-    """Decline a proposed operation."""
-    return _switched(request, operation_id, Act.REJECT)
-
-
-@router.post(
-    "/operations/{uuid:operation_id}/amend",
-    response=SwitchOut,
-    operation_id="operations_api_amend",
-)
-def amend(
-    request: HttpRequest, operation_id: uuid.UUID, body: AmendArguments
-) -> dict[str, Any]:
-    """Give an operation new words or a new condition."""
-    transaction = services.amend(
-        caller_of(request),
-        operation_id,
-        body.amended,
-        expected_head=expected_head(request, body.expected_head),
-    )
-    return present_transaction(transaction)
-
-
-def _switched(
-    request: HttpRequest, operation_id: uuid.UUID, act: Act, *, head: int | None = None
-) -> dict[str, Any]:
-    head = expected_head(request, head)
-    return present_transaction(
-        services.switch(caller_of(request), operation_id, act, expected_head=head)
-    )
-
-
 @router.get(
     "/sessions/{uuid:session_id}/operations",
     response=OperationList,
@@ -156,3 +76,222 @@ def operations(
         load_thread(session), load_history(session), active_only=active_only
     )
     return json_response({"operations": items})
+
+
+@router.post(
+    "/sessions/{uuid:session_id}/undo",
+    response=SwitchOut,
+    operation_id="operations_api_undo",
+)
+def undo(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
+    """Take back the caller's newest entry, a bundle whole."""
+    return _done(request, own_entries.undo, session_id)
+
+
+@router.post(
+    "/sessions/{uuid:session_id}/redo",
+    response=SwitchOut,
+    operation_id="operations_api_redo",
+)
+def redo(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
+    """Bring back what the caller undid last."""
+    return _done(request, own_entries.redo, session_id)
+
+
+@router.post(
+    "/operations/{uuid:operation_id}/toggle",
+    response=SwitchOut,
+    operation_id="operations_api_toggle",
+)
+def toggle(
+    request: HttpRequest, operation_id: uuid.UUID, body: ToggleIn
+) -> dict[str, Any]:
+    """Switch an operation on or off."""
+    act = Act.ON if body.active else Act.OFF
+    return _done(request, services.switch, operation_id, act, head=body.expected_head)
+
+
+@router.post(
+    "/operations/{uuid:operation_id}/revert",
+    response=SwitchOut,
+    operation_id="operations_api_revert",
+)
+def revert(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
+    """Take an operation back."""
+    return _done(request, services.switch, operation_id, Act.REVERT)
+
+
+@router.post(
+    "/operations/{uuid:operation_id}/accept",
+    response=SwitchOut,
+    operation_id="operations_api_accept",
+)
+def accept(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
+    """Let a proposed operation apply."""
+    return _done(request, services.switch, operation_id, Act.ACCEPT)
+
+
+@router.post(
+    "/operations/{uuid:operation_id}/reject",
+    response=SwitchOut,
+    operation_id="operations_api_reject",
+)
+def reject(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
+    """Decline a proposed operation."""
+    return _done(request, services.switch, operation_id, Act.REJECT)
+
+
+@router.post(
+    "/operations/{uuid:operation_id}/amend",
+    response=SwitchOut,
+    operation_id="operations_api_amend",
+)
+def amend(
+    request: HttpRequest, operation_id: uuid.UUID, body: AmendArguments
+) -> dict[str, Any]:
+    """Give an operation new words or a new condition."""
+    head = body.expected_head
+    return _done(request, services.amend, operation_id, body.amended, head=head)
+
+
+@router.post(
+    "/sessions/{uuid:session_id}/bundles",
+    response={201: BundleOut},
+    operation_id="operations_api_record_bundle",
+)
+def record_bundle(
+    request: HttpRequest, session_id: uuid.UUID, body: BundleIn
+) -> Status[Any]:
+    """Record edits as one: all or none, numbered in a row."""
+    transaction = services.record_bundle(
+        caller_of(request),
+        session_id,
+        body.operations,
+        title=body.title,
+        expected_head=expected_head(request, body.expected_head),
+    )
+    return Status(201, present_bundle(transaction))
+
+
+@router.post(
+    "/bundles/{uuid:bundle_id}/toggle",
+    response=SwitchOut,
+    operation_id="operations_api_toggle_bundle",
+)
+def toggle_bundle(
+    request: HttpRequest, bundle_id: uuid.UUID, body: ToggleIn
+) -> dict[str, Any]:
+    """Switch the operations of a bundle on or off."""
+    act = Act.ON if body.active else Act.OFF
+    return _done(
+        request, services.switch_bundle, bundle_id, act, head=body.expected_head
+    )
+
+
+@router.post(
+    "/bundles/{uuid:bundle_id}/revert",
+    response=SwitchOut,
+    operation_id="operations_api_revert_bundle",
+)
+def revert_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
+    """Take a bundle back."""
+    return _done(request, services.switch_bundle, bundle_id, Act.REVERT)
+
+
+@router.post(
+    "/bundles/{uuid:bundle_id}/accept",
+    response=SwitchOut,
+    operation_id="operations_api_accept_bundle",
+)
+def accept_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
+    """Let the proposed operations of a bundle apply."""
+    return _done(request, services.switch_bundle, bundle_id, Act.ACCEPT)
+
+
+@router.post(
+    "/bundles/{uuid:bundle_id}/reject",
+    response=SwitchOut,
+    operation_id="operations_api_reject_bundle",
+)
+def reject_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
+    """Decline the proposed operations of a bundle."""
+    return _done(request, services.switch_bundle, bundle_id, Act.REJECT)
+
+
+@router.post(
+    "/sessions/{uuid:session_id}/staged",
+    response={201: BundleOut},
+    operation_id="operations_staging_api_stage",
+    tags=["ledger"],
+)
+def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status[Any]:
+    """Stage edits beside those that the caller has staged already: they wait, in one bundle."""
+    alone = body.operations[0].title if len(body.operations) == 1 else ""
+    transaction = services.record_bundle(
+        caller_of(request),
+        session_id,
+        body.operations,
+        stage=True,
+        title=body.title or alone,
+        expected_head=expected_head(request, body.expected_head),
+    )
+    return Status(201, present_bundle(transaction))
+
+
+@router.post(
+    "/sessions/{uuid:session_id}/staged/commit",
+    response=SwitchOut,
+    operation_id="operations_staging_api_commit",
+    tags=["ledger"],
+)
+def commit(
+    request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
+) -> dict[str, Any]:
+    """Let all that the caller has staged apply: all or none, with one entry of the log."""
+    head = body.expected_head if body else None
+    return _done(request, own_entries.commit, session_id, head=head)
+
+
+@router.post(
+    "/sessions/{uuid:session_id}/staged/discard",
+    response=SwitchOut,
+    operation_id="operations_staging_api_discard",
+    tags=["ledger"],
+)
+def discard(
+    request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
+) -> dict[str, Any]:
+    """Take back all that the caller has staged."""
+    head = body.expected_head if body else None
+    return _done(request, own_entries.discard, session_id, head=head)
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/staged",
+    response=StagedOut,
+    operation_id="operations_staging_api_staged",
+    tags=["ledger"],
+)
+def staged(
+    request: HttpRequest, session_id: uuid.UUID, provider: str = "", model: str = ""
+) -> HttpResponse:
+    """What the caller has staged, and what committing it costs once and saves each turn."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    keys = own_entries.staged_keys(session, caller)
+    query = ContextQuery(provider=provider, model=model)
+    found = staged_ledger(session, caller, query)
+    return json_response(present_staged(session, keys, found, load_history(session)))
+
+
+def _done(
+    request: HttpRequest,
+    service: Callable[..., LogTransaction],
+    *arguments: Any,
+    head: int | None = None,
+) -> dict[str, Any]:
+    """What a service recorded for the caller, at the head that they expect."""
+    transaction = service(
+        caller_of(request), *arguments, expected_head=expected_head(request, head)
+    )
+    return present_transaction(transaction)

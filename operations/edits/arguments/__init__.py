@@ -9,14 +9,17 @@ from typing import Annotated
 from pydantic import Field
 
 from .amend import AmendArguments, RewordAmendment
-from .edit import ActiveTags, EditArguments, Index, TagName
-from .folds import (
+from .edit import (
+    ActiveTags,
     CondenseArguments,
     DigestArguments,
+    EditArguments,
+    Index,
     ReviseArguments,
     RewordArguments,
     SnipArguments,
     TagArguments,
+    TagName,
 )
 from .places import InsertArguments, MoveArguments, ResequenceArguments
 from .text import RedactArguments, ReplaceArguments, TextArguments

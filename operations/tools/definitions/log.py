@@ -8,7 +8,7 @@ from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
-from operations.edits import services
+from operations.edits import own_entries, services
 from operations.edits.arguments import ActiveTags, AmendArguments
 from operations.edits.presentation import present_transaction
 from operations.edits.services import Act
@@ -165,7 +165,7 @@ class UndoOperation(SessionTool):
     def call(self, caller: Caller) -> dict[str, Any]:
         """Take it back. Raises Conflict where there is nothing, or others need it."""
         return present_transaction(
-            services.undo(caller, self.session_id, expected_head=self.expected_head)
+            own_entries.undo(caller, self.session_id, expected_head=self.expected_head)
         )
 
 
@@ -180,7 +180,7 @@ class RedoOperation(SessionTool):
     def call(self, caller: Caller) -> dict[str, Any]:
         """Bring it back. Raises Conflict where there is nothing."""
         return present_transaction(
-            services.redo(caller, self.session_id, expected_head=self.expected_head)
+            own_entries.redo(caller, self.session_id, expected_head=self.expected_head)
         )
 
 

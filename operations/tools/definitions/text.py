@@ -14,7 +14,7 @@ from operations.domain.tree.key import Key
 from operations.domain.tree.leaf import New
 from operations.edits import services
 from operations.edits.arguments import ReplaceArguments
-from operations.edits.arguments.pattern import MOST_PATTERNS, PatternArguments
+from operations.edits.arguments.text import MOST_PATTERNS, PatternArguments
 from operations.edits.presentation import present_bundle
 from operations.find_replace.services import SpanMatch, change_by_pattern
 from operations.log.selectors import load_thread

@@ -1,0 +1,124 @@
+"""What callers do to their own entries: undo, redo, and end what they have staged.
+
+Staged edits wait until their author commits them together, as one bundle: a change to a thread
+costs a rewrite of what providers have cached, whether it is one operation or ten
+(docs/ledger.md). What is staged is in the log as proposals of one bundle; to commit them is to
+accept them all with one entry, to discard them takes them back with one.
+"""
+
+import uuid
+from collections.abc import Callable
+
+from django.db.transaction import atomic
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.selectors import require
+from operations.domain.log import history
+from operations.domain.log.control import (
+    Accept,
+    ActivateTags,
+    Redo,
+    Reject,
+    Revert,
+    Undo,
+)
+from operations.domain.log.log import EditState, Log, controlled
+from operations.domain.tree.key import Key, entry_key
+from operations.log.selectors import load_history
+from operations.log.transaction import LogTransaction, open_log
+from threads.models import Session
+
+from .services import record_switch
+
+
+@atomic
+def undo(
+    caller: Caller, session_id: uuid.UUID, *, expected_head: int | None = None
+) -> LogTransaction:
+    """Take back the caller's newest entry, a bundle whole.
+
+    Raises Conflict where there is none, or where somebody else's operation needs it;
+    Forbidden where it has come to apply and the caller may propose only.
+    """
+    return _turn_back(caller, session_id, history.undo, expected_head)
+
+
+@atomic
+def redo(
+    caller: Caller, session_id: uuid.UUID, *, expected_head: int | None = None
+) -> LogTransaction:
+    """Bring back what the caller undid last. Raises Conflict where there is nothing."""
+    return _turn_back(caller, session_id, history.redo, expected_head)
+
+
+def staged_keys(session: Session, caller: Caller) -> tuple[Key, ...]:
+    """The operations that a caller has staged, in the order of the log."""
+    return _keys(load_history(session).log, caller)
+
+
+@atomic
+def commit(
+    caller: Caller, session_id: uuid.UUID, *, expected_head: int | None = None
+) -> LogTransaction:
+    """Let all that the caller staged apply: all or none.
+
+    Raises Conflict with the first that would cut through a fold.
+    """
+    transaction = open_log(
+        caller, session_id, Right.REVIEW, expected_head=expected_head
+    )
+    return record_switch(
+        transaction, Accept(operations=_keys(transaction.history.log, caller))
+    )
+
+
+@atomic
+def discard(
+    caller: Caller, session_id: uuid.UUID, *, expected_head: int | None = None
+) -> LogTransaction:
+    """Take back all that the caller staged."""
+    transaction = open_log(
+        caller, session_id, Right.PROPOSE, expected_head=expected_head
+    )
+    return record_switch(
+        transaction, Revert(operations=_keys(transaction.history.log, caller))
+    )
+
+
+def _turn_back(
+    caller: Caller,
+    session_id: uuid.UUID,
+    control_of: Callable[[Log, str], Undo | Redo],
+    expected_head: int | None,
+) -> LogTransaction:
+    """Record an undo or a redo by one who has the rights that its entries need by now."""
+    transaction = open_log(
+        caller, session_id, Right.PROPOSE, expected_head=expected_head
+    )
+    before = transaction.history.log
+    control = control_of(before, caller.actor)
+    transaction.add(control)
+    for number in control.entries:
+        right = _right_over(number, before, transaction.history.log)
+        require(caller, right, transaction.session.project_id)
+    return transaction.commit()
+
+
+def _right_over(number: int, before: Log, after: Log) -> Right:
+    """What it takes to turn an entry back: its own right, and to edit where the thread changes."""
+    operation = before.at(number).operation
+    if isinstance(operation, Accept | Reject):
+        return Right.REVIEW
+    if isinstance(operation, ActivateTags):
+        return Right.EDIT
+    states = {
+        log.edits[edit].state
+        for edit in controlled(operation) or (number,)
+        for log in (before, after)
+    }
+    return Right.EDIT if states & {EditState.ON, EditState.OFF} else Right.PROPOSE
+
+
+def _keys(log: Log, caller: Caller) -> tuple[Key, ...]:
+    return tuple(map(entry_key, history.staged(log, caller.actor)))
