@@ -4,78 +4,43 @@ From this table come `POST /api/tools/<name>` and `manage.py tool <name> '<json>
 `GET /api/tools` are further translations of the same rows.
 """
 
-from .definitions.context import (
-    ManageScratchpad,
-    RebuildState,
-    RequestContextSlice,
-    SetContextWindow,
-    ShowContext,
-)
-from .definitions.edits import (
-    DigestMessages,
-    InsertMessages,
-    ResequenceMessages,
-    ReviseMessages,
-    SnipMessages,
-    TagMessages,
-)
-from .definitions.groups import DropGroup, ListGroups, RemoveGroup, ShowGroup, UndoGroup
-from .definitions.history import (
-    GetMessageRange,
-    SearchSessionHistory,
-    SummarizeMessageRange,
-)
-from .definitions.log import (
-    AcceptOperation,
-    AmendOperation,
-    ListOperations,
-    RedoOperation,
-    RejectOperation,
-    RevertOperation,
-    SetActiveTags,
-    ToggleOperation,
-    UndoOperation,
-)
-from .definitions.queries import QueryDb
-from .definitions.sessions import ListSessions
-from .definitions.text import PruneContext
-from .table import TOOLS, call_once, read_call, register
-from .tool import Tool
+from .definitions import context, edits, groups, history, log, text
+from .tool import TOOLS, Tool, call_once, read_call, register
 
 __all__ = ["TOOLS", "Tool", "call_once", "read_call", "register"]
 
 register(
     (
-        ListSessions,
-        TagMessages,
-        DigestMessages,
-        ReviseMessages,
-        SnipMessages,
-        ResequenceMessages,
-        InsertMessages,
-        ListOperations,
-        RevertOperation,
-        ToggleOperation,
-        AcceptOperation,
-        RejectOperation,
-        AmendOperation,
-        UndoOperation,
-        RedoOperation,
-        SetActiveTags,
-        ListGroups,
-        ShowGroup,
-        DropGroup,
-        RemoveGroup,
-        UndoGroup,
-        SearchSessionHistory,
-        GetMessageRange,
-        SummarizeMessageRange,
-        RequestContextSlice,
-        ShowContext,
-        SetContextWindow,
-        ManageScratchpad,
-        RebuildState,
-        PruneContext,
-        QueryDb,
+        history.ListSessions,
+        edits.TagMessages,
+        edits.DigestMessages,
+        edits.ReviseMessages,
+        edits.SnipMessages,
+        edits.ResequenceMessages,
+        edits.InsertMessages,
+        log.ListOperations,
+        log.RevertOperation,
+        log.ToggleOperation,
+        log.AcceptOperation,
+        log.RejectOperation,
+        log.AmendOperation,
+        log.UndoOperation,
+        log.RedoOperation,
+        log.SetActiveTags,
+        groups.ListGroups,
+        groups.ShowGroup,
+        groups.DropGroup,
+        groups.RemoveGroup,
+        groups.UndoGroup,
+        history.SearchSessionHistory,
+        history.GetMessageRange,
+        history.SummarizeMessageRange,
+        context.RequestContextSlice,
+        context.ShowContext,
+        context.SetContextWindow,
+        context.ManageScratchpad,
+        context.RebuildState,
+        text.PruneContext,
+        history.QueryDb,
     )
 )

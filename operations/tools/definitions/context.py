@@ -1,5 +1,6 @@
 """Tools for what is sent, and for what an agent keeps beside its messages."""
 
+from collections.abc import Iterable
 from difflib import unified_diff
 from typing import Any, Literal
 
@@ -199,19 +200,15 @@ class RebuildState(SessionTool):
         session = self.open_session(caller)
         rebuilt = rebuild_state(session)
         old, words = rebuilt.in_force, rebuilt.text
-        is_new = rebuilt.status == "proposed"
+        lines: Iterable[str] = ()
+        if rebuilt.status == "proposed":
+            sides = (old.splitlines(), words.splitlines())
+            lines = unified_diff(*sides, "in force", "proposed", lineterm="")
         return {
             "state": words,
             "key": rebuilt.key,
             "previous": old,
-            "difference": _difference(old, words) if is_new else "",
+            "difference": "\n".join(lines),
             "status": rebuilt.status,
             "made_by": "rules",
         }
-
-
-def _difference(before: str, after: str) -> str:
-    lines = unified_diff(
-        before.splitlines(), after.splitlines(), "in force", "proposed", lineterm=""
-    )
-    return "\n".join(lines)

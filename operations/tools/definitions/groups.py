@@ -8,7 +8,6 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from operations.domain.log.operation import Snip
 from operations.domain.thread.groups import MessageGroup, groups_of, last_standing
-from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import original_key
 from operations.edits import purging, services
 from operations.edits.presentation import present_edit, present_transaction
@@ -17,12 +16,6 @@ from operations.log.transaction import LogTransaction
 from operations.messages.groups import MOST_MESSAGES, present_groups, present_range
 from operations.notes.states import current_state
 from operations.tools.tool import SessionTool
-from threads.models import Session
-
-
-def _opened(call: SessionTool, caller: Caller) -> tuple[Session, Thread]:
-    session = call.open_session(caller)
-    return session, load_thread(session)
 
 
 class GroupTool(SessionTool):
@@ -50,8 +43,8 @@ class ListGroups(SessionTool):
 
     def call(self, caller: Caller) -> list[dict[str, Any]]:
         """The groups, in the order of the session."""
-        session, thread = _opened(self, caller)
-        return present_groups(session, groups_of(thread)[-self.n :])
+        session = self.open_session(caller)
+        return present_groups(session, groups_of(load_thread(session))[-self.n :])
 
 
 class ShowGroup(GroupTool):
@@ -68,7 +61,8 @@ class ShowGroup(GroupTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """The group with its originals."""
-        session, thread = _opened(self, caller)
+        session = self.open_session(caller)
+        thread = load_thread(session)
         group = purging.find_group(thread, self.group_id)
         end = min(group.last + 1, group.first + MOST_MESSAGES)
         return {
@@ -93,9 +87,10 @@ class DropGroup(GroupTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Record the snip. Raises Conflict where it would cut through a fold."""
-        _, thread = _opened(self, caller)
+        thread = load_thread(self.open_session(caller))
         group = purging.find_group(thread, self.group_id)
-        return _answer(_snip(self, caller, group, propose=self.propose), group)
+        transaction = _snip(self, caller, group, propose=self.propose)
+        return {**present_edit(transaction), "group_id": group.id}
 
 
 class RemoveGroup(GroupTool):
@@ -146,13 +141,17 @@ class UndoGroup(SessionTool):
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Record the snip. Raises Conflict where nothing is left."""
-        _, thread = _opened(self, caller)
+        thread = load_thread(self.open_session(caller))
         group = last_standing(groups_of(thread))
         if group is None:
             raise Conflict("No group is left to roll back.", code="nothing_to_undo")
         transaction = _snip(self, caller, group)
         state = current_state(transaction.session, transaction.thread)
-        return {**_answer(transaction, group), "state": state.text if state else None}
+        return {
+            **present_edit(transaction),
+            "group_id": group.id,
+            "state": state.text if state else None,
+        }
 
 
 def _snip(
@@ -168,10 +167,3 @@ def _snip(
         title=f"Drop group {group.id}",
         expected_head=call.expected_head,
     )
-
-
-def _answer(transaction: LogTransaction, group: MessageGroup) -> dict[str, Any]:
-    return {
-        **present_edit(transaction),
-        "group_id": group.id,
-    }

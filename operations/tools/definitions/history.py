@@ -1,4 +1,4 @@
-"""An agent looks into its own history, and sums up a part of it."""
+"""An agent finds a session, looks into its own history, and sums up a part of it."""
 
 from typing import Any, ClassVar
 
@@ -13,13 +13,36 @@ from operations.edits.arguments import DigestArguments, Index
 from operations.edits.presentation import present_edit
 from operations.log.selectors import load_thread
 from operations.messages.groups import MOST_MESSAGES, present_range
-from operations.tools.tool import SessionTool
-from threads.models import Session
+from operations.tools.query_db import run_query
+from operations.tools.tool import SessionTool, Tool
 from threads.search.services import find_in_session
-from threads.sessions.presentation import present_original
-from threads.store.selectors import get_session, load_messages
+from threads.sessions.presentation import present_original, present_session
+from threads.store.selectors import get_session, list_sessions, load_messages
 
 MOST_MATCHES = 50
+
+
+class ListSessions(Tool):
+    """List the sessions that you may see, the last changed first, with their ids.
+
+    Every other tool needs a session_id: take it from here unless you were told one. `query`
+    is a part of the title, ignoring case; `project` its slug.
+
+    Example: {"query": "night sailings"}
+    """
+
+    name = "list_sessions"
+    reads_only = True
+
+    query: str = Field("", max_length=300, description="A part of the title.")
+    limit: int = Field(20, ge=1, le=500, description="How many at most.")
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """The sessions."""
+        page = list_sessions(
+            caller, project=self.project, query=self.query, limit=self.limit
+        )
+        return {"sessions": [present_session(session) for session in page.items]}
 
 
 class SearchSessionHistory(SessionTool):
@@ -109,7 +132,17 @@ class SummarizeMessageRange(SessionTool):
     def call(self, caller: Caller) -> dict[str, Any]:
         """Propose the digest. Raises Invalid for a range that is not in the session."""
         session = get_session(caller, self.session_id)
-        self._refuse_what_is_not_there(session)
+        if self.start_idx >= self.end_idx:
+            raise Invalid(
+                "The range is half-open: end_idx is greater than start_idx.",
+                at=["end_idx"],
+            )
+        if self.end_idx > session.message_count:
+            raise Invalid(
+                f"The session has {session.message_count} messages; "
+                f"end_idx is {self.end_idx}.",
+                at=["end_idx"],
+            )
         originals = load_messages(session, self.start_idx, self.end_idx)
         summary = outline(
             [OutlinedMessage(one.row.index, one.role, one.parts) for one in originals]
@@ -131,15 +164,33 @@ class SummarizeMessageRange(SessionTool):
             **present_edit(transaction),
         }
 
-    def _refuse_what_is_not_there(self, session: Session) -> None:
-        if self.start_idx >= self.end_idx:
-            raise Invalid(
-                "The range is half-open: end_idx is greater than start_idx.",
-                at=["end_idx"],
-            )
-        if self.end_idx > session.message_count:
-            raise Invalid(
-                f"The session has {session.message_count} messages; "
-                f"end_idx is {self.end_idx}.",
-                at=["end_idx"],
-            )
+
+class QueryDb(SessionTool):
+    """Ask the session's own history in SQL (SQLite's dialect, one SELECT, read-only).
+
+    There is one table, one row per original message:
+    `messages(id INTEGER, key, group_id, role, content, status, parsing_strategy, tool_name,
+    tokens, tags, created_at)`. `id` is the 0-based index and `key` is `m<id>`; `role` is
+    system, user, assistant or tool; `content` is what the message says, with names and
+    arguments of its tool calls; `group_id` counts the turns from 1 (0: before the first);
+    `tags` is a JSON list. `status` is `dropped` for what was snipped or destroyed, `folded`
+    for what another fold stands for, else `tool_call` for calls and results, else `active`.
+    Use it for what has left your context: the whole of a truncated result, or an earlier
+    decision. Order by `id DESC`, since the newest is usually meant, and pass over `dropped`
+    messages, for they were undone.
+
+    At most 500 rows and 200 kB are answered (`truncated` says that there was more), within
+    two seconds. No PRAGMA, no ATTACH, no recursive query, nothing that writes.
+
+    Example: {"session_id": "…", "sql": "SELECT id, role, content FROM messages WHERE
+    status != 'dropped' AND content LIKE '%refactor plan%' ORDER BY id DESC LIMIT 5"}
+    """
+
+    name = "query_db"
+    reads_only = True
+
+    sql: str = Field(min_length=1, max_length=20_000, description="One SELECT.")
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        """Columns, rows, and whether there were more."""
+        return run_query(self.open_session(caller), self.sql)

@@ -1,8 +1,7 @@
 """The tools that read the log, and switch, review and take back what it holds."""
 
 import uuid
-from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -21,6 +20,9 @@ from operations.tools.tool import SessionTool, Tool
 class OperationTool(Tool):
     """A tool that acts on one operation; where a session is named, on one of that session."""
 
+    switches_to: ClassVar[Act]
+    """What is done to the operation by a tool that only switches it."""
+
     operation_id: uuid.UUID = Field(description="As list_operations gives it, a UUID.")
     session_id: uuid.UUID | None = Field(
         None, description="Refuse (404) if the operation is not of this session."
@@ -36,9 +38,9 @@ class OperationTool(Tool):
                 )
         return present_transaction(self.act(caller))
 
-    @abstractmethod
     def act(self, caller: Caller) -> LogTransaction:
         """Record what is asked for. Raises DomainError."""
+        return self.switch(caller, self.switches_to)
 
     def switch(self, caller: Caller, act: Act) -> LogTransaction:
         """Switch the operation, take it back or review it."""
@@ -81,10 +83,7 @@ class RevertOperation(OperationTool):
     """
 
     name = "revert_operation"
-
-    def act(self, caller: Caller) -> LogTransaction:
-        """Take it back."""
-        return self.switch(caller, Act.REVERT)
+    switches_to = Act.REVERT
 
 
 class ToggleOperation(OperationTool):
@@ -101,7 +100,6 @@ class ToggleOperation(OperationTool):
     active: bool
 
     def act(self, caller: Caller) -> LogTransaction:
-        """Switch it."""
         return self.switch(caller, Act.ON if self.active else Act.OFF)
 
 
@@ -113,20 +111,14 @@ class AcceptOperation(OperationTool):
     """
 
     name = "accept_operation"
-
-    def act(self, caller: Caller) -> LogTransaction:
-        """Accept it."""
-        return self.switch(caller, Act.ACCEPT)
+    switches_to = Act.ACCEPT
 
 
 class RejectOperation(OperationTool):
     """Decline a proposed operation. Needs the right to review; it can still be accepted."""
 
     name = "reject_operation"
-
-    def act(self, caller: Caller) -> LogTransaction:
-        """Decline it."""
-        return self.switch(caller, Act.REJECT)
+    switches_to = Act.REJECT
 
 
 class AmendOperation(OperationTool, AmendArguments):

@@ -1,6 +1,6 @@
 """Discard, distill, and replace by patterns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -16,7 +16,7 @@ from operations.edits import services
 from operations.edits.arguments import ReplaceArguments
 from operations.edits.arguments.text import MOST_PATTERNS, PatternArguments
 from operations.edits.presentation import present_bundle
-from operations.find_replace.services import SpanMatch, change_by_pattern
+from operations.find_replace.services import change_by_pattern
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction
 from operations.messages.addresses import keys_of_hashes, message_ids
@@ -170,11 +170,21 @@ class PruneContext(SessionTool):
             return {"success": False, "replacements": [], "errors": errors}
         ids = message_ids(session, (one.match.key for each in changes for one in each))
         replacements = [
-            _replacement(asked[place], found, ids)
-            for place, each in enumerate(changes)
+            {
+                "operation": pattern.model_dump(by_alias=True, exclude_unset=True),
+                "message_id": ids[found.match.key],
+                "original_length": found.match.length,
+                "new_length": len(pattern.replacement),
+                "tokens_saved": found.span.saved if found.span else 0,
+            }
+            for pattern, each in zip(asked, changes, strict=True)
             for found in each
         ]
-        return _answer(transaction, replacements)
+        return {
+            **present_bundle(transaction),
+            "replacements": replacements,
+            "errors": [],
+        }
 
     def _fold(self, caller: Caller) -> dict[str, Any]:
         session = self.open_session(caller)
@@ -201,7 +211,11 @@ class PruneContext(SessionTool):
                 keys, targets, transaction.numbers, strict=True
             )
         ]
-        return _answer(transaction, replacements)
+        return {
+            **present_bundle(transaction),
+            "replacements": replacements,
+            "errors": [],
+        }
 
 
 def _edit(key: Key, target: Sequence[str]) -> Edit:
@@ -233,19 +247,6 @@ def _length(parts: Sequence[Part]) -> int:
     return sum(len(text_of(part)) for part in parts)
 
 
-def _replacement(
-    asked: PatternArguments, found: SpanMatch, ids: Mapping[str, str]
-) -> dict[str, Any]:
-    """One match that was replaced."""
-    return {
-        "operation": asked.model_dump(by_alias=True, exclude_unset=True),
-        "message_id": ids[found.match.key],
-        "original_length": found.match.length,
-        "new_length": len(asked.replacement),
-        "tokens_saved": found.span.saved if found.span else 0,
-    }
-
-
 def _told(session: Session, fault: DomainError) -> str:
     """A fault with the matches that it is about, each with its message and an excerpt."""
     matches: Any = fault.facts.get("matches", ())
@@ -258,14 +259,3 @@ def _told(session: Session, fault: DomainError) -> str:
             f"{place}. {match['key']} ({ids[match['key']]}): {' '.join(words.split())}"
         )
     return "\n".join(lines)
-
-
-def _answer(
-    transaction: LogTransaction, replacements: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """What the tool answers, beside what every bundle answers."""
-    return {
-        **present_bundle(transaction),
-        "replacements": replacements,
-        "errors": [],
-    }
