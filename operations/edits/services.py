@@ -55,7 +55,11 @@ class Act(StrEnum):
     def control(self, keys: tuple[str, ...]) -> Switch:
         if self in (Act.ON, Act.OFF):
             return Toggle(operations=keys, active=self is Act.ON)
-        kinds = {Act.REVERT: Revert, Act.ACCEPT: Accept, Act.REJECT: Reject}
+        kinds: dict[Act, type[Revert | Accept | Reject]] = {
+            Act.REVERT: Revert,
+            Act.ACCEPT: Accept,
+            Act.REJECT: Reject,
+        }
         return kinds[self](operations=keys)
 
 

@@ -16,7 +16,7 @@ _LATER = ("condition", "propose", "title")
 
 def function_schemas(tools: Iterable[type[Tool]], form: Format) -> list[dict[str, Any]]:
     """Tools as a request to OpenAI or Anthropic, or a server of MCP, lists them."""
-    return [_FORMS[form](tool) for tool in tools]
+    return [_listed(tool, form) for tool in tools]
 
 
 def description(tool: type[Tool]) -> str:
@@ -52,27 +52,15 @@ def _rank(name: str) -> int:
     return 2 if name in _LATER else 3 if name in Tool.model_fields else 1
 
 
-def _openai(tool: type[Tool]) -> dict[str, Any]:
-    function = {
-        "name": tool.name,
-        "description": description(tool),
-        "parameters": parameters(tool),
-    }
-    return {"type": "function", "function": function}
-
-
-def _anthropic(tool: type[Tool]) -> dict[str, Any]:
+def _listed(tool: type[Tool], form: Format) -> dict[str, Any]:
+    named = {"name": tool.name, "description": description(tool)}
+    if form == "anthropic":
+        return {**named, "input_schema": parameters(tool)}
+    if form == "openai":
+        function = {**named, "parameters": parameters(tool)}
+        return {"type": "function", "function": function}
     return {
-        "name": tool.name,
-        "description": description(tool),
-        "input_schema": parameters(tool),
-    }
-
-
-def _mcp(tool: type[Tool]) -> dict[str, Any]:
-    return {
-        "name": tool.name,
-        "description": description(tool),
+        **named,
         "inputSchema": parameters(tool),
         "annotations": {
             "readOnlyHint": tool.reads_only,
@@ -80,9 +68,6 @@ def _mcp(tool: type[Tool]) -> dict[str, Any]:
             "openWorldHint": False,
         },
     }
-
-
-_FORMS = {"openai": _openai, "anthropic": _anthropic, "mcp": _mcp}
 
 
 def _simplified(schema: Any, defined: Mapping[str, Any]) -> Any:

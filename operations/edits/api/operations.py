@@ -39,6 +39,12 @@ from operations.requests import expected_head
 from threads.store.selectors import get_session
 
 router = Router(tags=["operations"])
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _recording(path: str, operation_id: str, *, tag: str = "operations") -> _Decorator:
+    """A route that answers what was switched, taken back or reviewed."""
+    return router.post(path, response=SwitchOut, operation_id=operation_id, tags=[tag])
 
 
 @router.post(
@@ -78,31 +84,19 @@ def operations(
     return json_response({"operations": items})
 
 
-@router.post(
-    "/sessions/{uuid:session_id}/undo",
-    response=SwitchOut,
-    operation_id="operations_api_undo",
-)
+@_recording("/sessions/{uuid:session_id}/undo", "operations_api_undo")
 def undo(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """Take back the caller's newest entry, a bundle whole."""
     return _done(request, own_entries.undo, session_id)
 
 
-@router.post(
-    "/sessions/{uuid:session_id}/redo",
-    response=SwitchOut,
-    operation_id="operations_api_redo",
-)
+@_recording("/sessions/{uuid:session_id}/redo", "operations_api_redo")
 def redo(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """Bring back what the caller undid last."""
     return _done(request, own_entries.redo, session_id)
 
 
-@router.post(
-    "/operations/{uuid:operation_id}/toggle",
-    response=SwitchOut,
-    operation_id="operations_api_toggle",
-)
+@_recording("/operations/{uuid:operation_id}/toggle", "operations_api_toggle")
 def toggle(
     request: HttpRequest, operation_id: uuid.UUID, body: ToggleIn
 ) -> dict[str, Any]:
@@ -111,41 +105,25 @@ def toggle(
     return _done(request, services.switch, operation_id, act, head=body.expected_head)
 
 
-@router.post(
-    "/operations/{uuid:operation_id}/revert",
-    response=SwitchOut,
-    operation_id="operations_api_revert",
-)
+@_recording("/operations/{uuid:operation_id}/revert", "operations_api_revert")
 def revert(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
     """Take an operation back."""
     return _done(request, services.switch, operation_id, Act.REVERT)
 
 
-@router.post(
-    "/operations/{uuid:operation_id}/accept",
-    response=SwitchOut,
-    operation_id="operations_api_accept",
-)
+@_recording("/operations/{uuid:operation_id}/accept", "operations_api_accept")
 def accept(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
     """Let a proposed operation apply."""
     return _done(request, services.switch, operation_id, Act.ACCEPT)
 
 
-@router.post(
-    "/operations/{uuid:operation_id}/reject",
-    response=SwitchOut,
-    operation_id="operations_api_reject",
-)
+@_recording("/operations/{uuid:operation_id}/reject", "operations_api_reject")
 def reject(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
     """Decline a proposed operation."""
     return _done(request, services.switch, operation_id, Act.REJECT)
 
 
-@router.post(
-    "/operations/{uuid:operation_id}/amend",
-    response=SwitchOut,
-    operation_id="operations_api_amend",
-)
+@_recording("/operations/{uuid:operation_id}/amend", "operations_api_amend")
 def amend(
     request: HttpRequest, operation_id: uuid.UUID, body: AmendArguments
 ) -> dict[str, Any]:
@@ -173,11 +151,7 @@ def record_bundle(
     return Status(201, present_bundle(transaction))
 
 
-@router.post(
-    "/bundles/{uuid:bundle_id}/toggle",
-    response=SwitchOut,
-    operation_id="operations_api_toggle_bundle",
-)
+@_recording("/bundles/{uuid:bundle_id}/toggle", "operations_api_toggle_bundle")
 def toggle_bundle(
     request: HttpRequest, bundle_id: uuid.UUID, body: ToggleIn
 ) -> dict[str, Any]:
@@ -188,31 +162,19 @@ def toggle_bundle(
     )
 
 
-@router.post(
-    "/bundles/{uuid:bundle_id}/revert",
-    response=SwitchOut,
-    operation_id="operations_api_revert_bundle",
-)
+@_recording("/bundles/{uuid:bundle_id}/revert", "operations_api_revert_bundle")
 def revert_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
     """Take a bundle back."""
     return _done(request, services.switch_bundle, bundle_id, Act.REVERT)
 
 
-@router.post(
-    "/bundles/{uuid:bundle_id}/accept",
-    response=SwitchOut,
-    operation_id="operations_api_accept_bundle",
-)
+@_recording("/bundles/{uuid:bundle_id}/accept", "operations_api_accept_bundle")
 def accept_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
     """Let the proposed operations of a bundle apply."""
     return _done(request, services.switch_bundle, bundle_id, Act.ACCEPT)
 
 
-@router.post(
-    "/bundles/{uuid:bundle_id}/reject",
-    response=SwitchOut,
-    operation_id="operations_api_reject_bundle",
-)
+@_recording("/bundles/{uuid:bundle_id}/reject", "operations_api_reject_bundle")
 def reject_bundle(request: HttpRequest, bundle_id: uuid.UUID) -> dict[str, Any]:
     """Decline the proposed operations of a bundle."""
     return _done(request, services.switch_bundle, bundle_id, Act.REJECT)
@@ -238,11 +200,10 @@ def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status
     return Status(201, present_bundle(transaction))
 
 
-@router.post(
+@_recording(
     "/sessions/{uuid:session_id}/staged/commit",
-    response=SwitchOut,
-    operation_id="operations_staging_api_commit",
-    tags=["ledger"],
+    "operations_staging_api_commit",
+    tag="ledger",
 )
 def commit(
     request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None
@@ -252,11 +213,10 @@ def commit(
     return _done(request, own_entries.commit, session_id, head=head)
 
 
-@router.post(
+@_recording(
     "/sessions/{uuid:session_id}/staged/discard",
-    response=SwitchOut,
-    operation_id="operations_staging_api_discard",
-    tags=["ledger"],
+    "operations_staging_api_discard",
+    tag="ledger",
 )
 def discard(
     request: HttpRequest, session_id: uuid.UUID, body: HeadIn | None = None

@@ -113,7 +113,6 @@ class RequestContextSlice(SessionTool):
     max_context_messages: int | None = Field(None, ge=1)
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Keep the query. Raises Invalid for a range without a message."""
         session = self.open_session(caller)
         end = min(self.end_message_index, session.message_count)
         if self.start_message_index >= end:
@@ -156,7 +155,6 @@ class ManageScratchpad(SessionTool):
     expected_version: int | None = Field(None, ge=0)
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Do it. Raises Invalid where content is missing or too much."""
         session = self.open_session(caller)
         if (self.content is None) != (self.action == "read"):
             raise Invalid(

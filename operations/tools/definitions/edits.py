@@ -22,14 +22,11 @@ class EditTool(SessionTool, EditArguments):
     """A tool that records an edit in a session."""
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Do it, and answer. Raises DomainError."""
-        transaction = services.record_edit(
-            caller,
-            self.session_id,
-            self,
-            expected_head=self.expected_head,
+        return self.answer(
+            services.record_edit(
+                caller, self.session_id, self, expected_head=self.expected_head
+            )
         )
-        return self.answer(transaction)
 
     def answer(self, transaction: LogTransaction) -> dict[str, Any]:
         """What the tool answers, beside what every edit answers."""
@@ -49,7 +46,6 @@ class TagMessages(EditTool, TagArguments):
     name = "tag_messages"
 
     def answer(self, transaction: LogTransaction) -> dict[str, Any]:
-        """What was recorded, with the number of tags."""
         return {**super().answer(transaction), "tag_count": len(set(self.tags))}
 
 

@@ -42,7 +42,6 @@ class ListGroups(SessionTool):
     n: int = Field(10, ge=0, description="How many, from the end; 0: all.")
 
     def call(self, caller: Caller) -> list[dict[str, Any]]:
-        """The groups, in the order of the session."""
         session = self.open_session(caller)
         return present_groups(session, groups_of(load_thread(session))[-self.n :])
 
@@ -60,7 +59,6 @@ class ShowGroup(GroupTool):
     reads_only = True
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """The group with its originals."""
         session = self.open_session(caller)
         thread = load_thread(session)
         group = purging.find_group(thread, self.group_id)
@@ -86,7 +84,6 @@ class DropGroup(GroupTool):
     propose: bool = Field(False, description="Let it wait for review.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Record the snip. Raises Conflict where it would cut through a fold."""
         thread = load_thread(self.open_session(caller))
         group = purging.find_group(thread, self.group_id)
         transaction = _snip(self, caller, group, propose=self.propose)
@@ -108,12 +105,8 @@ class RemoveGroup(GroupTool):
     is_permanent = True
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Destroy it. Raises Forbidden without the right."""
         transaction = purging.remove_group(
-            caller,
-            self.session_id,
-            self.group_id,
-            expected_head=self.expected_head,
+            caller, self.session_id, self.group_id, expected_head=self.expected_head
         )
         group = purging.find_group(transaction.thread, self.group_id)
         return {

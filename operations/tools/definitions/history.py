@@ -1,6 +1,6 @@
 """An agent finds a session, looks into its own history, and sums up a part of it."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -38,7 +38,6 @@ class ListSessions(Tool):
     limit: int = Field(20, ge=1, le=500, description="How many at most.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """The sessions."""
         page = list_sessions(
             caller, project=self.project, query=self.query, limit=self.limit
         )
@@ -63,7 +62,6 @@ class SearchSessionHistory(SessionTool):
     query: str = Field(min_length=1, max_length=1000, description="Words, literally.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """The messages that hold the words."""
         session = self.open_session(caller)
         found = find_in_session(session, self.query)
         keep_matches(session, (index for index, _ in found))
@@ -95,7 +93,6 @@ class GetMessageRange(SessionTool):
     end: Index
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """The originals in the range."""
         session = self.open_session(caller)
         if self.start > self.end:
             raise Invalid("start is greater than end.", at=["start"])
@@ -124,7 +121,6 @@ class SummarizeMessageRange(SessionTool):
     """
 
     name = "summarize_message_range"
-    made_by: ClassVar[str] = "rules"
 
     start_idx: Index
     end_idx: Index
@@ -158,11 +154,7 @@ class SummarizeMessageRange(SessionTool):
         transaction = services.record_edit(
             caller, self.session_id, digest, expected_head=self.expected_head
         )
-        return {
-            "summary": summary,
-            "made_by": self.made_by,
-            **present_edit(transaction),
-        }
+        return {"summary": summary, "made_by": "rules", **present_edit(transaction)}
 
 
 class QueryDb(SessionTool):
@@ -192,5 +184,4 @@ class QueryDb(SessionTool):
     sql: str = Field(min_length=1, max_length=20_000, description="One SELECT.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Columns, rows, and whether there were more."""
         return run_query(self.open_session(caller), self.sql)

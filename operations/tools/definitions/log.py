@@ -29,7 +29,6 @@ class OperationTool(Tool):
     )
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Do it, and answer. Raises DomainError."""
         if self.session_id is not None:
             session, _ = get_operation(caller, self.operation_id)
             if session.pk != self.session_id:
@@ -39,7 +38,6 @@ class OperationTool(Tool):
         return present_transaction(self.act(caller))
 
     def act(self, caller: Caller) -> LogTransaction:
-        """Record what is asked for. Raises DomainError."""
         return self.switch(caller, self.switches_to)
 
     def switch(self, caller: Caller, act: Act) -> LogTransaction:
@@ -66,7 +64,6 @@ class ListOperations(SessionTool):
     active_only: bool = False
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Do it, and answer. Raises DomainError."""
         session = self.open_session(caller)
         thread, history = load_thread(session), load_history(session)
         found = present_operations(thread, history, active_only=self.active_only)
@@ -134,12 +131,8 @@ class AmendOperation(OperationTool, AmendArguments):
     name = "amend_operation"
 
     def act(self, caller: Caller) -> LogTransaction:
-        """Amend it. Raises Invalid for words that its kind does not have."""
         return services.amend(
-            caller,
-            self.operation_id,
-            self.amended,
-            expected_head=self.expected_head,
+            caller, self.operation_id, self.amended, expected_head=self.expected_head
         )
 
 
@@ -155,7 +148,7 @@ class UndoOperation(SessionTool):
     name = "undo_operation"
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Take it back. Raises Conflict where there is nothing, or others need it."""
+        """Raises Conflict where there is nothing, or others need it."""
         return present_transaction(
             own_entries.undo(caller, self.session_id, expected_head=self.expected_head)
         )
@@ -170,7 +163,6 @@ class RedoOperation(SessionTool):
     name = "redo_operation"
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Bring it back. Raises Conflict where there is nothing."""
         return present_transaction(
             own_entries.redo(caller, self.session_id, expected_head=self.expected_head)
         )
@@ -189,7 +181,6 @@ class SetActiveTags(SessionTool, ActiveTags):
     name = "set_active_tags"
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        """Do it, and answer. Raises DomainError."""
         transaction = services.activate_tags(
             caller, self.session_id, self.tags, expected_head=self.expected_head
         )

@@ -41,24 +41,19 @@ STEPS = 2_000
 """Of SQLite's machine, after which the clock is looked at."""
 
 TABLE = "messages"
-COLUMNS = (
-    "id",
-    "key",
-    "group_id",
-    "role",
-    "content",
-    "status",
-    "parsing_strategy",
-    "tool_name",
-    "tokens",
-    "tags",
-    "created_at",
-)
-_CREATE = (
-    "CREATE TABLE messages(id INTEGER PRIMARY KEY, key TEXT, group_id INTEGER, role TEXT,"
-    " content TEXT, status TEXT, parsing_strategy TEXT, tool_name TEXT, tokens INTEGER,"
-    " tags TEXT, created_at TEXT)"
-)
+COLUMNS = {
+    "id": "INTEGER PRIMARY KEY",
+    "key": "TEXT",
+    "group_id": "INTEGER",
+    "role": "TEXT",
+    "content": "TEXT",
+    "status": "TEXT",
+    "parsing_strategy": "TEXT",
+    "tool_name": "TEXT",
+    "tokens": "INTEGER",
+    "tags": "TEXT",
+    "created_at": "TEXT",
+}
 _LIMITS = {
     apsw.SQLITE_LIMIT_SQL_LENGTH: LONGEST_STATEMENT,
     apsw.SQLITE_LIMIT_COLUMN: 100,
@@ -137,7 +132,8 @@ def opened() -> apsw.Connection:
     """An empty copy, its table made and SQLite's own limits set."""
     apsw.hard_heap_limit(HEAP)
     copy = apsw.Connection(":memory:")
-    copy.execute(_CREATE)
+    columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+    copy.execute(f"CREATE TABLE {TABLE}({columns})")
     copy.execute("PRAGMA temp_store=MEMORY")
     copy.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     copy.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
