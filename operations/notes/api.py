@@ -10,7 +10,6 @@ from contextstudio.accounts.authentication import caller_of
 from threads.store.selectors import get_session
 
 from . import scratchpads, states
-from .presentation import present_scratchpad, present_state
 from .schemas import (
     ScratchpadIn,
     ScratchpadOut,
@@ -18,6 +17,8 @@ from .schemas import (
     StateIn,
     StateOut,
     StatesOut,
+    present_scratchpad,
+    present_state,
 )
 
 router = Router(tags=["context"])
@@ -58,11 +59,13 @@ def write_scratchpad(
 ) -> dict[str, Any]:
     """Put other words in place of the scratchpad's, or add some at its end."""
     caller = caller_of(request)
-    written = (
-        scratchpads.append_to_scratchpad
-        if body.action == "append"
-        else scratchpads.update_scratchpad
-    )(caller, session_id, body.content, expected_version=body.expected_version)
+    written = scratchpads.write_scratchpad(
+        caller,
+        session_id,
+        body.content,
+        append=body.action == "append",
+        expected_version=body.expected_version,
+    )
     return present_scratchpad(written)
 
 

@@ -1,13 +1,17 @@
-"""What a session keeps beside its messages: see `templates/operations/notes/notes.html`."""
+"""What a session keeps beside its messages, and its forms: objective, STATE, scratchpad.
+
+The contract stands in `templates/operations/notes/notes.html`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django import forms
 from django.utils.safestring import SafeString
 
-from operations.context.rebuild_state import Rebuilt
 from operations.domain.thread.thread import Thread
+from operations.form_fields import LongTextField
 from operations.log.selectors import load_thread
 from operations.messages.names import Named, name_of
 from threads.domain.message import Role
@@ -15,8 +19,8 @@ from threads.domain.part import Text
 from threads.models import Session
 from threads.rendering import render, render_difference
 
-from .scratchpads import Scratchpad, list_scratchpads, load_scratchpad
-from .states import Versioned, list_states
+from . import scratchpads, states
+from .scratchpads import Scratchpad
 
 MOST_VERSIONS = 20
 """How many versions are listed, the newest first."""
@@ -62,27 +66,22 @@ class Notebook:
 def notebook_of(session: Session, version: int | None = None) -> Notebook:
     """What a session keeps, with a version of its scratchpad. Raises NotFound."""
     thread = load_thread(session)
-    states = list_states(session, thread)
-    current = next((one for one in states if one.in_force), None)
-    scratchpad = load_scratchpad(session)
+    known = states.list_states(session, thread)
+    current = next((one for one in known if one.in_force), None)
+    scratchpad = scratchpads.load_scratchpad(session)
     goal = current.state.goal if current and not session.objective else ""
     return Notebook(
         goal=" ".join(goal.split())[:500],
         state=_shown(thread, current) if current else None,
-        states=[_shown(thread, one) for one in reversed(states[-MOST_VERSIONS:])],
-        states_count=len(states),
+        states=[_shown(thread, one) for one in reversed(known[-MOST_VERSIONS:])],
+        states_count=len(known),
         scratchpad=scratchpad,
         page=_page(session, scratchpad, version),
-        versions=list_scratchpads(session, MOST_VERSIONS),
+        versions=scratchpads.list_scratchpads(session, MOST_VERSIONS),
     )
 
 
-def rebuilt_difference(rebuilt: Rebuilt) -> SafeString:
-    """From STATE in force to what it would be."""
-    return render_difference(rebuilt.in_force, rebuilt.text)
-
-
-def _shown(thread: Thread, one: Versioned) -> StateShown:
+def _shown(thread: Thread, one: states.Versioned) -> StateShown:
     return StateShown(
         number=one.number,
         text=one.state.text,
@@ -94,13 +93,43 @@ def _shown(thread: Thread, one: Versioned) -> StateShown:
 
 
 def _page(session: Session, current: Scratchpad, version: int | None) -> NotesPage:
-    asked = current if version is None else load_scratchpad(session, version)
+    asked = current
+    if version is not None:
+        asked = scratchpads.load_scratchpad(session, version)
+    difference = SafeString()
+    if asked.number != current.number:
+        difference = render_difference(asked.content, current.content)
     html = render(Role.USER, (Text(asked.content),), counts=None)
-    is_old = asked.number != current.number
-    return NotesPage(
-        number=asked.number,
-        html=html,
-        difference=render_difference(asked.content, current.content)
-        if is_old
-        else SafeString(),
+    return NotesPage(number=asked.number, html=html, difference=difference)
+
+
+class ObjectiveForm(forms.Form):
+    """What the session is for."""
+
+    objective = forms.CharField(
+        required=False,
+        max_length=500,
+        label="Objective",
+        help_text="One line. Operations can be limited to an objective. Leave empty for none.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
+
+
+class StateForm(forms.Form):
+    """Other words for STATE."""
+
+    content = LongTextField(
+        rows=8,
+        max_length=states.LONGEST,
+        label="STATE",
+        help_text="Active until a later response brings its own.",
+    )
+
+
+class ScratchpadForm(forms.Form):
+    """Other words for the scratchpad; `version` is the one that they were written from."""
+
+    content = LongTextField(
+        rows=12, required=False, max_length=scratchpads.LONGEST, label="Markdown"
+    )
+    version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)

@@ -1,10 +1,13 @@
 """What the API takes and answers of scratchpads and state."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from contextstudio.accounts.shape import RequestBody
+
+from .scratchpads import Scratchpad
+from .states import Versioned
 
 
 class ScratchpadIn(RequestBody):
@@ -58,3 +61,23 @@ class StatesOut(BaseModel):
     versions: list[StateOut]
     objective_suggested: str
     """STATE's goal, where the session has no objective of its own."""
+
+
+def present_scratchpad(found: Scratchpad) -> dict[str, Any]:
+    return {
+        "content": found.content,
+        "version": found.number,
+        "actor": found.actor_name,
+        "created_at": found.created_at.isoformat() if found.created_at else None,
+    }
+
+
+def present_state(found: Versioned) -> dict[str, Any]:
+    return {
+        "version": found.number,
+        **found.state._asdict(),
+        "key": found.key,
+        "actor": found.actor,
+        "created_at": found.created_at.isoformat() if found.created_at else None,
+        "in_force": found.in_force,
+    }

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
@@ -29,71 +30,50 @@ class Scratchpad(NamedTuple):
     created_at: datetime | None = None
 
 
-EMPTY = Scratchpad(0, "")
-
-
 def load_scratchpad(session: Session, number: int | None = None) -> Scratchpad:
     """The version in force, or another one. Raises NotFound."""
-    rows = ScratchpadVersion.objects.filter(session=session).order_by("-number")
+    rows = _versions(session)
     row = rows.first() if number is None else rows.filter(number=number).first()
     if row is not None:
         return _read(session, row)
     if number:
         raise NotFound("There is no such version.", at=["version"])
-    return EMPTY
+    return Scratchpad(0, "")
 
 
 def list_scratchpads(session: Session, most: int | None = None) -> list[Scratchpad]:
     """All versions, newest first, or the newest of them."""
-    rows = ScratchpadVersion.objects.filter(session=session).order_by("-number")
-    return [_read(session, row) for row in rows[:most]]
+    return [_read(session, row) for row in _versions(session)[:most]]
 
 
 @transaction.atomic
-def update_scratchpad(
+def write_scratchpad(
     caller: Caller,
     session_id: uuid.UUID,
     content: str,
     *,
+    append: bool = False,
     expected_version: int | None = None,
 ) -> Scratchpad:
-    """Put other words in place of the scratchpad's.
+    """Put other words in place of the scratchpad's, or add some at its end, on a line of their own.
 
     Raises Invalid where they are too long, Conflict (`stale_version`) where it is at another
     version than the caller knows.
     """
     session = get_session(caller, session_id, Right.EDIT, lock=True)
-    return _write(caller, session, content, expected_version)
-
-
-@transaction.atomic
-def append_to_scratchpad(
-    caller: Caller,
-    session_id: uuid.UUID,
-    content: str,
-    *,
-    expected_version: int | None = None,
-) -> Scratchpad:
-    """Add words at the end of the scratchpad, on a line of their own."""
-    session = get_session(caller, session_id, Right.EDIT, lock=True)
-    row = ScratchpadVersion.objects.filter(session=session).order_by("-number").first()
-    before = _decode(row.content) if row else ""
-    gap = "\n" if before and not before.endswith("\n") else ""
-    return _write(caller, session, f"{before}{gap}{content}", expected_version)
-
-
-def _write(
-    caller: Caller, session: Session, content: str, expected: int | None
-) -> Scratchpad:
+    newest = _versions(session).first()
+    if append and newest is not None:
+        before = decode(newest.content)
+        gap = "\n" if before and not before.endswith("\n") else ""
+        content = f"{before}{gap}{content}"
     if len(content) > LONGEST:
         raise Invalid(
             f"A scratchpad has at most {LONGEST:,} characters.", at=["content"]
         )
-    rows = ScratchpadVersion.objects.filter(session=session).order_by("-number")
-    last = rows.values_list("number", flat=True).first() or 0
-    if expected is not None and expected != last:
+    last = newest.number if newest else 0
+    if expected_version is not None and expected_version != last:
         raise Conflict(
-            f"The scratchpad is at version {last}, not {expected}.",
+            f"The scratchpad is at version {last}, not {expected_version}.",
             at=["expected_version"],
             code="stale_version",
             facts={"version": last},
@@ -110,10 +90,15 @@ def _write(
     return _read(session, row)
 
 
+def _versions(session: Session) -> QuerySet[ScratchpadVersion]:
+    return ScratchpadVersion.objects.filter(session=session).order_by("-number")
+
+
 def _read(session: Session, row: ScratchpadVersion) -> Scratchpad:
-    content = mask_text(session, _decode(row.content))
+    content = mask_text(session, decode(row.content))
     return Scratchpad(row.number, content, row.actor, row.actor_name, row.created_at)
 
 
-def _decode(content: bytes | memoryview) -> str:
+def decode(content: bytes | memoryview) -> str:
+    """Words as they are stored: as bytes, because they may hold NUL and lone surrogates."""
     return bytes(content).decode("utf-8", "surrogatepass")

@@ -28,6 +28,8 @@ from threads.models import Session
 from threads.store import events
 from threads.store.selectors import find_holding, get_session, load_messages_at
 
+from .scratchpads import decode
+
 LONGEST = 100_000
 """Characters of STATE that somebody sets."""
 
@@ -122,7 +124,7 @@ def _of_people(session: Session) -> list[tuple[tuple[int, int], Versioned]]:
             (row.message_count, -1),
             Versioned(
                 0,
-                read_state(mask_text(session, _decode(row.content))),
+                read_state(mask_text(session, decode(row.content))),
                 None,
                 row.actor,
                 row.created_at,
@@ -153,7 +155,3 @@ def _is_dropped(thread: Thread, key: str) -> bool:
     return any(
         edits[entry_number(fold) or 0].edit.kind == "snip" for fold in thread.path(key)
     )
-
-
-def _decode(content: bytes | memoryview) -> str:
-    return bytes(content).decode("utf-8", "surrogatepass")

@@ -1,7 +1,6 @@
 """What a session keeps beside its messages: objective, STATE, scratchpad."""
 
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -21,12 +20,12 @@ from operations.log.selectors import load_thread
 from operations.messages.names import name_of
 from operations.requests import number_of
 from threads.models import Session
+from threads.rendering.message import render_difference
 from threads.sessions.services import update_session
 from threads.store.selectors import get_session
 
-from .forms import ObjectiveForm, ScratchpadForm, StateForm
-from .page import notebook_of, rebuilt_difference
-from .scratchpads import load_scratchpad, update_scratchpad
+from .page import ObjectiveForm, ScratchpadForm, StateForm, notebook_of
+from .scratchpads import load_scratchpad, write_scratchpad
 from .states import set_state
 
 _FORMS: dict[str, type[forms.Form]] = {
@@ -56,7 +55,8 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
         return _shown(request, caller, session, {})
     act = request.POST.get("act", "")
     if act == "restore":
-        _restore(request, caller, session)
+        old = load_scratchpad(session, number_of(request.POST, "version"))
+        write_scratchpad(caller, session.pk, old.content)
     elif act not in _FORMS:
         raise Invalid("There is nothing of that name to write.", at=["act"])
     elif refused := _write(request, caller, session, act):
@@ -75,7 +75,14 @@ def _write(
     if not form.is_valid():
         return _shown(request, caller, session, {act: form}, status=422)
     try:
-        _WRITE[act](caller, session, form.cleaned_data)
+        given = form.cleaned_data
+        if act == "objective":
+            update_session(caller, session.pk, objective=given["objective"])
+        elif act == "state":
+            set_state(caller, session.pk, given["content"])
+        else:
+            content, version = given["content"], given["version"]
+            write_scratchpad(caller, session.pk, content, expected_version=version)
     except Invalid as error:
         form.add_error(None, str(error))
         return _shown(request, caller, session, {act: form}, status=422)
@@ -85,31 +92,6 @@ def _write(
         form.add_error(None, f"{error} {_YOURS}")
         return _shown(request, caller, session, {act: form}, status=409)
     return None
-
-
-def _write_objective(caller: Caller, session: Session, given: dict[str, Any]) -> None:
-    update_session(caller, session.pk, objective=given["objective"])
-
-
-def _write_state(caller: Caller, session: Session, given: dict[str, Any]) -> None:
-    set_state(caller, session.pk, given["content"])
-
-
-def _write_scratchpad(caller: Caller, session: Session, given: dict[str, Any]) -> None:
-    content, version = given["content"], given["version"]
-    update_scratchpad(caller, session.pk, content, expected_version=version)
-
-
-_WRITE: dict[str, Callable[[Caller, Session, dict[str, Any]], None]] = {
-    "objective": _write_objective,
-    "state": _write_state,
-    "scratchpad": _write_scratchpad,
-}
-
-
-def _restore(request: HttpRequest, caller: Caller, session: Session) -> None:
-    old = load_scratchpad(session, number_of(request.POST, "version"))
-    update_scratchpad(caller, session.pk, old.content)
 
 
 def _shown(
@@ -151,11 +133,9 @@ def _shown(
 def _rebuilt(session: Session) -> dict[str, Any]:
     """STATE read anew from what is sent; nothing is changed."""
     found = rebuild_state(session)
-    difference = rebuilt_difference(found)
-    name = name_of(load_thread(session), found.key) if found.key else ""
     return {
         "status": found.status,
         "key": found.key,
-        "name": name,
-        "difference": difference,
+        "name": name_of(load_thread(session), found.key) if found.key else "",
+        "difference": render_difference(found.in_force, found.text),
     }

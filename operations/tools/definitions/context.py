@@ -15,11 +15,7 @@ from operations.context.services import ContextQuery, assemble, assemble_session
 from operations.context.slices import request_slice
 from operations.domain.context.selection import Preference
 from operations.edits.arguments import Index, TagName
-from operations.notes.scratchpads import (
-    append_to_scratchpad,
-    load_scratchpad,
-    update_scratchpad,
-)
+from operations.notes.scratchpads import load_scratchpad, write_scratchpad
 from operations.tools.tool import SessionTool
 from threads.store.selectors import get_session
 
@@ -166,13 +162,11 @@ class ManageScratchpad(SessionTool):
         if self.content is None:
             found = load_scratchpad(session)
         else:
-            write = (
-                update_scratchpad if self.action == "update" else append_to_scratchpad
-            )
-            found = write(
+            found = write_scratchpad(
                 caller,
                 self.session_id,
                 self.content,
+                append=self.action == "append",
                 expected_version=self.expected_version,
             )
         return {"content": found.content, "version": found.number}

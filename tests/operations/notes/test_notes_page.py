@@ -73,7 +73,7 @@ def test_the_scratchpad_is_written_in_versions_and_none_is_lost(
     assert "Empty." in text(page)
     page.post("notes", act="scratchpad", content="# Plan\r\n- one", version=0)
     assert scratchpads.load_scratchpad(page.session).content == "# Plan\n- one"
-    scratchpads.update_scratchpad(caller(editor), page.session.pk, "Theirs.")
+    scratchpads.write_scratchpad(caller(editor), page.session.pk, "Theirs.")
     late = page.post("notes", act="scratchpad", content="Mine.", version=1)
     assert late.status_code == 409
     assert "Save again to replace that version with yours." in late.content.decode()

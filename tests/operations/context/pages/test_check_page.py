@@ -63,9 +63,7 @@ def test_it_is_compiled_once_for_a_head_and_again_for_what_it_depends_on(
     assert look() == both
     assert look() == []
     assert changing(lambda: page.edit("snip", targets="m4")) == both
-    assert (
-        changing(lambda: scratchpads.update_scratchpad(who, at, "Look here.")) == both
-    )
+    assert changing(lambda: scratchpads.write_scratchpad(who, at, "Look here.")) == both
     assert changing(lambda: policies.set_policy(who, at, {"window": 2})) == both
     assert changing(lambda: policies.set_policy(who, at, {"isolation": True})) == both
     assert look() == []
