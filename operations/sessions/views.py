@@ -13,10 +13,8 @@ from contextstudio.accounts.selectors import visible_projects
 from threads.imports.jobs import index_if_worth
 from threads.imports.views import import_jobs
 from threads.search.services import SearchHit, search
-from threads.store.origins import load_parents
 from threads.store.selectors import list_sessions, visible_sessions
 
-from .overviews import load_first_words, load_overviews
 from .page import listed
 
 PAGE = 50
@@ -47,17 +45,11 @@ def index(request: HttpRequest) -> HttpResponse:
     caller = caller_of(request)
     query, cursor = request.GET.get("q", ""), request.GET.get("cursor") or None
     found = list_sessions(caller, cursor=cursor, limit=PAGE, query=query)
-    rows = listed(
-        found.items,
-        load_overviews(found.items),
-        load_first_words(found.items),
-        load_parents(found.items),
-    )
     projects = list(visible_projects(caller))
     address = reverse("operations:sessions")
     older = urlencode({"q": query, "cursor": found.next_cursor or ""})
     context = {
-        "sessions": rows,
+        "sessions": listed(found.items),
         "count": visible_sessions(caller).count(),
         "jobs": import_jobs(caller),
         "query": query,
