@@ -10,7 +10,7 @@ class OperationsConfig(AppConfig):
         from threads.sessions import erasing
         from threads.store import masking
 
-        from .find_replace import jobs
+        from .find_replace import secrets
         from .log.compactions import record
         from .log.selectors import load_payloads
         from .messages.masking import mask_originals, masked_places
@@ -18,5 +18,5 @@ class OperationsConfig(AppConfig):
         masking.register(mask_originals, masked_places)
         hooks.register_recorder(record)
         erasing.register(load_payloads)
-        register(jobs.KIND, jobs.run_secrets)
-        hooks.register(jobs.look_through)
+        register(secrets.KIND, secrets.run_secrets)
+        post_import.register(secrets.look_through)

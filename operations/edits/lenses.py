@@ -29,7 +29,7 @@ def save_lens(
     session = get_session(caller, session_id, Right.EDIT, lock=True)
     if not (0 < len(name) <= LONGEST_NAME and name.isprintable()):
         raise Invalid(
-            f"The name of a lens has 1 to {LONGEST_NAME} characters.", at=["name"]
+            f"A lens name has 1 to {LONGEST_NAME} printable characters.", at=["name"]
         )
     lens, _ = Lens.objects.update_or_create(
         session=session, name=name, defaults={"tags": list(dict.fromkeys(tags))}

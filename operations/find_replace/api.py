@@ -10,9 +10,12 @@ from contextstudio.accounts.authentication import caller_of
 from threads.store.selectors import get_session
 
 from . import services
-from .presentation import present_revealed, present_suggestion
-from .reveal import reveal
-from .schemas import RevealedOut, SuggestionList
+from .schemas import (
+    RevealedOut,
+    SuggestionList,
+    present_revealed,
+    present_suggestion,
+)
 
 router = Router(tags=["operations"])
 
@@ -38,5 +41,5 @@ def suggestions(
 )
 def reveal_operation(request: HttpRequest, operation_id: uuid.UUID) -> dict[str, Any]:
     """The text that a redaction masks: for an owner, and recorded for audit."""
-    revealed = reveal(caller_of(request), operation_id)
+    revealed = services.reveal(caller_of(request), operation_id)
     return {"spans": [present_revealed(one) for one in revealed]}

@@ -1,27 +1,31 @@
 """Secrets in originals: found by rules that are kept up elsewhere, proposed for redaction.
 
 Nothing is masked by itself, and no value is stored or logged: a secret is the spans of one
-proposed redaction, named after the rule that found it. The scanner works offline; the
-validators that its package also has, which ask the service a key is for, are never called.
+proposed redaction, named after the rule that found it. A job looks through what was imported.
+The scanner works offline; the validators that its package also has, which ask the service a key
+is for, are never called.
 """
 
 import uuid
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from django.conf import settings
 from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
-from operations.domain.log.operation import Redact
+from contextstudio.accounts.jobs import JobContext, enqueue
+from operations.domain.log.edit import Redact
 from operations.domain.tree.key import Key
 from operations.domain.tree.span import MASK, Span, covered, fingerprint
 from operations.log.transaction import open_log
+from operations.models import SecretScan
 from threads.domain.part import Part, Text
 from threads.domain.text import text_of
-from threads.models import Session
+from threads.models import Import, Session
 from threads.sessions.services import forget_overview
 from threads.store import events
 from threads.store.selectors import load_recorded_at
@@ -29,6 +33,10 @@ from threads.store.selectors import load_recorded_at
 if TYPE_CHECKING:
     from kingfisher_sdk import Finding, Scanner
 
+KIND = "secrets"
+"""Of the job."""
+MOST_LISTED = 100
+"""Sessions that an import's report names."""
 MOST_PROPOSED = 200
 """Redactions in one bundle; more of them would be no help to a reviewer."""
 AT_ONCE = 1 << 20
@@ -56,6 +64,54 @@ class _Piece(NamedTuple):
     key: Key
     part: int
     data: bytes
+
+
+def look_through(caller: Caller, brought: Import) -> None:
+    """Have the sessions of an import looked through, in the caller's transaction."""
+    if settings.SKIP_SECRETS:
+        return
+    enqueue(brought.project, KIND, {"import_id": str(brought.pk)}, caller)
+
+
+def run_secrets(context: JobContext, import_id: str) -> dict[str, Any]:
+    """Propose redactions in the sessions of an import; the result is how many.
+
+    A session is looked through once: of a longer version only what is new, even where the
+    work was broken off in between.
+    """
+    project = context.project
+    rights = {project.pk: frozenset({Right.READ, Right.PROPOSE})}
+    importer = Caller(actor="import", name="Import", rights=rights)
+    sessions = Session.objects.filter(
+        sources__brought_by=uuid.UUID(import_id), project=project, deleted_at=None
+    ).distinct()
+    found: list[dict[str, Any]] = []
+    for done, session in enumerate(sessions.order_by("created_at", "pk")):
+        scan, _ = SecretScan.objects.get_or_create(session=session)
+        if scan.through < session.message_count:
+            if not scan.through:
+                mask_title(session)
+            proposed = propose_redactions(importer, session.pk, scan.through)
+            scan.through = session.message_count
+            scan.save(update_fields=["through"])
+            if proposed:
+                found.append(
+                    {
+                        "session_id": str(session.pk),
+                        "title": session.title,
+                        "proposed": proposed,
+                    }
+                )
+        context.progress(done + 1, unit="sessions")
+    context.on_finish(lambda: _report(uuid.UUID(import_id), found))
+    return {"proposed": sum(line["proposed"] for line in found)}
+
+
+def _report(import_id: uuid.UUID, found: list[dict[str, Any]]) -> None:
+    """Say in the import's report what was found, of the first sessions by name."""
+    brought = Import.objects.select_for_update().get(pk=import_id)
+    brought.report["secrets"] = found[:MOST_LISTED]
+    brought.save(update_fields=["report"])
 
 
 def find_secrets(originals: Iterable[tuple[Key, Sequence[Part]]]) -> list[Secret]:

@@ -1,22 +1,27 @@
-"""Looking for words before they are changed, changing many at once, and what is suggested."""
+"""Looking for text before it is changed, changing much at once, suggestions, and revealing."""
 
 import uuid
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import AuditEntry
+from operations.domain.log.edit import Redact
 from operations.domain.text.pattern import PatternMatch
 from operations.domain.text.resolution import PatternFault, refusal
 from operations.domain.text.suggestions import Suggestion, suggest
-from operations.domain.tree.span import Span
+from operations.domain.tree.span import Span, covered
 from operations.edits.arguments import TextArguments
 from operations.edits.services import record_bundle
 from operations.log.cache import Cache
-from operations.log.selectors import load_thread
+from operations.log.selectors import get_operation, load_history, load_thread
 from operations.log.transaction import LogTransaction, refuse_stale
 from operations.messages.matching import find, readings_of, spans_of_matches
+from operations.messages.reader import MessageReader
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -83,11 +88,7 @@ def change_by_pattern(
         changes[one.match.pattern].append(one)
     edits = [request.edit(one.span for one in each if one.span) for each in changes]
     transaction = record_bundle(
-        caller,
-        session_id,
-        edits,
-        propose=arguments.propose,
-        title=arguments.title,
+        caller, session_id, edits, propose=arguments.propose, title=arguments.title
     )
     return transaction, changes
 
@@ -126,3 +127,32 @@ def suggestions(session: Session, *, include_folded: bool = False) -> list[Sugge
         found = suggest(readings)
         _suggested.keep(key, found)
     return found
+
+
+class Revealed(NamedTuple):
+    """A span with the text under its mask; None where the message's words are gone."""
+
+    span: Span
+    text: str | None
+
+
+@atomic
+def reveal(caller: Caller, operation_id: uuid.UUID) -> list[Revealed]:
+    """What a redaction masks. Needs the right to administer, and is recorded for audit."""
+    session, key = get_operation(caller, operation_id, Right.ADMIN)
+    recorded = load_history(session).log.edit(key)
+    if recorded is None or not isinstance(recorded.edit, Redact):
+        raise Invalid("Only a redaction can be revealed.", at=["operation_id"])
+    AuditEntry.objects.create(
+        project_id=session.project_id,
+        actor=caller.actor,
+        action="redaction.reveal",
+        object_id=str(operation_id),
+    )
+    spans = recorded.edit.spans
+    thread = load_thread(session)
+    said = MessageReader(session, thread).recorded(span.key for span in spans)
+    return [
+        Revealed(span, covered(said[span.key].parts if span.key in said else (), span))
+        for span in spans
+    ]

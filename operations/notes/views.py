@@ -58,7 +58,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
         old = load_scratchpad(session, number_of(request.POST, "version"))
         write_scratchpad(caller, session.pk, old.content)
     elif act not in _FORMS:
-        raise Invalid("There is nothing of that name to write.", at=["act"])
+        raise Invalid("There is no form of that name.", at=["act"])
     elif refused := _write(request, caller, session, act):
         return refused
     messages.success(request, _SAID[act])

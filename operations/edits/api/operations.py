@@ -26,8 +26,7 @@ from operations.edits.schemas import (
     ToggleIn,
 )
 from operations.edits.services import Act
-from operations.find_replace.presentation import present_dry_run
-from operations.find_replace.schemas import DryRunOut
+from operations.find_replace.schemas import DryRunOut, present_dry_run
 from operations.find_replace.services import dry_run
 from operations.ledger.schemas import StagedOut, present_staged
 from operations.ledger.services import staged_ledger

@@ -45,7 +45,7 @@ class AmendArguments(BaseModel):
         if self.condition is not None:
             changes["condition"] = self.condition.condition()
         if not changes:
-            raise Invalid("Say what to amend.")
+            raise Invalid("Give at least one field to amend.")
         return replace(edit, **changes)
 
     def _made(self, field: str, value: Any, edit: Edit) -> tuple[New, ...]:

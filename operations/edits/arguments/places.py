@@ -84,12 +84,14 @@ class ResequenceArguments(EditArguments):
             if index >= thread.message_count:
                 raise Invalid(
                     f"There is no message {index}; the session has "
-                    f"{thread.message_count}.",
+                    f"{thread.message_count} messages.",
                     at=at,
                     code="unknown_key",
                 )
             if index in seen:
-                raise Invalid(f"{index} is listed twice.", at=at, code="duplicate")
+                raise Invalid(
+                    f"Index {index} is listed twice.", at=at, code="duplicate"
+                )
             seen.add(index)
             yield original_key(index)
 

@@ -114,13 +114,13 @@ class TextArguments(EditArguments):
         if (self.patterns is None) == (self.spans is None):
             raise ValueError("give patterns or spans")
         if self.dry_run and self.patterns is None:
-            raise ValueError("a dry run searches patterns")
+            raise ValueError("a dry run takes patterns, not spans")
         return self
 
     def edit(self, session: Session, thread: Thread) -> Replace | Redact:
         """The edit of the text that is found. Raises Invalid or Conflict, and for a dry run."""
         if self.dry_run:
-            raise Invalid("A dry run stands alone.", at=["dry_run"])
+            raise Invalid("A dry run can't be part of a bundle.", at=["dry_run"])
         return edit_of(session, thread, self.request())
 
     def request(self) -> TextEditRequest:

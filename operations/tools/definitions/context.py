@@ -154,9 +154,9 @@ class ManageScratchpad(SessionTool):
         session = self.open_session(caller)
         if (self.content is None) != (self.action == "read"):
             raise Invalid(
-                "Reading takes no content."
+                "The action read takes no content."
                 if self.action == "read"
-                else f"Say what to {self.action}.",
+                else f"The action {self.action} needs content.",
                 at=["content"],
             )
         if self.content is None:

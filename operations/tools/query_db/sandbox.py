@@ -85,7 +85,7 @@ class Sandbox:
             told = self._receive(ANSWERED_WITHIN)
         except (OSError, EOFError) as error:
             raise Invalid(
-                "The statement could not be answered.", at=["sql"], code="too_large"
+                "The statement could not be run.", at=["sql"], code="too_large"
             ) from error
         if "code" in told:
             raise Invalid(told["sentence"], at=["sql"], code=told["code"])
@@ -102,7 +102,7 @@ class Sandbox:
             told = {"code": "too_large"}
         if told:
             raise Invalid(
-                "The session is too large to be asked in SQL.",
+                "The session is too large to query in SQL.",
                 at=["session_id"],
                 code="too_large",
             )

@@ -122,7 +122,7 @@ def _sentence(action: int, one: str | None, two: str | None) -> str:
     if action == apsw.SQLITE_FUNCTION:
         return f"The function {two} is not allowed here."
     if action == apsw.SQLITE_READ:
-        return f"There is no table {one} here; there is {TABLE}."
+        return f"There is no table {one}; the only table is {TABLE}."
     if action in _NAMES:
         return f"{_NAMES[action]} is not allowed here."
     return "Only SELECT is allowed here: nothing can be written."
@@ -167,14 +167,14 @@ def answer(copy: apsw.Connection, sql: str) -> dict[str, Any]:
     except apsw.BindingsError:
         return {
             "code": "sql",
-            "sentence": "A statement has its values in it, not as parameters.",
+            "sentence": "Parameters are not supported: write the values in the statement.",
         }
     except (apsw.Error, ValueError) as error:
         return {"code": "sql", "sentence": f"SQLite: {error}"}
 
 
 TOO_LONG = f"The statement took more than {SECONDS} seconds and was ended."
-TOO_LARGE = "The statement needed more memory than it may have."
+TOO_LARGE = "The statement needed more memory than is allowed."
 
 
 def _asked(copy: apsw.Connection, sql: str) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def _asked(copy: apsw.Connection, sql: str) -> dict[str, Any]:
         statements += 1
         if statements > 1:
             raise QueryRefused(
-                "not_allowed", "Only one statement can be asked at a time."
+                "not_allowed", "Only one statement can be run at a time."
             )
         columns.extend(name for name, *_ in cursor.get_description())
         return True
@@ -196,7 +196,7 @@ def _asked(copy: apsw.Connection, sql: str) -> dict[str, Any]:
     copy.exec_trace = described
     rows, truncated = _taken(copy.execute(sql, can_cache=False))
     if not columns:
-        raise QueryRefused("sql", "There is no statement.")
+        raise QueryRefused("sql", "The statement is empty.")
     return {"columns": columns, "rows": rows, "truncated": truncated}
 
 

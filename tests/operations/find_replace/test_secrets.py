@@ -18,7 +18,7 @@ from contextstudio.accounts.jobs.queue import claim
 from contextstudio.accounts.models import Job, Project, User
 from operations.domain.tree.span import covered
 from operations.exports.services import write_export
-from operations.find_replace import jobs, secrets
+from operations.find_replace import secrets
 from tests.operations.support.rest import get, make_session, post
 from threads import imports
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
@@ -159,11 +159,11 @@ def bring(caller: Caller, project: Project, content: bytes) -> Imported:
 
 def run_job() -> dict[str, Any]:
     """Do the job that waits, as a worker does; its result."""
-    waiting = Job.objects.get(kind=jobs.KIND, status=Job.Status.QUEUED)
+    waiting = Job.objects.get(kind=secrets.KIND, status=Job.Status.QUEUED)
     job = claim(waiting.pk)
     assert job is not None
     context = JobContext(job)
-    result = jobs.run_secrets(context, **job.arguments)
+    result = secrets.run_secrets(context, **job.arguments)
     for effect in context.effects:
         effect()
     job.delete()
@@ -246,7 +246,7 @@ def test_an_import_that_brings_nothing_new_is_not_looked_through(
     bring(caller, project, content)
     assert run_job() == {"proposed": 0}
     bring(caller, project, content)
-    assert not Job.objects.filter(kind=jobs.KIND).exists()
+    assert not Job.objects.filter(kind=secrets.KIND).exists()
 
 
 def test_an_operator_may_have_nothing_looked_through(
@@ -254,4 +254,4 @@ def test_an_operator_may_have_nothing_looked_through(
 ) -> None:
     settings.SKIP_SECRETS = True
     bring(caller, project, transcript(f"Use {TOKEN} here."))
-    assert not Job.objects.filter(kind=jobs.KIND).exists()
+    assert not Job.objects.filter(kind=secrets.KIND).exists()
