@@ -3,19 +3,20 @@
 The contracts stand in `templates/operations/{drawer,panel,decision,operation_row}.html`.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
 
 from contextstudio.templatetags.look import messages
 from operations.domain.log.history import redoable, staged, undoable
 from operations.domain.log.operation import named_keys
 from operations.domain.thread.check import expanded
-from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look, derived
-from operations.editor.rows.operation import Op
-from operations.messages.names import ranges_of, word_of
+from operations.editor.rows.operation import Op, members_of
+from operations.messages.names import Named, named, ranges_of, word_of
 from threads.rendering.hidden import visible
 
 MOST_LISTED = 100
@@ -27,21 +28,13 @@ _GONE = (Status.REVERTED, Status.REJECTED)
 _WAITING = (Status.PROPOSED, Status.CONFLICT)
 
 
-@dataclass(frozen=True, slots=True)
-class Blocker:
-    """An operation in the way of another."""
-
-    key: Key
-    name: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision(Op):
     """An operation that waits for somebody: see `decision.html`."""
 
     why: str
     saves: int | None
-    blockers: tuple[Blocker, ...]
+    blockers: Sequence[Named]
     widen: str
     may_decide: bool
 
@@ -67,14 +60,7 @@ class Drawer:
     all_href: str
 
 
-def drawer_of(
-    look: Look,
-    *,
-    actor: str,
-    log_href: str = "",
-    all_href: str = "",
-    show_all: bool = False,
-) -> Drawer:
+def drawer_of(look: Look, *, actor: str, show_all: bool = False) -> Drawer:
     """The operations of a thread, newest first; `actor` is whose undo it offers."""
     newest = look.operations.all()[::-1]
     log = look.thread.log
@@ -97,29 +83,25 @@ def drawer_of(
         older=sum(max(0, len(group) - most) for group in groups),
         operations_count=len(newest) - len(gone),
         entries_count=log.head,
-        log_href=log_href,
-        all_href=all_href,
+        log_href=reverse("operations:log", args=[look.session.pk]),
+        all_href=reverse("operations:panel", args=[look.session.pk]) + "?all=1",
     )
 
 
 def _decisions(look: Look, waiting: Sequence[Op]) -> list[Decision]:
     """What waits; for the newest conflicts also the range that would work."""
     conflicts = [op.key for op in waiting if op.status == Status.CONFLICT]
-    ranges = derived(
-        look.thread,
-        "wider",
-        lambda: _wider_ranges(look.thread, conflicts[:MOST_WIDENED]),
-    )
+
+    def wider() -> dict[Key, str]:
+        found = {key: expanded(look.thread, key) for key in conflicts[:MOST_WIDENED]}
+        return {
+            key: ranges_of(look.thread, keys) or messages(len(keys))
+            for key, edit in found.items()
+            if edit is not None and (keys := named_keys(edit))
+        }
+
+    ranges = derived(look.thread, "wider", wider)
     return [_decision(look, op, ranges.get(op.key, "")) for op in waiting]
-
-
-def _wider_ranges(thread: Thread, conflicts: Iterable[Key]) -> dict[Key, str]:
-    found = {key: expanded(thread, key) for key in conflicts}
-    return {
-        key: ranges_of(thread, keys) or messages(len(keys))
-        for key, edit in found.items()
-        if edit is not None and (keys := named_keys(edit))
-    }
 
 
 def _decision(look: Look, op: Op, widen: str) -> Decision:
@@ -127,14 +109,12 @@ def _decision(look: Look, op: Op, widen: str) -> Decision:
     proposed = op.status == Status.PROPOSED
     saves = -op.delta if op.delta is not None and op.delta < 0 else None
     return Decision(
-        **{field.name: getattr(op, field.name) for field in fields(Op)},
+        **members_of(op),
         why=_why(look, op)
         if proposed
         else f"{op.reason} It is set aside; nothing is lost.",
         saves=saves if proposed else None,
-        blockers=tuple(
-            Blocker(key, look.operations[key].name) for key in report.operations
-        ),
+        blockers=named(look.thread, report.operations),
         widen=widen,
         may_decide=look.may_decide if proposed else look.may_edit,
     )

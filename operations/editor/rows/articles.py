@@ -16,7 +16,7 @@ from operations.messages.names import range_of
 from operations.requests import View
 
 from .look import Look
-from .notes import Bracket, Note, bracket_of, notes_on
+from .row import Bracket, Note, bracket_of, notes_on
 
 SHOWN_CHILDREN, SHOWN_END = 40, 4
 """How many nodes of an opened fold are drawn at its beginning and end; between them a gap."""

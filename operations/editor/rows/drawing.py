@@ -21,7 +21,8 @@ from threads.store.selectors import load_messages_at
 
 from .articles import Article, Gap, changes_on
 from .look import Look
-from .row import Row, fold_of, said_by
+from .operation import members_of
+from .row import Fold, Row, said_by
 
 MOST_COMPARED = 20
 """Messages of a revise up to which its words are compared with the originals'."""
@@ -90,7 +91,7 @@ class _Making:
     def draw(self, article: Article) -> SafeString:
         """The HTML of one article."""
         if not article.shows:
-            fold = fold_of(self.look.operations[article.node.key])
+            fold = Fold(**members_of(self.look.operations[article.node.key]))
             return _rendered("hairline", fold=fold)
         if isinstance(article.node, FoldNode) and article.shows == article.node.key:
             return self._marker(article, article.node)
@@ -177,8 +178,8 @@ class _Making:
         op = self.look.operations[node.key]
         difference = self._difference(article, node)
         shown = joined(self.html[key] for key in printed(article))
-        fold = fold_of(
-            op,
+        fold = Fold(
+            **members_of(op),
             open=article.is_open,
             depth=node.depth,
             shows_html=difference or shown,

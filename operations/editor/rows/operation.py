@@ -4,8 +4,9 @@ The contract stands in `templates/operations/editor/rows/operation.html`.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Any
 
 from operations.domain.log.log import EditState, Log
 from operations.domain.log.operation import (
@@ -92,6 +93,11 @@ class Op:
         return " · ".join(parts)
 
 
+def members_of(op: Op) -> dict[str, Any]:
+    """Of what a fuller kind of operation is made."""
+    return {field.name: getattr(op, field.name) for field in fields(Op)}
+
+
 class Operations:
     """All operations of one thread, presented when they are asked for."""
 
@@ -108,16 +114,11 @@ class Operations:
         return self._known[key]
 
     def all(self) -> list[Op]:
-        """Every operation, in the order of the log."""
         return [self[report.key] for report in self.thread.operations]
 
     def amends(self, number: int) -> tuple[int, ...]:
         """The entries that gave an operation the words in force: what tells versions apart."""
         return self._amends.get(number, ())
-
-    def row(self, key: Key) -> LogRow:
-        """Who recorded it, and when."""
-        return self.history.rows[int(key[1:])]
 
     def _present(self, key: Key) -> Op:
         recorded = self.thread.log.edit(key)

@@ -1,15 +1,19 @@
-"""Rows, inserted messages, markers and gaps: what the templates of the thread are given.
+"""Rows, markers and what hangs on them: what the templates of the thread are given.
 
-The contracts stand in `templates/operations/editor/rows/{row,inserted,fold,node}.html`.
+The contracts stand in `templates/operations/editor/rows/{row,inserted,fold,node,note}.html`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.utils.safestring import SafeString
 
+from operations.domain.thread.node import Mark, Moved, Node
 from operations.domain.tree.key import Key
+from operations.domain.tree.status import Status
+from operations.messages.names import name_of, range_of
+from operations.requests import View
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 from threads.rendering import summary
@@ -17,8 +21,8 @@ from threads.rendering.cards import family
 from threads.rendering.hidden import visible
 from threads.rendering.text.output import exit_code
 
-from .notes import Bracket, Note
-from .operation import Op
+from .look import Look
+from .operation import FOLDS, Op
 
 NOTHING = SafeString()
 SMALL, LARGE = 5, 50
@@ -26,6 +30,38 @@ SMALL, LARGE = 5, 50
 TOOL_LENGTH = 80
 LONG_SYSTEM = 200
 """Tokens from which a system message is printed as one line."""
+_KINDS = {
+    Status.OFF: "off",
+    Status.UNMET: "off",
+    Status.PROPOSED: "proposed",
+    Status.CONFLICT: "conflict",
+}
+_ON_PAPER = FOLDS | {"insert", "resequence"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """See `note.html`. `below` says on which side of its row it hangs."""
+
+    kind: str
+    op: Op
+    below: bool = False
+    may_decide: bool = False
+    to_key: Key = ""
+    to_label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bracket:
+    """The resequence that moved a row: see `bracket.html`. It reads as its operation does."""
+
+    op: Op
+    leads: bool
+    from_key: Key
+    from_label: str
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.op, name)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,12 +113,6 @@ class Fold(Op):
         if self.count < SMALL:
             return "is-small"
         return "is-large" if self.count >= LARGE else ""
-
-
-def fold_of(op: Op, **members: object) -> Fold:
-    """The marker of an operation."""
-    known = {field.name: getattr(op, field.name) for field in fields(Op)}
-    return Fold(**known, **members)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +178,69 @@ def _without_head(line: str, *heads: str) -> str:
         if head:
             line = line.removeprefix(head).lstrip(" :,·")
     return line
+
+
+def notes_on(look: Look, node: Node, *, first: bool) -> tuple[Note, ...]:
+    """What hangs on a top-level node; `first`: it is the first of the thread."""
+    if look.view is not View.ANNOTATED or node.depth:
+        return ()
+    marks = look.thread.marks.get(node.key, ())
+    stubs = look.stubs.get(node.key, []) if look.thread.moved else []
+    tops = look.stubs.get(None, []) if first and look.thread.moved else []
+    if not marks and not stubs and not tops:
+        return ()
+    found = [_mark(look, mark) for mark in marks]
+    found += [_stub(look, moved, below=True) for moved in stubs]
+    found += [_stub(look, moved, below=False) for moved in tops]
+    return tuple(note for note in found if note is not None)
+
+
+def bracket_of(look: Look, node: Node, before: Node | None) -> Bracket | None:
+    """The resequence that moved a node; it leads where the node `before` wasn't moved by it."""
+    if node.moved_by is None or look.view is not View.ANNOTATED:
+        return None
+    moved = look.moved_from.get(node.key)
+    behind = moved.behind if moved else None
+    op = look.operations[node.moved_by]
+    return Bracket(
+        op=_stretch(look, op, moved) if moved else op,
+        leads=before is None or before.moved_by != node.moved_by,
+        from_key=behind or look.thread.window(0, 1)[0].key,
+        from_label=_after(look, behind),
+    )
+
+
+def _mark(look: Look, mark: Mark) -> Note | None:
+    op = look.operations[mark.operation]
+    if op.word not in _ON_PAPER:
+        return None
+    return Note(
+        kind=_KINDS[Status(op.status)],
+        op=op,
+        below=mark.behind,
+        may_decide=look.may_decide,
+    )
+
+
+def _stub(look: Look, moved: Moved, *, below: bool) -> Note | None:
+    place = look.thread.position(moved.keys[0])
+    before = look.thread.window(place - 1, 1)[0].key if place else None
+    if before is not None and before == moved.behind:
+        return None
+    return Note(
+        kind="stub",
+        op=_stretch(look, look.operations[moved.operation], moved),
+        below=below,
+        to_key=moved.keys[0],
+        to_label=_after(look, before),
+    )
+
+
+def _after(look: Look, key: Key | None) -> str:
+    return f"after {name_of(look.thread, key)}" if key else "the top"
+
+
+def _stretch(look: Look, op: Op, moved: Moved) -> Op:
+    """The operation with the range of one stretch that it moved."""
+    first, last = moved.keys[0], moved.keys[-1]
+    return replace(op, first=first, last=last, range=range_of(look.thread, first, last))

@@ -1,26 +1,58 @@
-"""What stands beside the thread: the operations, the log, the outline."""
+"""What stands beside the thread: the operations, the outline, the log in sentences."""
 
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from operations.editor.panels.journal import journal_of
+from contextstudio.accounts.authentication import caller_of
+from operations.domain.log.control import (
+    Accept,
+    ActivateTags,
+    Amend,
+    Purge,
+    Redo,
+    Reject,
+    Revert,
+    Toggle,
+    Undo,
+)
+from operations.domain.log.log import Entry
+from operations.domain.tree.key import Key, entry_key
+from operations.editor.panels.drawer import drawer_of
 from operations.editor.panels.outline import outline_of
+from operations.editor.rows.operation import Author, Operations, author_of
+from operations.messages.names import word_of
 from operations.requests import number_of
+from threads.rendering.hidden import visible
 
-from .patches import drawer_for
 from .requests import look_at
+
+PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class JournalLine:
+    """One entry: see `log.html`."""
+
+    key: Key
+    word: str
+    sentence: str
+    author: Author
+    time: datetime
 
 
 @require_safe
 def operations(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The panel of operations."""
     look = look_at(request, session_id)
+    actor, show_all = caller_of(request).actor, bool(request.GET.get("all"))
     context = {
-        "drawer": drawer_for(request, look, show_all=bool(request.GET.get("all"))),
+        "drawer": drawer_of(look, actor=actor, show_all=show_all),
         "may_edit": look.may_edit,
         "may_propose": look.may_propose,
     }
@@ -32,7 +64,7 @@ def log(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """A page of the log, newest first, or what is older than entry `before`."""
     look = look_at(request, session_id)
     before = number_of(request.GET, "before", 0) or None
-    entries = journal_of(look.operations, before=before)
+    entries = _journal(look.operations, before)
     last = int(entries[-1].key[1:]) if entries else 1
     address = reverse("operations:log", args=[session_id])
     older = f"{address}?before={last}" if last > 1 else ""
@@ -45,10 +77,58 @@ def log(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_safe
 def outline(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The outline of the thread."""
     look = look_at(request, session_id)
     return render(
         request,
         "operations/editor/frame/outline_list.html",
         {"outline": outline_of(look)},
     )
+
+
+def _journal(operations: Operations, before: int | None) -> list[JournalLine]:
+    """The `PAGE` entries with numbers under `before`, newest first; None: the newest of all."""
+    entries: Sequence[Entry] = operations.thread.log.entries
+    end = len(entries) if before is None else max(0, min(before - 1, len(entries)))
+    lines = []
+    for entry in reversed(entries[max(0, end - PAGE) : end]):
+        row = operations.history.rows[entry.number]
+        lines.append(
+            JournalLine(
+                key=entry_key(entry.number),
+                word=word_of(entry.operation.kind),
+                sentence=_sentence(operations, entry),
+                author=author_of(row),
+                time=row.created_at,
+            )
+        )
+    return lines
+
+
+def _sentence(operations: Operations, entry: Entry) -> str:
+    match entry.operation:
+        case Toggle(operations=keys, active=active):
+            return f"{_named(operations, keys)} {'on' if active else 'off'}"
+        case (
+            Revert(operations=keys) | Accept(operations=keys) | Reject(operations=keys)
+        ):
+            return _named(operations, keys)
+        case Amend(operation=key):
+            return _named(operations, [key])
+        case Undo(entries=numbers) | Redo(entries=numbers):
+            return "of " + ", ".join(entry_key(number) for number in numbers[:10])
+        case ActivateTags(tags=tags):
+            return visible(", ".join(tags)) or "none"
+        case Purge(targets=targets):
+            return f"{len(targets):,} messages"
+        case _:
+            op = operations[entry_key(entry.number)]
+            return op.range or op.where
+
+
+def _named(operations: Operations, keys: Sequence[Key]) -> str:
+    named = []
+    for key in keys[:5]:
+        op = operations[key]
+        named.append(f"{op.name} ({op.range or op.where})")
+    more = f" and {len(keys) - 5} more" if len(keys) > 5 else ""
+    return ", ".join(named) + more

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -15,7 +14,7 @@ from operations.domain.log.edit import named_keys
 from operations.domain.log.log import controlled
 from operations.domain.tree.key import Key, entry_key, made_key, original_index
 from operations.domain.tree.status import Status
-from operations.editor.panels.drawer import Drawer, drawer_of
+from operations.editor.panels.drawer import drawer_of
 from operations.editor.panels.meter import meter_of
 from operations.editor.panels.outline import changed_groups, outline_of
 from operations.editor.rows.drawing import joined
@@ -78,21 +77,6 @@ def patch(
     return answer
 
 
-def drawer_for(request: HttpRequest, look: Look, *, show_all: bool = False) -> Drawer:
-    """The drawer of a look, with the undo of who asks."""
-    log_href, panel_href = (
-        reverse(f"operations:{name}", args=[look.session.pk])
-        for name in ("log", "panel")
-    )
-    return drawer_of(
-        look,
-        actor=caller_of(request).actor,
-        log_href=log_href,
-        all_href=f"{panel_href}?all=1",
-        show_all=show_all,
-    )
-
-
 def _side_panels(request: HttpRequest, look: Look, old: Look) -> SafeString:
     """Meter, drawer and counts, each swapped by its id; minimap and outline where they changed."""
     minimap, outline = minimap_of(look), outline_of(look)
@@ -103,7 +87,7 @@ def _side_panels(request: HttpRequest, look: Look, old: Look) -> SafeString:
         "outline": outline if groups is None else None,
         "groups": groups or (),
         "minimap": minimap if minimap != minimap_of(old) else None,
-        "drawer": drawer_for(request, look),
+        "drawer": drawer_of(look, actor=caller_of(request).actor),
         "may_edit": look.may_edit,
         "may_propose": look.may_propose,
         "session": look.session,

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.tree.key import entry_number
+from operations.editor.panels.drawer import drawer_of
 from operations.editor.panels.meter import meter_of
 from operations.editor.panels.outline import outline_of
 from operations.editor.rows.articles import articles_of, gap_articles, gap_of
@@ -25,7 +26,7 @@ from operations.requests import View, fields_of, number_of, view_of
 from threads.store.origins import load_origin
 from threads.store.selectors import get_session
 
-from .patches import drawer_for, patch
+from .patches import patch
 from .requests import keep_open, look_at
 
 MOST_AT_ONCE = 500
@@ -49,7 +50,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         "meter": meter_of(look),
         "outline": outline_of(look),
         "minimap": minimap_of(look),
-        "drawer": drawer_for(request, look),
+        "drawer": drawer_of(look, actor=caller_of(request).actor),
         "exports": export_menu(look.session),
         "origin": load_origin(look.session),
     }
