@@ -5,7 +5,7 @@ The contract stands in `templates/operations/notes/notes.html`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
 from django import forms
 from django.utils.safestring import SafeString
@@ -27,39 +27,18 @@ MOST_VERSIONS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StateShown:
-    """A version of STATE."""
-
-    number: int
-    text: str
-    source: Named | None
-    """The response that it is from; None: somebody set it."""
-    author: str
-    time: datetime | None
-    in_force: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotesPage:
-    """A version of the scratchpad, drawn."""
-
-    number: int
-    html: SafeString
-    difference: SafeString
-    """From this version to the one in force; empty for that one itself."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Notebook:
     """All of it."""
 
     goal: str
     """What STATE names as the goal, where the session has no objective."""
-    state: StateShown | None
-    states: Sequence[StateShown]
+    state: dict[str, Any] | None
+    """See `_shown`."""
+    states: Sequence[dict[str, Any]]
     states_count: int
     scratchpad: Scratchpad
-    page: NotesPage
+    page: dict[str, object]
+    """A version of the scratchpad, and its difference to the one in force."""
     versions: Sequence[Scratchpad]
 
 
@@ -81,18 +60,21 @@ def notebook_of(session: Session, version: int | None = None) -> Notebook:
     )
 
 
-def _shown(thread: Thread, one: states.Versioned) -> StateShown:
-    return StateShown(
-        number=one.number,
-        text=one.state.text,
-        source=Named(one.key, name_of(thread, one.key)) if one.key else None,
-        author=one.actor_name,
-        time=one.created_at,
-        in_force=one.in_force,
-    )
+def _shown(thread: Thread, one: states.Versioned) -> dict[str, Any]:
+    return {
+        "number": one.number,
+        "text": one.state.text,
+        # The response that it is from; none where somebody set it.
+        "source": Named(one.key, name_of(thread, one.key)) if one.key else None,
+        "author": one.actor_name,
+        "time": one.created_at,
+        "in_force": one.in_force,
+    }
 
 
-def _page(session: Session, current: Scratchpad, version: int | None) -> NotesPage:
+def _page(
+    session: Session, current: Scratchpad, version: int | None
+) -> dict[str, object]:
     asked = current
     if version is not None:
         asked = scratchpads.load_scratchpad(session, version)
@@ -100,7 +82,7 @@ def _page(session: Session, current: Scratchpad, version: int | None) -> NotesPa
     if asked.number != current.number:
         difference = render_difference(asked.content, current.content)
     html = render(Role.USER, (Text(asked.content),), counts=None)
-    return NotesPage(number=asked.number, html=html, difference=difference)
+    return {"number": asked.number, "html": html, "difference": difference}
 
 
 class ObjectiveForm(forms.Form):

@@ -109,7 +109,7 @@ def _shown(
     state, scratchpad = notebook.state, notebook.scratchpad
     initial: dict[str, dict[str, Any]] = {
         "objective": {"objective": session.objective},
-        "state": {"content": sendable(state.text) if state else ""},
+        "state": {"content": sendable(state["text"]) if state else ""},
         "scratchpad": {
             "content": sendable(scratchpad.content),
             "version": scratchpad.number,

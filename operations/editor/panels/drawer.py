@@ -5,6 +5,7 @@ The contracts stand in `templates/operations/{drawer,panel,decision,operation_ro
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.urls import reverse
 
@@ -39,28 +40,7 @@ class Decision(Op):
     may_decide: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawer:
-    """See `drawer.html` and `panel.html`."""
-
-    may_undo: bool
-    may_redo: bool
-    active_tags: list[str]
-    may_activate: bool
-    staged: list[Op]
-    """What who asks has staged, in the order of the log; `may_commit`: all of it at once."""
-    may_commit: bool
-    waiting: list[Decision]
-    operations: list[Op]
-    gone: list[Op]
-    older: int
-    operations_count: int
-    entries_count: int
-    log_href: str
-    all_href: str
-
-
-def drawer_of(look: Look, *, actor: str, show_all: bool = False) -> Drawer:
+def drawer_of(look: Look, *, actor: str, show_all: bool = False) -> dict[str, Any]:
     """The operations of a thread, newest first; `actor` is whose undo it offers."""
     newest = look.operations.all()[::-1]
     log = look.thread.log
@@ -70,22 +50,24 @@ def drawer_of(look: Look, *, actor: str, show_all: bool = False) -> Drawer:
     own = {entry_key(number) for number in staged(log, actor)}
     waiting = [op for op in newest if op.status in _WAITING and op.key not in own]
     groups = (waiting, rest, gone)
-    return Drawer(
-        may_undo=bool(undoable(log, actor)),
-        may_redo=bool(redoable(log, actor)),
-        active_tags=sorted(log.active_tags),
-        may_activate=look.may_edit,
-        staged=[op for op in reversed(newest) if op.key in own],
-        may_commit=look.may_decide,
-        waiting=_decisions(look, waiting[:most]),
-        operations=rest[:most],
-        gone=gone[:most],
-        older=sum(max(0, len(group) - most) for group in groups),
-        operations_count=len(newest) - len(gone),
-        entries_count=log.head,
-        log_href=reverse("operations:log", args=[look.session.pk]),
-        all_href=reverse("operations:panel", args=[look.session.pk]) + "?all=1",
-    )
+    return {
+        "may_undo": bool(undoable(log, actor)),
+        "may_redo": bool(redoable(log, actor)),
+        "active_tags": sorted(log.active_tags),
+        "may_activate": look.may_edit,
+        "staged": [  # in the order of the log
+            op for op in reversed(newest) if op.key in own
+        ],
+        "may_commit": look.may_decide,
+        "waiting": _decisions(look, waiting[:most]),
+        "operations": rest[:most],
+        "gone": gone[:most],
+        "older": sum(max(0, len(group) - most) for group in groups),
+        "operations_count": len(newest) - len(gone),
+        "entries_count": log.head,
+        "log_href": reverse("operations:log", args=[look.session.pk]),
+        "all_href": reverse("operations:panel", args=[look.session.pk]) + "?all=1",
+    }
 
 
 def _decisions(look: Look, waiting: Sequence[Op]) -> list[Decision]:

@@ -101,14 +101,18 @@ def _title(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
 
 def _operations(look: Look) -> dict[int, list[OutlineOp]]:
     """The operations of each group, those inside a fold under it."""
-    listed = [op for op in look.operations.all() if _is_listed(op)][-MOST_OPERATIONS:]
-    known = {op.key: _entry(op) for op in listed}
+    shown = (Status.APPLIED, Status.PROPOSED)
+    ops = [
+        op for op in look.operations.all() if op.word in _LISTED and op.status in shown
+    ]
+    known = {op.key: _entry(op) for op in ops[-MOST_OPERATIONS:]}
     inside: dict[int, list[OutlineOp]] = defaultdict(list)
     for key, entry in known.items():
         op = look.operations[key]
-        holder = _holder(look, op)
-        if holder in known:
-            known[holder].children.append(entry)
+        is_fold = op.word in FOLDS and op.status == Status.APPLIED
+        holder = look.thread.path(key)[-1:] if is_fold else []
+        if holder and holder[0] in known:
+            known[holder[0]].children.append(entry)
         elif (group := _group(look, op)) is not None:
             inside[group].append(entry)
     for entries in (*inside.values(), *(entry.children for entry in known.values())):
@@ -116,24 +120,12 @@ def _operations(look: Look) -> dict[int, list[OutlineOp]]:
     return inside
 
 
-def _is_listed(op: Op) -> bool:
-    return op.word in _LISTED and op.status in (Status.APPLIED, Status.PROPOSED)
-
-
 def _entry(op: Op) -> OutlineOp:
     proposed = op.status == Status.PROPOSED
-    name = word_of(op.word).capitalize() + (
-        f", {'staged' if op.staged else 'proposed'}" if proposed else ""
-    )
+    name = word_of(op.word).capitalize()
+    if proposed:
+        name += ", staged" if op.staged else ", proposed"
     return OutlineOp(op.word, name, op.where or op.range, op.key, proposed)
-
-
-def _holder(look: Look, op: Op) -> Key:
-    """The fold that an applied fold lies in, or nothing."""
-    if op.word not in FOLDS or op.status != Status.APPLIED:
-        return ""
-    path = look.thread.path(op.key)
-    return path[-1] if path else ""
 
 
 def _group(look: Look, op: Op) -> int | None:

@@ -1,6 +1,7 @@
 """Articles as HTML: what was drawn before is taken from the process, the rest drawn in bulk."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from django.template.loader import render_to_string
 from django.utils.html import format_html_join
@@ -50,15 +51,6 @@ def joined(parts: Iterable[SafeString]) -> SafeString:
     return format_html_join("\n", "{}", ((part,) for part in parts))
 
 
-def draw_all(look: Look, articles: Sequence[Article | Gap]) -> SafeString:
-    """Articles with the gaps between them."""
-    drawn = iter(draw(look, (item for item in articles if isinstance(item, Article))))
-    return joined(
-        next(drawn) if isinstance(item, Article) else draw_gap(item)
-        for item in articles
-    )
-
-
 def draw_gap(gap: Gap) -> SafeString:
     """The button that stands for nodes of an opened fold."""
     return _rendered("node", node=gap)
@@ -89,7 +81,6 @@ class _Making:
         self.tools = self._tools()
 
     def draw(self, article: Article) -> SafeString:
-        """The HTML of one article."""
         if not article.shows:
             fold = Fold(**members_of(self.look.operations[article.node.key]))
             return _rendered("hairline", fold=fold)
@@ -102,7 +93,10 @@ class _Making:
         node, key = article.node, article.shows
         words = self.words[key]
         parts = self._parts(words)
-        tokens = _tokens(article)
+        if isinstance(node, MessageNode):
+            tokens = node.tokens - node.saved
+        else:
+            tokens = node.messages[int(key.partition(".")[2])].tokens
         said = said_by(
             Role(words.role), parts, tokens=tokens, names=self.tools.get(key, {})
         )
@@ -116,16 +110,22 @@ class _Making:
             time=original.created_at if original else None,
             model=visible(original.model) if original else "",
             depth=node.depth,
-            moved=article.moved,
-            notes=[note for note in article.notes if not note.below],
-            notes_below=[note for note in article.notes if note.below],
+            **_hung(article),
             tool=said.tool,
             outcome=said.outcome,
             failed=said.failed,
         )
         if isinstance(node, MessageNode):
             row.tags = node.tags if self.look.view is View.ANNOTATED else ()
-        self._made_by(row, article)
+        # Which operation made it: beside it, or where the model sees it.
+        if isinstance(node, FoldNode):
+            row.made_by = node.kind
+        elif node.operation is not None and self.look.view is View.ANNOTATED:
+            row.kind = "inserted"
+            row.operation = self.look.operations[node.operation]
+            row.leads = key.endswith(".0")
+        elif node.operation is not None:
+            row.made_by = "insert"
         brief = isinstance(node, MessageNode) and (said.is_brief or node.depth > 0)
         if (brief if article.brief is None else article.brief) and said.line:
             row.brief, row.brief_is_code = said.line, said.is_code
@@ -139,7 +139,8 @@ class _Making:
         nameless = {
             key: words.original.row.index
             for key, words in self.words.items()
-            if words.original is not None and any(map(_is_nameless, words.parts))
+            if words.original is not None
+            and any(isinstance(p, ToolResult) and not p.name for p in words.parts)
         }
         before = {
             key: range(max(0, i - CALLS_BEFORE), i) for key, i in nameless.items()
@@ -162,32 +163,23 @@ class _Making:
             for key, indexes in before.items()
         }
 
-    def _made_by(self, row: Row, article: Article) -> None:
-        """Say which operation made a message: beside it, or where the model sees it."""
-        node = article.node
-        if isinstance(node, FoldNode):
-            row.made_by = node.kind
-        elif node.operation is not None and self.look.view is View.ANNOTATED:
-            row.kind = "inserted"
-            row.operation = self.look.operations[node.operation]
-            row.leads = row.key.endswith(".0")
-        elif node.operation is not None:
-            row.made_by = "insert"
-
     def _marker(self, article: Article, node: FoldNode) -> SafeString:
         op = self.look.operations[node.key]
         difference = self._difference(article, node)
         shown = joined(self.html[key] for key in printed(article))
+        children = article.children
+        drawn = iter(draw(self.look, (c for c in children if isinstance(c, Article))))
         fold = Fold(
             **members_of(op),
             open=article.is_open,
             depth=node.depth,
             shows_html=difference or shown,
             difference=bool(difference),
-            children_html=draw_all(self.look, article.children),
-            moved=article.moved,
-            notes=[note for note in article.notes if not note.below],
-            notes_below=[note for note in article.notes if note.below],
+            children_html=joined(
+                draw_gap(child) if isinstance(child, Gap) else next(drawn)
+                for child in children
+            ),
+            **_hung(article),
             left_out=self._left_out(article, node),
         )
         return _rendered("fold", fold=fold)
@@ -256,15 +248,13 @@ def printed(article: Article) -> list[Key]:
     return [article.shows] if article.shows else []
 
 
-def _is_nameless(part: Part) -> bool:
-    return isinstance(part, ToolResult) and not part.name
-
-
-def _tokens(article: Article) -> int:
-    node = article.node
-    if isinstance(node, MessageNode):
-        return node.tokens - node.saved
-    return node.messages[int(article.shows.partition(".")[2])].tokens
+def _hung(article: Article) -> dict[str, Any]:
+    """What hangs on a row or a marker."""
+    return {
+        "moved": article.moved,
+        "notes": [note for note in article.notes if not note.below],
+        "notes_below": [note for note in article.notes if note.below],
+    }
 
 
 def _rendered(name: str, **context: object) -> SafeString:

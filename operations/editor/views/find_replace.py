@@ -2,7 +2,6 @@
 
 import json
 import uuid
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -33,29 +32,6 @@ from .patches import answer
 TEMPLATE = "operations/editor/dialogs/find_replace.html"
 MOST_LISTED = 200
 """Matches that one dialog lists; what is recorded makes room for the next."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
-    """One match in its text. `value` names it as a span; empty: it can't be changed, see `why`."""
-
-    name: str
-    before: str
-    text: str
-    behind: str
-    value: str
-    saves: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matches:
-    """All matches: the first of them, and `3 matches in 2 messages, saving 120 tokens`."""
-
-    listed: list[Match]
-    sentence: str
-    more: int
-    free: int
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -169,20 +145,20 @@ def _render(
     return render(request, TEMPLATE, context, status=status)
 
 
-def _matches(thread: Thread, looked: DryRun, floor: int) -> Matches:
+def _matches(thread: Thread, looked: DryRun, floor: int) -> dict[str, object]:
     count = len(looked.matches)
     listed = [_match(thread, one, floor) for one in looked.matches[:MOST_LISTED]]
     holders = len({one.match.key for one in looked.matches})
     matches = f"{count:,} match{'es' if count > 1 else ''}"
-    return Matches(
-        listed=listed,
-        sentence=f"{matches} in {messages(holders)}, saving {looked.saved:,} tokens",
-        more=count - len(listed),
-        free=sum(bool(one.value) for one in listed),
-    )
+    return {
+        "listed": listed,
+        "sentence": f"{matches} in {messages(holders)}, saving {looked.saved:,} tokens",
+        "more": count - len(listed),
+        "free": sum(bool(one["value"]) for one in listed),
+    }
 
 
-def _match(thread: Thread, found: SpanMatch, floor: int) -> Match:
+def _match(thread: Thread, found: SpanMatch, floor: int) -> dict[str, Any]:
     match, span = found.match, found.span
     before, text, behind = map(visible, match.excerpt)
     why = ""
@@ -195,12 +171,12 @@ def _match(thread: Thread, found: SpanMatch, floor: int) -> Match:
     if span and not why:
         place = (span.key, span.part, span.start, span.end, span.sha256)
         value = " ".join(map(str, place))
-    return Match(
-        name=name_of(thread, match.key),
-        before=before,
-        text=text,
-        behind=behind,
-        value=value,
-        saves=span.saved if span else 0,
-        why=why,
-    )
+    return {
+        "name": name_of(thread, match.key),
+        "before": before,
+        "text": text,
+        "behind": behind,
+        "value": value,
+        "saves": span.saved if span else 0,
+        "why": why,
+    }

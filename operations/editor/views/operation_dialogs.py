@@ -1,12 +1,9 @@
 """The dialogs that show something of an operation: versions, a decision, what is left out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.safestring import SafeString
 
 from contextstudio.accounts.domain.errors import NotFound
 from operations.domain.log.edit import Edit, messages_of, named_keys
@@ -17,7 +14,6 @@ from operations.domain.tree.key import Key
 from operations.editor.panels.drawer import drawer_of
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import (
-    Author,
     Op,
     Operations,
     author_of,
@@ -27,16 +23,6 @@ from operations.messages.reader import MessageReader
 from operations.requests import fields_of
 from threads.rendering.hidden import visible
 from threads.rendering.message import render_difference
-
-
-@dataclass(frozen=True, slots=True)
-class VersionItem:
-    """One version: see `versions.html`. The first stands whole: it differs from nothing."""
-
-    number: int
-    author: Author
-    time: datetime
-    html: SafeString
 
 
 def operation_of(look: Look, key: Key) -> tuple[Op, Edit]:
@@ -59,7 +45,7 @@ def _decide(request: HttpRequest, look: Look) -> HttpResponse:
     """An operation that waits, with what can be done about it."""
     key = fields_of(request).get("operation", "")
     op, _ = operation_of(look, key)
-    waiting = drawer_of(look, actor="", show_all=True).waiting
+    waiting = drawer_of(look, actor="", show_all=True)["waiting"]
     decision = next((one for one in waiting if one.key == key), None)
     context = {"op": decision or op, "is_waiting": decision is not None}
     return render(request, "operations/editor/dialogs/decide.html", context)
@@ -90,15 +76,23 @@ def _left_out(request: HttpRequest, look: Look) -> HttpResponse:
 SHOWING = {"versions": _versions, "decide": _decide, "left-out": _left_out}
 
 
-def _versions_of(operations: Operations, key: Key) -> list[VersionItem]:
+def _versions_of(operations: Operations, key: Key) -> list[dict[str, object]]:
     """The versions in force, newest first, each with its difference from the one before."""
-    versions, before = [], ""
+    versions: list[dict[str, object]] = []
+    before = ""
     for number, (entry, edit) in enumerate(_wordings(operations, key), start=1):
         row = operations.history.rows[entry]
         text = "\n\n".join(words_of(message.parts) for message in messages_of(edit))
         html = render_difference(before if number > 1 else text, text)
         before = text
-        versions.append(VersionItem(number, author_of(row), row.created_at, html))
+        versions.append(
+            {
+                "number": number,
+                "author": author_of(row),
+                "time": row.created_at,
+                "html": html,
+            }
+        )
     return versions[::-1]
 
 

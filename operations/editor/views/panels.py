@@ -2,8 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -26,7 +25,7 @@ from operations.domain.log.log import Entry
 from operations.domain.tree.key import Key, entry_key
 from operations.editor.panels.drawer import drawer_of
 from operations.editor.panels.outline import outline_of
-from operations.editor.rows.operation import Author, Operations, author_of
+from operations.editor.rows.operation import Operations, author_of
 from operations.messages.names import word_of
 from operations.requests import number_of
 from threads.rendering.hidden import visible
@@ -34,17 +33,6 @@ from threads.rendering.hidden import visible
 from .requests import look_at
 
 PAGE = 50
-
-
-@dataclass(frozen=True, slots=True)
-class JournalLine:
-    """One entry: see `log.html`."""
-
-    key: Key
-    word: str
-    sentence: str
-    author: Author
-    time: datetime
 
 
 @require_safe
@@ -65,7 +53,7 @@ def log(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     look = look_at(request, session_id)
     before = number_of(request.GET, "before", 0) or None
     entries = _journal(look.operations, before)
-    last = int(entries[-1].key[1:]) if entries else 1
+    last = int(entries[-1]["key"][1:]) if entries else 1
     address = reverse("operations:log", args=[session_id])
     older = f"{address}?before={last}" if last > 1 else ""
     return render(
@@ -85,7 +73,7 @@ def outline(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     )
 
 
-def _journal(operations: Operations, before: int | None) -> list[JournalLine]:
+def _journal(operations: Operations, before: int | None) -> list[dict[str, Any]]:
     """The `PAGE` entries with numbers under `before`, newest first; None: the newest of all."""
     entries: Sequence[Entry] = operations.thread.log.entries
     end = len(entries) if before is None else max(0, min(before - 1, len(entries)))
@@ -93,13 +81,13 @@ def _journal(operations: Operations, before: int | None) -> list[JournalLine]:
     for entry in reversed(entries[max(0, end - PAGE) : end]):
         row = operations.history.rows[entry.number]
         lines.append(
-            JournalLine(
-                key=entry_key(entry.number),
-                word=word_of(entry.operation.kind),
-                sentence=_sentence(operations, entry),
-                author=author_of(row),
-                time=row.created_at,
-            )
+            {
+                "key": entry_key(entry.number),
+                "word": word_of(entry.operation.kind),
+                "sentence": _sentence(operations, entry),
+                "author": author_of(row),
+                "time": row.created_at,
+            }
         )
     return lines
 

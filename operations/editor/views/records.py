@@ -3,8 +3,6 @@
 import json
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
 
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
@@ -34,14 +32,6 @@ BRIEF = 3000
 """Characters of a record in the list; alone it is shown whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A stretch of the page: see `raw.html`."""
-
-    title: str
-    text: str
-
-
 @require_safe
 def raw(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
     """The page of a message. What is redacted is masked here too."""
@@ -59,29 +49,19 @@ def raw(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
     return render(request, "operations/editor/raw.html", context)
 
 
-def _sections(look: Look, words: MessageText) -> Iterator[Section]:
+def _sections(look: Look, words: MessageText) -> Iterator[dict[str, str]]:
     parts = [encode_part(part) for part in words.parts]
-    yield Section("Parts", visible(json.dumps(parts, ensure_ascii=False, indent=2)))
+    text = json.dumps(parts, ensure_ascii=False, indent=2)
+    yield {"title": "Parts", "text": visible(text)}
     if words.original is None:
         return
     look.view = View.ORIGINAL
     if changes_on(look, words.key):
-        yield Section("Record", "Not shown, because part of it is redacted.")
+        hidden = "Not shown, because part of it is redacted."
+        yield {"title": "Record", "text": hidden}
         return
     for record in load_records(look.session, words.original.row.index):
-        yield Section(f"Record, {record.locator}", visible(record.text))
-
-
-@dataclass(frozen=True, slots=True)
-class ShownEvent:
-    """A record: see `templates/operations/editor/events.html`."""
-
-    type: str
-    before: int
-    when: datetime | None
-    locator: str
-    text: str | None
-    more_href: str
+        yield {"title": f"Record, {record.locator}", "text": visible(record.text)}
 
 
 @require_safe
@@ -133,17 +113,17 @@ def _page(
     return render(request, "operations/editor/events.html", context)
 
 
-def _shown(event: Event, *, whole: bool) -> ShownEvent:
+def _shown(event: Event, *, whole: bool) -> dict[str, object]:
     record = load_record(event.source, event.record)
     text = visible(record.text) if record else None
     is_long = text is not None and len(text) > BRIEF and not whole
-    return ShownEvent(
-        type=event.type,
-        before=event.before_index,
-        when=event.created_at,
-        locator=event.record,
-        text=f"{text[:BRIEF]}…" if text is not None and is_long else text,
-        more_href=reverse("operations:event", args=[event.session_id, event.pk])
+    return {
+        "type": event.type,
+        "before": event.before_index,
+        "when": event.created_at,
+        "locator": event.record,
+        "text": f"{text[:BRIEF]}…" if text is not None and is_long else text,
+        "more_href": reverse("operations:event", args=[event.session_id, event.pk])
         if is_long
         else "",
-    )
+    }
