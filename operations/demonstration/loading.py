@@ -105,7 +105,6 @@ class _Cast:
         return caller_of_user(editor)
 
     def _do(self, caller: Caller, edit: edits.Edit) -> UUID:
-        """Record an edit; the answer is its id."""
         transaction = services.record_edit(caller, self.session_id, _arguments(edit))
         return transaction.history.rows[transaction.numbers[0]].id
 

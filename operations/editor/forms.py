@@ -40,7 +40,6 @@ class KeysField(forms.CharField):
     widget = forms.HiddenInput
 
     def clean(self, value: Any) -> list[str]:
-        """The keys."""
         return str(super().clean(value)).split()
 
 
@@ -61,7 +60,6 @@ class ArgumentsForm(forms.Form):
                 self.refuse(wrong_shape(error.errors()))
 
     def typed(self) -> dict[str, Any]:
-        """What was typed, by the names of the arguments."""
         names = self.cleaned_data.keys() & self.model.model_fields.keys()
         return {name: self.cleaned_data[name] for name in names}
 
@@ -228,7 +226,6 @@ class TextForm(ArgumentsForm):
     fields_of = {"patterns": "start"}
 
     def clean(self) -> None:
-        """Read the pattern as the kind of edit takes it."""
         is_redaction = self.cleaned_data.get("type") == "redact"
         self.model = RedactArguments if is_redaction else ReplaceArguments
         super().clean()
@@ -263,7 +260,6 @@ FORMS: Mapping[str, type[EditForm]] = {
 
 
 def form_of(data: QueryDict) -> EditForm:
-    """The form of the kind of edit that was posted. Raises Invalid for another."""
     kind = data.get("type", "")
     if kind not in FORMS:
         raise Invalid(f"There is no edit {kind[:40]!r}.", at=["type"])

@@ -17,7 +17,6 @@ LONGEST_NAME = 100
 
 
 def list_lenses(session: Session) -> list[Lens]:
-    """The named sets of tags of a session, by name."""
     return list(Lens.objects.filter(session=session).order_by("name"))
 
 

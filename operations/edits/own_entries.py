@@ -77,7 +77,6 @@ def commit(
 def discard(
     caller: Caller, session_id: uuid.UUID, *, expected_head: int | None = None
 ) -> LogTransaction:
-    """Take back all that the caller staged."""
     transaction = open_log(
         caller, session_id, Right.PROPOSE, expected_head=expected_head
     )

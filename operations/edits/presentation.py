@@ -8,7 +8,6 @@ from operations.log.transaction import LogTransaction
 
 
 def present_transaction(transaction: LogTransaction) -> dict[str, Any]:
-    """What recording or switching answers."""
     return {
         "success": True,
         "head": transaction.session.head,
@@ -31,7 +30,6 @@ def present_transaction(transaction: LogTransaction) -> dict[str, Any]:
 
 
 def present_recorded(transaction: LogTransaction, number: int) -> dict[str, Any]:
-    """An edit that was just recorded."""
     report = transaction.thread.report(number)
     return {
         "operation_id": str(transaction.history.rows[number].id),
@@ -44,7 +42,6 @@ def present_recorded(transaction: LogTransaction, number: int) -> dict[str, Any]
 
 
 def present_edit(transaction: LogTransaction) -> dict[str, Any]:
-    """What recording one edit answers."""
     return {
         **present_transaction(transaction),
         **present_recorded(transaction, transaction.numbers[0]),
@@ -52,7 +49,6 @@ def present_edit(transaction: LogTransaction) -> dict[str, Any]:
 
 
 def present_bundle(transaction: LogTransaction) -> dict[str, Any]:
-    """What recording a bundle answers."""
     return {
         **present_transaction(transaction),
         "bundle_id": str(transaction.history.rows[transaction.numbers[0]].bundle),

@@ -54,7 +54,6 @@ def remove_group(
 
 
 def find_group(thread: Thread, group_id: int) -> MessageGroup:
-    """The group with this id. Raises NotFound."""
     for group in groups_of(thread):
         if group.id == group_id:
             return group

@@ -224,7 +224,6 @@ def activate_tags(
     *,
     expected_head: int | None = None,
 ) -> LogTransaction:
-    """Set the session's active tags."""
     transaction = open_log(caller, session_id, Right.EDIT, expected_head=expected_head)
     control = ActivateTags(tags=tuple(dict.fromkeys(tags)))
     if effective_control(transaction.history.log, control) is not None:

@@ -92,7 +92,6 @@ class RevealedOut(BaseModel):
 
 
 def present_dry_run(session: Session, found: DryRun) -> dict[str, Any]:
-    """What a dry run answers."""
     ids = message_ids(session, (one.match.key for one in found.matches))
     return {
         "dry_run": True,
@@ -103,7 +102,6 @@ def present_dry_run(session: Session, found: DryRun) -> dict[str, Any]:
 
 
 def present_suggestion(suggestion: Suggestion) -> dict[str, Any]:
-    """A suggested pattern, as `patterns` takes it."""
     pattern = suggestion.pattern
     return {
         "kind": suggestion.kind,
@@ -121,7 +119,6 @@ def present_suggestion(suggestion: Suggestion) -> dict[str, Any]:
 
 
 def present_revealed(revealed: Revealed) -> dict[str, Any]:
-    """What one span of a redaction masks."""
     span, text = revealed
     place = {"key": span.key, "part": span.part, "start": span.start, "end": span.end}
     return {**place, "text": text}

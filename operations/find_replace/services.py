@@ -49,7 +49,6 @@ class DryRun:
 
     @property
     def saved(self) -> int:
-        """The tokens that would be taken away."""
         return sum(one.span.saved for one in self.matches if one.span)
 
 

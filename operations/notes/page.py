@@ -43,7 +43,6 @@ class Notebook:
 
 
 def notebook_of(session: Session, version: int | None = None) -> Notebook:
-    """What a session keeps, with a version of its scratchpad. Raises NotFound."""
     thread = load_thread(session)
     known = states.list_states(session, thread)
     current = next((one for one in known if one.in_force), None)

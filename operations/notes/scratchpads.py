@@ -42,7 +42,6 @@ def load_scratchpad(session: Session, number: int | None = None) -> Scratchpad:
 
 
 def list_scratchpads(session: Session, most: int | None = None) -> list[Scratchpad]:
-    """All versions, newest first, or the newest of them."""
     return [_read(session, row) for row in _versions(session)[:most]]
 
 

@@ -45,7 +45,6 @@ class Listed:
 
     @property
     def share(self) -> int | None:
-        """How many per cent the tokens changed."""
         if not self.original:
             return None
         return round(100 * (self.effective - self.original) / self.original)
@@ -61,7 +60,6 @@ class Listed:
 
 
 def listed(sessions: Sequence[Session]) -> list[Listed]:
-    """The rows of a page of the list."""
     overviews, first_words = _load_overviews(sessions), _load_first_words(sessions)
     parents = load_parents(sessions)
     widest = max((session.original_tokens for session in sessions), default=0)

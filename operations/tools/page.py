@@ -26,7 +26,6 @@ tool takes `project`, `expected_head` (refuse if the log has grown beyond this e
 
 
 def tools_page(tools: Iterable[type[Tool]]) -> str:
-    """The page in Markdown."""
     table = list(tools)
     lines = [_HEAD, "| tool | |", "|---|---|"]
     for tool in table:

@@ -58,12 +58,10 @@ class Meter:
 
     @property
     def percent(self) -> int | None:
-        """How much of the model's window is filled."""
         return round(100 * self.effective / self.limit) if self.limit else None
 
 
 def meter_of(look: Look) -> Meter:
-    """The meter of a thread; it is the same in every view."""
     session, thread = look.session, look.thread
     limit = context_window(session.model)
     counted = thread.tokens

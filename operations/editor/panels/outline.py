@@ -59,7 +59,6 @@ class Outline:
 
 
 def outline_of(look: Look) -> Outline:
-    """The outline of a thread: its first groups, each with a title."""
     starts = group_starts(look)
     listed = starts[:MOST_GROUPS]
     titles = _title(look, [f"m{index}" for index in listed])

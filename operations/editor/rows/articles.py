@@ -89,7 +89,6 @@ def articles_of(
 
 
 def gap_articles(look: Look, fold: Key, start: int, count: int) -> list[Article]:
-    """Nodes of an opened fold from a place on."""
     nodes = look.thread.children(fold, start, count)
     return [article for node in nodes for article in articles_of(look, node)]
 
@@ -172,7 +171,6 @@ def _children(look: Look, fold: FoldNode) -> list[Article | Gap]:
 
 
 def gap_of(look: Look, fold: Key, start: int, count: int) -> Gap:
-    """The nodes of a fold from a place on, as a gap."""
     nodes = look.thread.children(fold, start, count)
     indexes = [index for node in nodes for index in _ends(node) if index is not None]
     ends = (f"m{min(indexes)}", f"m{max(indexes)}") if indexes else ("", "")

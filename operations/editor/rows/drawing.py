@@ -52,7 +52,6 @@ def joined(parts: Iterable[SafeString]) -> SafeString:
 
 
 def draw_gap(gap: Gap) -> SafeString:
-    """The button that stands for nodes of an opened fold."""
     return _rendered("node", node=gap)
 
 
@@ -249,7 +248,6 @@ def printed(article: Article) -> list[Key]:
 
 
 def _hung(article: Article) -> dict[str, Any]:
-    """What hangs on a row or a marker."""
     return {
         "moved": article.moved,
         "notes": [note for note in article.notes if not note.below],

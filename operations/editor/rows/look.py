@@ -54,7 +54,6 @@ class Places:
             self.added += width - 1
 
     def place(self, position: int) -> int:
-        """The first place of the node at a position."""
         before = bisect_left(self._positions, position)
         if not before:
             return position

@@ -49,12 +49,10 @@ _skeletons: Cache[Skeleton] = Cache(lambda skeleton: len(skeleton.shapes) + 1)
 
 
 def shapes(look: Look) -> list[Shape]:
-    """The rows of a view, in their order."""
     return derived(look.thread, ("shapes", look.view), lambda: list(_shapes(look)))
 
 
 def group_starts(look: Look) -> list[int]:
-    """The index of the first original of each group."""
     count = look.thread.message_count
     starts = _skeleton(look).groups
     return (
@@ -81,7 +79,6 @@ def _shapes(look: Look) -> Iterator[Shape]:
 
 
 def _made(look: Look, key: str) -> Iterator[Shape]:
-    """The rows of a fold or of an inserted message."""
     node = look.thread.node(key)
     if not isinstance(node, FoldNode):
         yield Shape(node.role, node.tokens)

@@ -94,7 +94,6 @@ class Op:
 
 
 def members_of(op: Op) -> dict[str, Any]:
-    """Of what a fuller kind of operation is made."""
     return {field.name: getattr(op, field.name) for field in fields(Op)}
 
 
@@ -220,7 +219,6 @@ def amends_in_force(log: Log) -> dict[int, tuple[int, ...]]:
 
 
 def author_of(row: LogRow) -> Author:
-    """Who recorded an entry."""
     name = visible(row.actor_name)
     words = name.split()
     initials = "".join(word[0] for word in words[:2]).upper() if len(words) > 1 else ""

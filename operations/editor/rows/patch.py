@@ -56,7 +56,6 @@ class Swaps:
 
     @property
     def rows(self) -> int:
-        """How many rows have to be sent."""
         return len(self.changed) + sum(len(articles) for _, articles in self.added)
 
 
@@ -70,7 +69,6 @@ class Patch:
 
     @property
     def reloads(self) -> bool:
-        """Whether the page has to load its sections again."""
         return self.swaps.is_lost or self.swaps.rows > MOST_ROWS
 
     def html(self, *, focus: Key = "") -> SafeString:

@@ -109,7 +109,6 @@ class Fold(Op):
 
     @property
     def size_class(self) -> str:
-        """How deep the sheet is drawn in."""
         if self.count < SMALL:
             return "is-small"
         return "is-large" if self.count >= LARGE else ""

@@ -26,7 +26,6 @@ MOST_LINES = 30
 
 
 def start_of(place: int) -> int:
-    """The first place of the section that holds a place."""
     return place - place % SIZE
 
 
@@ -45,7 +44,6 @@ def draw_sections(look: Look, loaded: int) -> SafeString:
 
 
 def draw_chunk(look: Look, start: int, count: int) -> SafeString:
-    """The rows from a place on."""
     return joined(draw(look, articles_at(look, start, count)))
 
 
@@ -62,7 +60,6 @@ def _empty_sections(look: Look) -> list[SafeString]:
 
 
 def guessed_height(shape: Shape) -> int:
-    """About how many pixels a row is high."""
     kind, tokens, is_fold, _ = shape
     lines = min(1 + tokens // TOKENS_A_LINE, MOST_LINES)
     if is_fold and kind in FOLDS:

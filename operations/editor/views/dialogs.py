@@ -52,7 +52,6 @@ def dialog(request: HttpRequest, session_id: uuid.UUID, kind: str) -> HttpRespon
 
 
 def activation(session: Session, form: ActivateForm) -> dict[str, object]:
-    """The dialog of the active tags: its head and its form."""
     return {"form": form, "dialog": _head(session, "activate", "tags", word="tag")}
 
 
@@ -97,7 +96,6 @@ def _explained(session: Session, error: DomainError) -> str:
 
 
 def _edit(request: HttpRequest, look: Look, kind: str) -> HttpResponse:
-    """A dialog to record an edit of the kind."""
     fields = fields_of(request)
     targets, after = fields.get("targets", ""), fields.get("after", "")
     leaves = leaves_of(look.thread, targets.split())
@@ -117,7 +115,6 @@ def _edit(request: HttpRequest, look: Look, kind: str) -> HttpResponse:
 def _words_now(
     look: Look, keys: Sequence[str], leaves: Sequence[str]
 ) -> dict[str, str]:
-    """What the messages that are revised say now, and who says it."""
     words = MessageReader(look.session, look.thread).effective(leaves[:50])
     text = "\n\n".join(filter(None, (words_of(one.parts) for one in words.values())))
     role = next((one.role for one in words.values()), "user")
@@ -125,7 +122,6 @@ def _words_now(
 
 
 def _amend(request: HttpRequest, look: Look) -> HttpResponse:
-    """A dialog with the words of an operation that are in force."""
     key = fields_of(request).get("operation", "")
     op, edit = operation_of(look, key)
     made = messages_of(edit)
@@ -172,7 +168,6 @@ def _head(
 
 
 def _head_again(session: Session, form: EditForm, *, needs: str) -> dict[str, object]:
-    """The head of a dialog that is shown again."""
     thread = load_thread(session)
     if isinstance(form, AmendForm):
         key = form.data.get("operation", "")

@@ -83,7 +83,6 @@ def step(request: HttpRequest, session_id: uuid.UUID, name: str) -> HttpResponse
 
 @require_POST
 def tags(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Set the session's active tags."""
     caller, form = caller_of(request), ActivateForm(request.POST)
     if not form.is_valid():
         context = activation(get_session(caller, session_id), form)

@@ -34,7 +34,6 @@ def operation_of(look: Look, key: Key) -> tuple[Op, Edit]:
 
 
 def _versions(request: HttpRequest, look: Look) -> HttpResponse:
-    """The versions of an operation's words."""
     key = fields_of(request).get("operation", "")
     op, _ = operation_of(look, key)
     context = {"op": op, "versions": _versions_of(look.operations, key)}

@@ -59,7 +59,6 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_safe
 def chunk(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The rows from a place on."""
     look = look_at(request, session_id)
     start = number_of(request.GET, "start", 0)
     count = min(number_of(request.GET, "count", SIZE), MOST_AT_ONCE)

@@ -19,7 +19,6 @@ class Command(BaseCommand):
         parser.add_argument("--project", metavar="SLUG", default=FIRST_PROJECT)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Load it. Raises NotFound."""
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
             raise NotFound(f"There is no project {options['project']}.")

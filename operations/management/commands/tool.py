@@ -22,7 +22,6 @@ class Command(BaseCommand):
         parser.add_argument("--project", default="demo", metavar="SLUG")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the answer as JSON. Raises DomainError."""
         try:
             arguments = json.loads(options["arguments"])
         except ValueError as error:

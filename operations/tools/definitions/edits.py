@@ -29,7 +29,6 @@ class EditTool(SessionTool, EditArguments):
         )
 
     def answer(self, transaction: LogTransaction) -> dict[str, Any]:
-        """What the tool answers, beside what every edit answers."""
         return present_edit(transaction)
 
 

@@ -41,7 +41,6 @@ class OperationTool(Tool):
         return self.switch(caller, self.switches_to)
 
     def switch(self, caller: Caller, act: Act) -> LogTransaction:
-        """Switch the operation, take it back or review it."""
         return services.switch(
             caller, self.operation_id, act, expected_head=self.expected_head
         )
