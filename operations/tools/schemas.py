@@ -1,4 +1,4 @@
-"""The table of tools as models' providers take it: names, descriptions and JSON schemas."""
+"""The table of tools for models' providers, and for people as docs/tools.md."""
 
 import inspect
 from collections.abc import Iterable, Mapping
@@ -12,6 +12,29 @@ Format = Literal["openai", "anthropic", "mcp"]
 _ACTED_ON = ("session_id", "operation_id")
 _LATER = ("condition", "propose", "title")
 """What every edit takes beside its own fields."""
+_HEAD = """\
+# The agent's tools
+
+This page is written from the table of tools: `manage.py tools_page > docs/tools.md`. What it
+says of a tool is what a model is told of it.
+
+Every tool is called in the same way over MCP (`/mcp`), REST (`POST /api/tools/<name>`) and from
+a shell (`manage.py tool <name> '<json>'`); `GET /api/tools?format=openai|anthropic|mcp` gives
+the schemas for a request's `tools`. [connect.md](connect.md) shows how.
+
+Message indexes are 0-based over the original messages, the system message included. The ranges
+of `tag_messages`, `digest_messages`, `revise_messages` and `snip_messages` are inclusive; those
+of `get_message_range`, `request_context_slice` and `summarize_message_range` half-open. Where a
+tool takes indexes it also takes keys (`targets`, `order`, `after`). Besides its own fields every
+tool takes `project`, `expected_head` (refuse if the log has grown beyond this entry) and
+`idempotency_key` (a repeat answers the same again). Unknown fields are refused.
+"""
+
+
+class ToolList(BaseModel):
+    """Tools as a provider's request lists them."""
+
+    tools: list[dict[str, Any]]
 
 
 def function_schemas(tools: Iterable[type[Tool]], form: Format) -> list[dict[str, Any]]:
@@ -107,7 +130,57 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": left, **schema}
 
 
-class ToolList(BaseModel):
-    """Tools as a provider's request lists them."""
+def tools_page(tools: Iterable[type[Tool]]) -> str:
+    table = list(tools)
+    lines = [_HEAD, "| tool | |", "|---|---|"]
+    for tool in table:
+        first = description(tool).split("\n\n")[0].replace("\n", " ")
+        lines.append(f"| [`{tool.name}`](#{tool.name}) | {first} |")
+    for tool in table:
+        lines += ["", *_section(tool)]
+    return "\n".join(lines) + "\n"
 
-    tools: list[dict[str, Any]]
+
+def _section(tool: type[Tool]) -> list[str]:
+    schema = parameters(tool)
+    own = {
+        name: field
+        for name, field in schema["properties"].items()
+        if name not in Tool.model_fields
+    }
+    kind = (
+        "Permanent. "
+        if tool.is_permanent
+        else "Only reads. "
+        if tool.reads_only
+        else ""
+    )
+    lines = [f"## {tool.name}", "", kind + _nested(description(tool)), ""]
+    if not own:
+        return [*lines, "No fields of its own."]
+    lines += ["| field | | |", "|---|---|---|"]
+    for name, field in own.items():
+        need = "" if name in schema["required"] else _default(field)
+        words = field.get("description", "").replace("|", "\\|").replace("\n", " ")
+        lines.append(f"| `{name}` | {_kind(field)}{need} | {words} |")
+    return lines
+
+
+def _nested(words: str) -> str:
+    """A description whose own headings stand below the tool's."""
+    return words.replace("\n## ", "\n### ").replace("\n### #", "\n####")
+
+
+def _default(field: dict[str, Any]) -> str:
+    value = field.get("default")
+    return ", optional" if value in (None, "", [], False) else f", `{value}` by default"
+
+
+def _kind(field: dict[str, Any]) -> str:
+    if "enum" in field:
+        return " or ".join(f"`{word}`" for word in field["enum"])
+    if "anyOf" in field:
+        return " or ".join(dict.fromkeys(map(_kind, field["anyOf"])))
+    if field.get("type") == "array":
+        return f"list of {_kind(field['items'])}" if "items" in field else "list"
+    return str(field.get("type", "object"))

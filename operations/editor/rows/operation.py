@@ -29,6 +29,9 @@ from operations.messages.names import name_of, range_of
 from threads.rendering.hidden import visible
 
 
+FOLDS = frozenset({"digest", "revise", "snip", "condense"})
+
+
 @dataclass(frozen=True, slots=True)
 class Author:
     """Who did it: a person, or an agent with a key."""
@@ -84,13 +87,10 @@ class Op:
     @property
     def note(self) -> str:
         """What it is for, the tags it gives, and why it isn't plainly on or off."""
-        parts = [visible(self.title)] if self.title else []
-        parts += (
-            [visible(" ".join(f"#{tag}" for tag in self.tags))] if self.tags else []
-        )
-        if self.status in (Status.UNMET, Status.VOID, Status.CONFLICT):
-            parts.append(f"{self.status}: {self.reason}")
-        return " · ".join(parts)
+        tags = " ".join(f"#{tag}" for tag in self.tags)
+        isnt_plain = self.status in (Status.UNMET, Status.VOID, Status.CONFLICT)
+        why = f"{self.status}: {self.reason}" if isnt_plain else ""
+        return " · ".join(filter(None, (visible(self.title), visible(tags), why)))
 
 
 def members_of(op: Op) -> dict[str, Any]:
@@ -155,15 +155,19 @@ class Operations:
             staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,
         )
 
+    def _fold(self, report: Report) -> FoldNode | None:
+        """The fold that an operation makes, where it applies."""
+        if report.status is not Status.APPLIED or report.kind not in FOLDS:
+            return None
+        node = self.thread.node(report.key)
+        return node if isinstance(node, FoldNode) else None
+
     def _extent(self, report: Report, edit: Edit) -> tuple[Key, Key, int]:
         """The first and the last original, and the number of messages."""
         if isinstance(edit, Insert):
             return "", "", len(edit.messages)
-        if self._is_fold(report):
-            fold = self.thread.node(report.key)
-            if isinstance(fold, FoldNode):
-                originals = _ends([fold.first, fold.last])
-                return (*(originals or _made(edit)), fold.leaves)
+        if fold := self._fold(report):
+            return (*(_ends([fold.first, fold.last]) or _made(edit)), fold.leaves)
         keys = named_keys(edit)
         if isinstance(edit, Resequence):
             keys = tuple(moved_keys(keys))
@@ -172,10 +176,8 @@ class Operations:
     def _tokens(self, report: Report, edit: Edit) -> tuple[int | None, int | None]:
         if isinstance(edit, Insert):
             return None, None
-        if self._is_fold(report):
-            fold = self.thread.node(report.key)
-            if isinstance(fold, FoldNode):
-                return fold.tokens_before, fold.tokens_after
+        if fold := self._fold(report):
+            return fold.tokens_before, fold.tokens_after
         if not hasattr(edit, "messages"):
             return None, None
         made = sum(message.tokens for message in messages_of(edit))
@@ -190,22 +192,10 @@ class Operations:
 
     def _where(self, edit: Edit) -> str:
         if isinstance(edit, Insert):
-            return (
-                f"after {name_of(self.thread, edit.after)}"
-                if edit.after
-                else "at the top"
-            )
-        spans = spans_of(edit)
-        if spans:
-            return f"{len(spans):,} match{'es' if len(spans) > 1 else ''}"
-        return ""
-
-    @staticmethod
-    def _is_fold(report: Report) -> bool:
-        return report.status is Status.APPLIED and report.kind in FOLDS
-
-
-FOLDS = frozenset({"digest", "revise", "snip", "condense"})
+            after = name_of(self.thread, edit.after) if edit.after else ""
+            return f"after {after}" if after else "at the top"
+        count = len(spans_of(edit))
+        return f"{count:,} match{'es' if count > 1 else ''}" if count else ""
 
 
 def amends_in_force(log: Log) -> dict[int, tuple[int, ...]]:

@@ -151,7 +151,8 @@ def said_by(
         brief = not failed
     line = summary(role, parts)
     if only_tools:
-        line = _without_head(line, tool, outcome, "exit 0")
+        for head in filter(None, (tool, outcome, "exit 0")):  # what the head says already
+            line = line.removeprefix(head).lstrip(" :,·")
     is_code = only_tools and not results and family(tool) in ("command", "program")
     tool = visible(tool[:TOOL_LENGTH])
     return Said(
@@ -169,14 +170,6 @@ def _outcome(results: Sequence[ToolResult]) -> tuple[str, bool]:
         if result.is_error:
             return "error", True
     return "ok", False
-
-
-def _without_head(line: str, *heads: str) -> str:
-    """A line without what the row's head says already."""
-    for head in heads:
-        if head:
-            line = line.removeprefix(head).lstrip(" :,·")
-    return line
 
 
 def notes_on(look: Look, node: Node, *, first: bool) -> tuple[Note, ...]:

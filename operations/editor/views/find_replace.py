@@ -13,7 +13,6 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.templatetags.look import messages
 from operations.domain.text.resolution import FLOOR, refusal
-from operations.domain.text.suggestions import Suggestion
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key
 from operations.domain.tree.span import fingerprint
@@ -88,7 +87,7 @@ def _suggested(request: HttpRequest, session: Session) -> HttpResponse:
     found = services.suggestions(session)
     number = request.POST["suggestion"]
     if not number.isdecimal() or int(number) >= len(found):
-        return _shown(request, session, TextForm(), suggestions=found)
+        return _shown(request, session, TextForm())
     pattern = found[int(number)].pattern
     form = TextForm(
         {
@@ -98,11 +97,8 @@ def _suggested(request: HttpRequest, session: Session) -> HttpResponse:
             "replacement": pattern.replacement,
         }
     )
-    return (
-        _found(request, session, form)
-        if form.is_valid()
-        else _shown(request, session, form)
-    )
+    show = _found if form.is_valid() else _shown
+    return show(request, session, form)
 
 
 def _found(
@@ -116,32 +112,24 @@ def _found(
     floor = form.arguments.request().floor
     matches = _matches(load_thread(session), found, floor)
     extra = {"matches": matches, "listed": _question(form)}
-    return _render(request, session, form, extra, status)
+    return _shown(request, session, form, extra, status=status)
 
 
 def _shown(
     request: HttpRequest,
     session: Session,
     form: TextForm,
+    extra: dict[str, Any] | None = None,
     *,
-    suggestions: list[Suggestion] | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """The dialog without matches, with what is suggested."""
-    found = services.suggestions(session) if suggestions is None else suggestions
-    return _render(request, session, form, {"suggestions": found}, status)
-
-
-def _render(
-    request: HttpRequest,
-    session: Session,
-    form: TextForm,
-    extra: dict[str, Any],
-    status: int,
-) -> HttpResponse:
-    action = reverse("operations:texts", args=[session.pk])
-    word = form["type"].value() or "replace"
-    context = {"form": form, "action": action, "word": word, **extra}
+    """The dialog; without matches it says what is suggested."""
+    context = {
+        "form": form,
+        "action": reverse("operations:texts", args=[session.pk]),
+        "word": form["type"].value() or "replace",
+        **(extra or {"suggestions": services.suggestions(session)}),
+    }
     return render(request, TEMPLATE, context, status=status)
 
 

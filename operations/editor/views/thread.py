@@ -41,12 +41,12 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         "session": look.session,
         "head": look.thread.head,
         "view": look.view,
-        "views": _views(request, look),
+        "views": _views(look),
         "may_edit": look.may_edit,
         "may_propose": look.may_propose,
         "sections": draw_sections(look, loaded) if look.total else "",
         "total": look.total,
-        "pages": _pages(request, look, loaded),
+        "pages": _pages(look, loaded),
         "meter": meter_of(look),
         "outline": outline_of(look),
         "minimap": minimap_of(look),
@@ -152,7 +152,7 @@ def _anchor(request: HttpRequest, look: Look) -> int:
     return start_of(min(place, look.total - 1))
 
 
-def _views(request: HttpRequest, look: Look) -> list[dict[str, str]]:
+def _views(look: Look) -> list[dict[str, str]]:
     address = reverse("operations:thread", args=[look.session.pk])
     return [
         {
@@ -164,7 +164,7 @@ def _views(request: HttpRequest, look: Look) -> list[dict[str, str]]:
     ]
 
 
-def _pages(request: HttpRequest, look: Look, loaded: int) -> list[dict[str, str]]:
+def _pages(look: Look, loaded: int) -> list[dict[str, str]]:
     """The sections before and behind, as plain links for those who read without a script."""
     address = reverse("operations:thread", args=[look.session.pk])
     pages = []

@@ -10,6 +10,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import NotFound
 from operations.edits import lenses as services
 from operations.edits.schemas import LensIn, LensOut
+from operations.models import Lens
 from threads.store.selectors import get_session
 
 router = Router(tags=["operations"])
@@ -20,12 +21,9 @@ router = Router(tags=["operations"])
     response=list[LensOut],
     operation_id="operations_api_lenses",
 )
-def lenses(request: HttpRequest, session_id: uuid.UUID) -> list[dict[str, Any]]:
+def lenses(request: HttpRequest, session_id: uuid.UUID) -> list[Lens]:
     """The named sets of active tags."""
-    session = get_session(caller_of(request), session_id)
-    return [
-        {"name": lens.name, "tags": lens.tags} for lens in services.list_lenses(session)
-    ]
+    return services.list_lenses(get_session(caller_of(request), session_id))
 
 
 @router.get(
@@ -33,12 +31,12 @@ def lenses(request: HttpRequest, session_id: uuid.UUID) -> list[dict[str, Any]]:
     response=LensOut,
     operation_id="operations_api_lens",
 )
-def lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> dict[str, Any]:
+def lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> Lens:
     """One named set of active tags."""
     session = get_session(caller_of(request), session_id)
     for found in services.list_lenses(session):
         if found.name == name:
-            return {"name": found.name, "tags": found.tags}
+            return found
     raise NotFound("There is no such lens.", at=["name"])
 
 
@@ -49,10 +47,9 @@ def lens(request: HttpRequest, session_id: uuid.UUID, name: str) -> dict[str, An
 )
 def save_lens(
     request: HttpRequest, session_id: uuid.UUID, name: str, body: LensIn
-) -> dict[str, Any]:
+) -> Lens:
     """Name a set of active tags."""
-    saved = services.save_lens(caller_of(request), session_id, name, body.tags)
-    return {"name": saved.name, "tags": saved.tags}
+    return services.save_lens(caller_of(request), session_id, name, body.tags)
 
 
 @router.delete(

@@ -12,11 +12,6 @@ from contextstudio.accounts.responses import json_response
 from operations.context.services import ContextQuery
 from operations.edits import own_entries, services
 from operations.edits.arguments import AmendArguments, AnyEdit, TextArguments
-from operations.edits.presentation import (
-    present_bundle,
-    present_edit,
-    present_transaction,
-)
 from operations.edits.schemas import (
     BundleIn,
     BundleOut,
@@ -24,6 +19,9 @@ from operations.edits.schemas import (
     RecordedOut,
     SwitchOut,
     ToggleIn,
+    present_bundle,
+    present_edit,
+    present_transaction,
 )
 from operations.edits.services import Act
 from operations.find_replace.schemas import DryRunOut, present_dry_run

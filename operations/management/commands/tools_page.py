@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from operations.tools import TOOLS
-from operations.tools.page import tools_page
+from operations.tools.schemas import tools_page
 
 
 class Command(BaseCommand):

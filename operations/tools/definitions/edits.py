@@ -13,7 +13,7 @@ from operations.edits.arguments import (
     SnipArguments,
     TagArguments,
 )
-from operations.edits.presentation import present_edit
+from operations.edits.schemas import present_edit
 from operations.log.transaction import LogTransaction
 from operations.tools.tool import SessionTool
 

@@ -10,7 +10,7 @@ from operations.domain.log.operation import Snip
 from operations.domain.thread.groups import MessageGroup, groups_of, last_standing
 from operations.domain.tree.key import original_key
 from operations.edits import purging, services
-from operations.edits.presentation import present_edit, present_transaction
+from operations.edits.schemas import present_edit, present_transaction
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction
 from operations.messages.groups import MOST_MESSAGES, present_groups, present_range

@@ -10,10 +10,10 @@ from operations.context.slices import keep_matches
 from operations.domain.text.outline import OutlinedMessage, outline
 from operations.edits import services
 from operations.edits.arguments import DigestArguments, Index
-from operations.edits.presentation import present_edit
+from operations.edits.schemas import present_edit
 from operations.log.selectors import load_thread
 from operations.messages.groups import MOST_MESSAGES, present_range
-from operations.tools.query_db import run_query
+from operations.tools.query_db.query import run_query
 from operations.tools.tool import SessionTool, Tool
 from threads.search.services import find_in_session
 from threads.sessions.presentation import present_original, present_session

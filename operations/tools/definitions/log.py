@@ -9,7 +9,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from operations.edits import own_entries, services
 from operations.edits.arguments import ActiveTags, AmendArguments
-from operations.edits.presentation import present_transaction
+from operations.edits.schemas import present_transaction
 from operations.edits.services import Act
 from operations.log.presentation import present_operations
 from operations.log.selectors import get_operation, load_history, load_thread

@@ -15,7 +15,7 @@ from operations.domain.tree.leaf import New
 from operations.edits import services
 from operations.edits.arguments import ReplaceArguments
 from operations.edits.arguments.text import MOST_PATTERNS, PatternArguments
-from operations.edits.presentation import present_bundle
+from operations.edits.schemas import present_bundle
 from operations.find_replace.services import change_by_pattern
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction

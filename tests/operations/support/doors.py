@@ -21,7 +21,7 @@ from contextstudio.accounts.selectors import caller_of_user
 from contextstudio.accounts.shape import wrong_shape
 from operations.edits import services
 from operations.edits.arguments import AnyEdit
-from operations.edits.presentation import present_recorded, present_transaction
+from operations.edits.schemas import present_recorded, present_transaction
 from tests.people import key_of
 
 TOOL_OF = {

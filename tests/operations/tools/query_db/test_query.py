@@ -9,7 +9,7 @@ from contextstudio.accounts.models import Project, User
 from operations.domain.log.operation import Redact
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
-from operations.tools.query_db import run_query
+from operations.tools.query_db.query import run_query
 from tests.people import caller, key_of
 from threads.models import Session
 from threads.store.selectors import load_messages

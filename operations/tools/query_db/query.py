@@ -1,7 +1,11 @@
-"""The rows that `query_db` asks: the originals of a session, as they may be read."""
+"""A session's own history, queried in SQL over a private copy (docs/decisions/0040).
+
+The rows are the originals of a session, as they may be read.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from operations.domain.log.operation import Snip
 from operations.domain.thread.thread import Thread
@@ -12,12 +16,22 @@ from threads.domain.text import whole_text
 from threads.models import Session
 from threads.store.selectors import Original, load_messages
 
-from .sandbox import QueryRow
+from .sandbox import QueryRow, Sandbox
 
 _AT_ONCE = 500
 
 
-def load_rows(session: Session) -> Iterator[QueryRow]:
+def run_query(session: Session, sql: str) -> dict[str, Any]:
+    """`{"columns", "rows", "truncated"}` of one SELECT over the table `messages`.
+
+    Raises Invalid with the code `sql` (SQLite could not read it), `not_allowed`, `too_long`
+    or `too_large`.
+    """
+    with Sandbox(_load_rows(session)) as sandbox:
+        return sandbox.ask(sql)._asdict()
+
+
+def _load_rows(session: Session) -> Iterator[QueryRow]:
     """Every original with its place in the thread, in the order of their indexes."""
     thread = load_thread(session)
     names: dict[str, str] = {}
