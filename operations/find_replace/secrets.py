@@ -119,11 +119,15 @@ def find_secrets(originals: Iterable[tuple[Key, Sequence[Part]]]) -> list[Secret
 
     Of findings that overlap the one of the surer rule is taken.
     """
+
+    def doubt(finding: "Finding") -> tuple[bool, int]:
+        return finding.confidence != "high", finding.location["start_offset"]
+
     found: dict[tuple[str, str], list[Span]] = {}
     taken: dict[Key, list[Span]] = {}
     for pieces in _batches(originals):
         data = _BETWEEN.join(piece.data for piece in pieces)
-        for finding in sorted(_scanner().scan(data), key=_doubt):
+        for finding in sorted(_scanner().scan(data), key=doubt):
             span = _span(pieces, finding.location)
             if span is None or any(
                 _overlap(span, other) for other in taken.get(span.key, ())
@@ -131,7 +135,11 @@ def find_secrets(originals: Iterable[tuple[Key, Sequence[Part]]]) -> list[Secret
                 continue
             taken.setdefault(span.key, []).append(span)
             found.setdefault((finding.rule_id, span.sha256), []).append(span)
-    return [Secret(_title(rule), tuple(spans)) for (rule, _), spans in found.items()]
+    secrets = []
+    for (rule, _), spans in found.items():  # such as `betterleaks.github-pat`
+        words = rule.rpartition(".")[2].replace("-", " ")
+        secrets.append(Secret(f"Secret: {words}", tuple(spans)))
+    return secrets
 
 
 @atomic
@@ -251,17 +259,8 @@ def _span(pieces: Sequence[_Piece], location: dict[str, int]) -> Span | None:
     )
 
 
-def _doubt(finding: "Finding") -> tuple[bool, int]:
-    return finding.confidence != "high", finding.location["start_offset"]
-
-
 def _overlap(one: Span, other: Span) -> bool:
     return one.part == other.part and one.start < other.end and other.start < one.end
-
-
-def _title(rule: str) -> str:
-    """`betterleaks.github-pat` as people read it."""
-    return "Secret: " + rule.rpartition(".")[2].replace("-", " ")
 
 
 @cache

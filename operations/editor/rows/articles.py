@@ -5,7 +5,7 @@ so that a row that was drawn once costs a look into a dictionary, and two heads 
 be compared row by row. Originals never change, so their key stands for their words.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from contextstudio.templatetags.look import ago, node_id
@@ -113,8 +113,7 @@ def _message(
         brief,
         node.tags if annotated else (),
         changes,
-        _dated(notes),
-        _dated_bracket(moved),
+        _dated(*notes, moved),
     )
     if operation is not None:
         op = look.operations[operation]
@@ -137,8 +136,7 @@ def _fold(look: Look, node: FoldNode, *, before: Node | None, first: bool) -> Ar
         tuple(changes_on(look, key) for key in shown)
         if node.changed or look.masks
         else (),
-        _dated(notes),
-        _dated_bracket(moved),
+        _dated(*notes, moved),
         tuple(child if isinstance(child, Gap) else child.mark for child in children),
     )
     return Article(
@@ -196,10 +194,6 @@ def _ends(node: Node) -> tuple[int | None, int | None]:
     return node.first, node.last
 
 
-def _dated_bracket(moved: Bracket | None) -> tuple[Bracket, str] | None:
-    return (moved, ago(moved.op.time)) if moved else None
-
-
-def _dated(notes: Iterable[Note]) -> tuple[tuple[Note, str], ...]:
-    """Notes with the words for their age, which change with the clock."""
-    return tuple((note, ago(note.op.time)) for note in notes)
+def _dated(*hung: Note | Bracket | None) -> tuple[tuple[Note | Bracket, str], ...]:
+    """What hangs on a row, with the words for its age, which change with the clock."""
+    return tuple((one, ago(one.op.time)) for one in hung if one is not None)

@@ -28,7 +28,6 @@ from operations.log.selectors import History, LogRow
 from operations.messages.names import name_of, range_of
 from threads.rendering.hidden import visible
 
-
 FOLDS = frozenset({"digest", "revise", "snip", "condense"})
 
 

@@ -151,7 +151,9 @@ def said_by(
         brief = not failed
     line = summary(role, parts)
     if only_tools:
-        for head in filter(None, (tool, outcome, "exit 0")):  # what the head says already
+        for head in filter(
+            None, (tool, outcome, "exit 0")
+        ):  # what the head says already
             line = line.removeprefix(head).lstrip(" :,·")
     is_code = only_tools and not results and family(tool) in ("command", "program")
     tool = visible(tool[:TOOL_LENGTH])

@@ -81,7 +81,7 @@ class Sandbox:
     def ask(self, sql: str) -> Answered:
         """The answer to one statement. Raises Invalid, with a code, where there is none."""
         try:
-            self._send(_clean(sql))
+            self._send(sql.encode("utf-8", "replace").decode())
             told = self._receive(ANSWERED_WITHIN)
         except (OSError, EOFError) as error:
             raise Invalid(
@@ -139,7 +139,3 @@ class Sandbox:
     def _end(self) -> None:
         self._process.kill()
         self._process.communicate()
-
-
-def _clean(sql: str) -> str:
-    return sql.encode("utf-8", "replace").decode()
