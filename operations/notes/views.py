@@ -1,4 +1,7 @@
-"""What a session keeps beside its messages: objective, STATE, scratchpad."""
+"""What a session keeps beside its messages, and its forms: objective, STATE, scratchpad.
+
+The contract stands in `templates/operations/notes/notes.html`.
+"""
 
 import uuid
 from typing import Any
@@ -8,6 +11,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods
 
 from contextstudio.accounts.authentication import caller_of
@@ -15,18 +19,55 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid
 from contextstudio.accounts.domain.rights import Right
 from operations.context.rebuild_state import rebuild_state
-from operations.form_fields import sendable
+from operations.domain.thread.thread import Thread
+from operations.form_fields import LongTextField, sendable
 from operations.log.selectors import load_thread
-from operations.messages.names import name_of
+from operations.messages.names import Named, name_of
 from operations.requests import number_of
+from threads.domain.message import Role
+from threads.domain.part import Text
 from threads.models import Session
-from threads.rendering.message import render_difference
+from threads.rendering import message
 from threads.sessions.services import update_session
 from threads.store.selectors import get_session
 
-from .page import ObjectiveForm, ScratchpadForm, StateForm, notebook_of
-from .scratchpads import load_scratchpad, write_scratchpad
-from .states import set_state
+from . import scratchpads, states
+
+MOST_VERSIONS = 20
+"""How many versions are listed, the newest first."""
+
+
+class ObjectiveForm(forms.Form):
+    """What the session is for."""
+
+    objective = forms.CharField(
+        required=False,
+        max_length=500,
+        label="Objective",
+        help_text="One line. Operations can be limited to an objective. Leave empty for none.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
+    )
+
+
+class StateForm(forms.Form):
+    """Other words for STATE."""
+
+    content = LongTextField(
+        rows=8,
+        max_length=states.LONGEST,
+        label="STATE",
+        help_text="Active until a later response brings its own.",
+    )
+
+
+class ScratchpadForm(forms.Form):
+    """Other words for the scratchpad; `version` is the one that they were written from."""
+
+    content = LongTextField(
+        rows=12, required=False, max_length=scratchpads.LONGEST, label="Markdown"
+    )
+    version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
 
 _FORMS: dict[str, type[forms.Form]] = {
     "objective": ObjectiveForm,
@@ -55,8 +96,8 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
         return _shown(request, caller, session, {})
     act = request.POST.get("act", "")
     if act == "restore":
-        old = load_scratchpad(session, number_of(request.POST, "version"))
-        write_scratchpad(caller, session.pk, old.content)
+        old = scratchpads.load_scratchpad(session, number_of(request.POST, "version"))
+        scratchpads.write_scratchpad(caller, session.pk, old.content)
     elif act not in _FORMS:
         raise Invalid("There is no form of that name.", at=["act"])
     elif refused := _write(request, caller, session, act):
@@ -79,10 +120,12 @@ def _write(
         if act == "objective":
             update_session(caller, session.pk, objective=given["objective"])
         elif act == "state":
-            set_state(caller, session.pk, given["content"])
+            states.set_state(caller, session.pk, given["content"])
         else:
             content, version = given["content"], given["version"]
-            write_scratchpad(caller, session.pk, content, expected_version=version)
+            scratchpads.write_scratchpad(
+                caller, session.pk, content, expected_version=version
+            )
     except Invalid as error:
         form.add_error(None, str(error))
         return _shown(request, caller, session, {act: form}, status=422)
@@ -102,14 +145,32 @@ def _shown(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    version = request.GET.get("version")
-    notebook = notebook_of(
-        session, number_of(request.GET, "version") if version else None
-    )
-    state, scratchpad = notebook.state, notebook.scratchpad
+    thread = load_thread(session)
+    known = states.list_states(session, thread)
+    current = next((one for one in known if one.in_force), None)
+    goal = current.state.goal if current and not session.objective else ""
+    scratchpad = asked = scratchpads.load_scratchpad(session)
+    if request.GET.get("version"):
+        version = number_of(request.GET, "version")
+        asked = scratchpads.load_scratchpad(session, version)
+    difference = SafeString()
+    if asked.number != scratchpad.number:
+        difference = message.render_difference(asked.content, scratchpad.content)
+    notebook = {
+        "state": _state(thread, current) if current else None,
+        "states": [_state(thread, one) for one in reversed(known[-MOST_VERSIONS:])],
+        "states_count": len(known),
+        "scratchpad": scratchpad,
+        "page": {
+            "number": asked.number,
+            "html": message.render(Role.USER, (Text(asked.content),), counts=None),
+            "difference": difference,
+        },
+        "versions": scratchpads.list_scratchpads(session, MOST_VERSIONS),
+    }
     initial: dict[str, dict[str, Any]] = {
         "objective": {"objective": session.objective},
-        "state": {"content": sendable(state["text"]) if state else ""},
+        "state": {"content": sendable(current.state.text) if current else ""},
         "scratchpad": {
             "content": sendable(scratchpad.content),
             "version": scratchpad.number,
@@ -122,12 +183,24 @@ def _shown(
     context = {
         "session": session,
         "notebook": notebook,
-        "goal": sendable(notebook.goal),
+        "goal": sendable(" ".join(goal.split())[:500]),
         "forms": made,
         "rebuilt": _rebuilt(session) if request.GET.get("compare") else None,
         "may_edit": caller.may(Right.EDIT, session.project_id),
     }
     return render(request, "operations/notes/notes.html", context, status=status)
+
+
+def _state(thread: Thread, one: states.Versioned) -> dict[str, object]:
+    """A version of STATE; its source is the response that it is from, none: somebody set it."""
+    return {
+        "number": one.number,
+        "text": one.state.text,
+        "source": Named(one.key, name_of(thread, one.key)) if one.key else None,
+        "author": one.actor_name,
+        "time": one.created_at,
+        "in_force": one.in_force,
+    }
 
 
 def _rebuilt(session: Session) -> dict[str, Any]:
@@ -137,5 +210,5 @@ def _rebuilt(session: Session) -> dict[str, Any]:
         "status": found.status,
         "key": found.key,
         "name": name_of(load_thread(session), found.key) if found.key else "",
-        "difference": render_difference(found.in_force, found.text),
+        "difference": message.render_difference(found.in_force, found.text),
     }
