@@ -1,5 +1,10 @@
-"""The list of sessions."""
+"""The list of sessions: see `templates/operations/sessions/row.html`."""
 
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Min
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -10,15 +15,28 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import visible_projects
+from operations.domain.log.operation import Redact
+from operations.log.overview import overview
+from operations.log.selectors import load_thread
+from operations.models import LogEntry
+from threads.domain.message import Role
 from threads.imports.jobs import index_if_worth
 from threads.imports.views import import_jobs
+from threads.models import Message, Session
+from threads.rendering.message import summary
 from threads.search.services import SearchHit, search
-from threads.store.selectors import list_sessions, visible_sessions
-
-from .page import listed
+from threads.store.origins import load_parents
+from threads.store.selectors import (
+    list_sessions,
+    load_recorded_at,
+    visible_sessions,
+)
 
 PAGE = 50
 SHOWN_MATCHES = 20
+MOST_REPLAYED = 20
+"""Threads that one page of the list replays at most; the others are caught up by the next."""
+_SOURCES = {"api": "API", "proxy": "Proxy"}
 
 
 @require_safe
@@ -49,7 +67,7 @@ def index(request: HttpRequest) -> HttpResponse:
     address = reverse("operations:sessions")
     older = urlencode({"q": query, "cursor": found.next_cursor or ""})
     context = {
-        "sessions": listed(found.items),
+        "sessions": _listed(found.items),
         "count": visible_sessions(caller).count(),
         "jobs": import_jobs(caller),
         "query": query,
@@ -69,13 +87,12 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def _found(request: HttpRequest, caller: Caller) -> dict[str, object]:
-    """What `threads/sessions/matches.html` shows."""
     query, after = request.GET.get("q", ""), request.GET.get("after") or None
     found = search(caller, query, cursor=after, limit=SHOWN_MATCHES)
     index_if_worth()
     more = urlencode({"q": query, "after": found.next_cursor or ""})
     return {
-        "matches": [_shown(match) for match in found.matches],
+        "matches": [_match(match) for match in found.matches],
         "more_href": f"{reverse('operations:matches')}?{more}"
         if found.next_cursor
         else "",
@@ -83,7 +100,7 @@ def _found(request: HttpRequest, caller: Caller) -> dict[str, object]:
     }
 
 
-def _shown(match: SearchHit) -> dict[str, object]:
+def _match(match: SearchHit) -> dict[str, object]:
     """A match as its row shows it, the words in the midst apart."""
     text, place = match.excerpt.text, match.excerpt
     return {
@@ -95,3 +112,84 @@ def _shown(match: SearchHit) -> dict[str, object]:
         "words": text[place.start : place.end],
         "behind": text[place.end :] + ("…" if place.cut_after else ""),
     }
+
+
+def _listed(sessions: Sequence[Session]) -> list[dict[str, Any]]:
+    overviews, first_words = _load_overviews(sessions), _load_first_words(sessions)
+    parents = load_parents(sessions)
+    widest = max((session.original_tokens for session in sessions), default=0)
+    rows = []
+    for session in sessions:
+        numbers, line = overviews[session.pk], first_words.get(session.pk, "")
+        says_title = line.startswith(session.title.rstrip("…")[:80])
+        original, effective = session.original_tokens, numbers["effective_tokens"]
+        change = 100 * (effective - original) / original if original else None
+        rows.append(
+            {
+                "id": session.pk,
+                "title": session.title,
+                "line": "" if says_title else line,
+                "kin": parents.get(session.pk),
+                "source": _SOURCES.get(session.format, "File"),
+                "message_count": session.message_count,
+                "original": original,
+                "effective": effective,
+                "share": None if change is None else round(change),
+                "original_width": _width(original, widest),
+                "effective_width": _width(effective, widest),
+                "on": numbers.get("on", 0),
+                "off": numbers.get("off", 0),
+                "proposed": numbers.get("proposed", 0),
+                "conflicts": numbers.get("conflict", 0),
+                "updated": session.updated_at,
+            }
+        )
+    return rows
+
+
+def _load_overviews(sessions: Sequence[Session]) -> dict[uuid.UUID, dict[str, Any]]:
+    """The numbers of each session's thread, made again where the cache is empty."""
+    found, replayed = {}, 0
+    for session in sessions:
+        if session.overview is not None:
+            found[session.pk] = session.overview
+        elif session.head and replayed < MOST_REPLAYED:
+            replayed += 1
+            found[session.pk] = numbers = overview(load_thread(session))
+            unchanged = Session.objects.filter(
+                pk=session.pk, head=session.head, message_count=session.message_count
+            )
+            unchanged.update(overview=numbers)
+        else:
+            found[session.pk] = {"effective_tokens": session.original_tokens}
+    return found
+
+
+def _load_first_words(sessions: Sequence[Session]) -> dict[uuid.UUID, str]:
+    """How the first user message of each session begins.
+
+    Sessions in which something was redacted are left out: what is masked stands nowhere.
+    """
+    masked = set(
+        LogEntry.objects.filter(session__in=sessions, kind=Redact.kind).values_list(
+            "session_id", flat=True
+        )
+    )
+    firsts = dict(
+        Message.objects.filter(session__in=sessions, role=Role.USER)
+        .values_list("session_id")
+        .annotate(Min("index"))
+    )
+    words = {}
+    for session in sessions:
+        index = firsts.get(session.pk)
+        if index is None or session.pk in masked:
+            continue
+        for original in load_recorded_at(session, [index]).values():
+            words[session.pk] = summary(original.role, original.parts)
+    return words
+
+
+def _width(tokens: int, widest: int) -> str:
+    """A bar, in per cent of the widest in the list."""
+    return f"{min(100.0, 100 * tokens / widest):.1f}%" if widest else "0%"
