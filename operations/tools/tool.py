@@ -88,25 +88,23 @@ def call_once(caller: Caller, call: Tool) -> RecordedResponse:
 
     Raises DomainError only where there is no such key: else a refusal is an answer too.
     """
+
+    def answer() -> RecordedResponse:
+        return RecordedResponse(200, dump(call.call(caller)), "application/json")
+
+    def answer_or_refusal() -> RecordedResponse:
+        try:
+            return answer()
+        except DomainError as error:
+            body = dump(problem(error))
+            return RecordedResponse(error.status, body, "application/problem+json")
+
     if call.idempotency_key is None:
-        return _answered(call.call(caller))
+        return answer()
     words = dump(call.model_dump(exclude={"idempotency_key"}))
     return once(
         caller.actor,
         call.idempotency_key,
         digest([call.name.encode(), words]),
-        lambda: _answer(caller, call),
+        answer_or_refusal,
     )
-
-
-def _answer(caller: Caller, call: Tool) -> RecordedResponse:
-    try:
-        return _answered(call.call(caller))
-    except DomainError as error:
-        return RecordedResponse(
-            error.status, dump(problem(error)), "application/problem+json"
-        )
-
-
-def _answered(answer: Any) -> RecordedResponse:
-    return RecordedResponse(200, dump(answer), "application/json")

@@ -90,22 +90,19 @@ def _decision(look: Look, op: Op, widen: str) -> Decision:
     report = look.thread.report(int(op.key[1:]))
     proposed = op.status == Status.PROPOSED
     saves = -op.delta if op.delta is not None and op.delta < 0 else None
+    why = op.title
+    if not proposed:
+        why = f"{op.reason} It is set aside; nothing is lost."
+    elif not why:
+        recorded = look.thread.log.edit(op.key)
+        tags = recorded.edit.condition.tags if recorded else ()
+        under = f" while {visible(', '.join(tags))} is active" if tags else ""
+        why = f"proposes to {word_of(op.word)} {op.range or op.where}{under}."
     return Decision(
         **members_of(op),
-        why=_why(look, op)
-        if proposed
-        else f"{op.reason} It is set aside; nothing is lost.",
+        why=why,
         saves=saves if proposed else None,
         blockers=named(look.thread, report.operations),
         widen=widen,
         may_decide=look.may_decide if proposed else look.may_edit,
     )
-
-
-def _why(look: Look, op: Op) -> str:
-    if op.title:
-        return op.title
-    recorded = look.thread.log.edit(op.key)
-    tags = recorded.edit.condition.tags if recorded else ()
-    under = f" while {visible(', '.join(tags))} is active" if tags else ""
-    return f"proposes to {word_of(op.word)} {op.range or op.where}{under}."

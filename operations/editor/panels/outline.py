@@ -12,7 +12,7 @@ from operations.domain.tree.key import Key, original_index
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
 from operations.editor.rows.minimap import group_starts
-from operations.editor.rows.operation import FOLDS, Op
+from operations.editor.rows.operation import FOLDS
 from operations.messages.names import name_of, word_of
 from operations.messages.reader import MessageReader
 from threads.domain.message import Role
@@ -104,7 +104,14 @@ def _operations(look: Look) -> dict[int, list[OutlineOp]]:
     ops = [
         op for op in look.operations.all() if op.word in _LISTED and op.status in shown
     ]
-    known = {op.key: _entry(op) for op in ops[-MOST_OPERATIONS:]}
+    known: dict[Key, OutlineOp] = {}
+    for op in ops[-MOST_OPERATIONS:]:
+        proposed = op.status == Status.PROPOSED
+        waits = (", staged" if op.staged else ", proposed") if proposed else ""
+        name = word_of(op.word).capitalize() + waits
+        place = op.where or op.range
+        known[op.key] = OutlineOp(op.word, name, place, op.key, proposed)
+    leaves = look.thread.leaves
     inside: dict[int, list[OutlineOp]] = defaultdict(list)
     for key, entry in known.items():
         op = look.operations[key]
@@ -112,29 +119,16 @@ def _operations(look: Look) -> dict[int, list[OutlineOp]]:
         holder = look.thread.path(key)[-1:] if is_fold else []
         if holder and holder[0] in known:
             known[holder[0]].children.append(entry)
-        elif (group := _group(look, op)) is not None:
-            inside[group].append(entry)
+            continue
+        recorded = look.thread.log.edit(key)
+        first = op.first
+        if recorded is not None and isinstance(recorded.edit, Insert):
+            first = recorded.edit.after or "m0"
+        index = original_index(first) or 0
+        if index < len(leaves):
+            inside[leaves[index].group].append(entry)
     for entries in (*inside.values(), *(entry.children for entry in known.values())):
-        entries.sort(key=lambda entry: _first(look.operations[entry.key]))
+        entries.sort(
+            key=lambda one: original_index(look.operations[one.key].first) or 0
+        )
     return inside
-
-
-def _entry(op: Op) -> OutlineOp:
-    proposed = op.status == Status.PROPOSED
-    name = word_of(op.word).capitalize()
-    if proposed:
-        name += ", staged" if op.staged else ", proposed"
-    return OutlineOp(op.word, name, op.where or op.range, op.key, proposed)
-
-
-def _group(look: Look, op: Op) -> int | None:
-    index = _first(op)
-    recorded = look.thread.log.edit(op.key)
-    if recorded is not None and isinstance(recorded.edit, Insert):
-        index = original_index(recorded.edit.after or "m0") or 0
-    leaves = look.thread.leaves
-    return leaves[index].group if 0 <= index < len(leaves) else None
-
-
-def _first(op: Op) -> int:
-    return original_index(op.first) or 0

@@ -1,6 +1,6 @@
 """Articles as HTML: what was drawn before is taken from the process, the rest drawn in bulk."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.template.loader import render_to_string
@@ -41,8 +41,13 @@ def draw(look: Look, articles: Iterable[Article]) -> list[SafeString]:
         article for article, html in zip(wanted, found, strict=True) if html is None
     ]
     if missing:
-        drawn = iter(_draw(look, missing))
-        found = [next(drawn) if html is None else html for html in found]
+        making = _Making(look, missing)
+        drawn = [making.draw(article) for article in missing]
+        for article, html in zip(missing, drawn, strict=True):
+            if not article.is_open:
+                fragments.rows.keep(article.mark, html)
+        in_turn = iter(drawn)
+        found = [next(in_turn) if html is None else html for html in found]
     return [html for html in found if html is not None]
 
 
@@ -53,15 +58,6 @@ def joined(parts: Iterable[SafeString]) -> SafeString:
 
 def draw_gap(gap: Gap) -> SafeString:
     return _rendered("node", node=gap)
-
-
-def _draw(look: Look, articles: Sequence[Article]) -> Iterator[SafeString]:
-    making = _Making(look, articles)
-    for article in articles:
-        html = making.draw(article)
-        if not article.is_open:
-            fragments.rows.keep(article.mark, html)
-        yield html
 
 
 class _Making:

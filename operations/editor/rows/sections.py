@@ -37,9 +37,12 @@ def draw_sections(look: Look, loaded: int) -> SafeString:
     full = _section({"start": loaded, "count": count, "html": rows})
     at = loaded // SIZE
     sections = [*empty[:at], full, *empty[at + 1 :]]
-    return joined(
-        _stretch(sections[start : start + SECTIONS_A_STRETCH])
+    stretches = (
+        joined(sections[start : start + SECTIONS_A_STRETCH])
         for start in range(0, len(sections), SECTIONS_A_STRETCH)
+    )
+    return joined(
+        format_html('<div class="stretch">{}</div>', one) for one in stretches
     )
 
 
@@ -67,10 +70,6 @@ def guessed_height(shape: Shape) -> int:
     if kind in ("tool", "system", "developer"):
         return BRIEF
     return HEAD + LINE * lines
-
-
-def _stretch(sections: list[SafeString]) -> SafeString:
-    return format_html('<div class="stretch">{}</div>', joined(sections))
 
 
 def _section(chunk: Mapping[str, object]) -> SafeString:

@@ -1,7 +1,5 @@
 """The dialogs that show something of an operation: versions, a decision, what is left out."""
 
-from collections.abc import Iterator
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -15,7 +13,6 @@ from operations.editor.panels.drawer import drawer_of
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import (
     Op,
-    Operations,
     author_of,
     leaves_of,
 )
@@ -34,9 +31,30 @@ def operation_of(look: Look, key: Key) -> tuple[Op, Edit]:
 
 
 def _versions(request: HttpRequest, look: Look) -> HttpResponse:
+    """The versions in force, newest first, each with its difference from the one before."""
     key = fields_of(request).get("operation", "")
     op, _ = operation_of(look, key)
-    context = {"op": op, "versions": _versions_of(look.operations, key)}
+    number, log = int(key[1:]), look.thread.log
+    versions: list[dict[str, object]] = []
+    before: str | None = None
+    for entry in (number, *look.operations.amends(number)):
+        operation = log.at(entry).operation
+        edit = operation.edit if isinstance(operation, Amend) else operation
+        if isinstance(edit, Control):
+            continue
+        made = messages_of(log.masks.edit(number, edit))
+        text = "\n\n".join(words_of(message.parts) for message in made)
+        row = look.operations.history.rows[entry]
+        versions.append(
+            {
+                "number": len(versions) + 1,
+                "author": author_of(row),
+                "time": row.created_at,
+                "html": render_difference(text if before is None else before, text),
+            }
+        )
+        before = text
+    context = {"op": op, "versions": versions[::-1]}
     return render(request, "operations/editor/dialogs/versions.html", context)
 
 
@@ -73,34 +91,3 @@ def _left_out(request: HttpRequest, look: Look) -> HttpResponse:
 
 
 SHOWING = {"versions": _versions, "decide": _decide, "left-out": _left_out}
-
-
-def _versions_of(operations: Operations, key: Key) -> list[dict[str, object]]:
-    """The versions in force, newest first, each with its difference from the one before."""
-    versions: list[dict[str, object]] = []
-    before = ""
-    for number, (entry, edit) in enumerate(_wordings(operations, key), start=1):
-        row = operations.history.rows[entry]
-        text = "\n\n".join(words_of(message.parts) for message in messages_of(edit))
-        html = render_difference(before if number > 1 else text, text)
-        before = text
-        versions.append(
-            {
-                "number": number,
-                "author": author_of(row),
-                "time": row.created_at,
-                "html": html,
-            }
-        )
-    return versions[::-1]
-
-
-def _wordings(operations: Operations, key: Key) -> Iterator[tuple[int, Edit]]:
-    log = operations.thread.log
-    number = int(key[1:])
-    for entry in (number, *operations.amends(number)):
-        operation = log.at(entry).operation
-        if isinstance(operation, Amend):
-            yield entry, log.masks.edit(number, operation.edit)
-        elif not isinstance(operation, Control):
-            yield entry, log.masks.edit(number, operation)
