@@ -15,7 +15,8 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import require
 from operations.domain.log import history
-from operations.domain.log.control import (
+from operations.domain.log.log import EditState, Log, controlled
+from operations.domain.log.operation import (
     Accept,
     ActivateTags,
     Redo,
@@ -23,7 +24,6 @@ from operations.domain.log.control import (
     Revert,
     Undo,
 )
-from operations.domain.log.log import EditState, Log, controlled
 from operations.domain.tree.key import Key, entry_key
 from operations.log.selectors import load_history
 from operations.log.transaction import LogTransaction, open_log

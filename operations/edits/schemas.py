@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from contextstudio.accounts.shape import RequestBody
-from operations.domain.log.edit import named_keys
+from operations.domain.log.operation import named_keys
 from operations.domain.thread.thread import Thread
 from operations.log.transaction import LogTransaction
 

@@ -17,20 +17,19 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import require
 from operations.domain.log import history
 from operations.domain.log.history import effective_control
-from operations.domain.log.log import EditState, Log, controlled
+from operations.domain.log.log import EditState
 from operations.domain.log.operation import (
     Accept,
     ActivateTags,
     Amend,
+    Edit,
+    Insert,
     Reject,
     Resequence,
     Revert,
     Switch,
     Toggle,
 )
-from operations.domain.log.history import effective_control
-from operations.domain.log.log import EditState
-from operations.domain.log.operation import Edit, Insert, Resequence
 from operations.domain.thread.check import check, check_accept, check_amend, expanded
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import get_bundle, get_operation

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from contextstudio.accounts.domain.problem import problem
+from contextstudio.accounts.domain.errors import problem
 from operations.domain.text.resolution import refusal
 from operations.domain.text.suggestions import Suggestion
 from operations.domain.tree.key import entry_key

@@ -18,7 +18,7 @@ from django.db.transaction import atomic
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import JobContext, enqueue
-from operations.domain.log.edit import Redact
+from operations.domain.log.operation import Redact
 from operations.domain.tree.key import Key
 from operations.domain.tree.span import MASK, Span, covered, fingerprint
 from operations.log.transaction import open_log

@@ -10,7 +10,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry
-from operations.domain.log.edit import Redact
+from operations.domain.log.operation import Redact
 from operations.domain.text.pattern import PatternMatch
 from operations.domain.text.resolution import PatternFault, refusal
 from operations.domain.text.suggestions import Suggestion, suggest

@@ -24,10 +24,10 @@ from operations.form_fields import LongTextField, sendable
 from operations.log.selectors import load_thread
 from operations.messages.names import Named, name_of
 from operations.requests import number_of
+from threads import rendering
 from threads.domain.message import Role
 from threads.domain.part import Text
 from threads.models import Session
-from threads.rendering import message
 from threads.sessions.services import update_session
 from threads.store.selectors import get_session
 
@@ -155,7 +155,7 @@ def _shown(
         asked = scratchpads.load_scratchpad(session, version)
     difference = SafeString()
     if asked.number != scratchpad.number:
-        difference = message.render_difference(asked.content, scratchpad.content)
+        difference = rendering.render_difference(asked.content, scratchpad.content)
     notebook = {
         "state": _state(thread, current) if current else None,
         "states": [_state(thread, one) for one in reversed(known[-MOST_VERSIONS:])],
@@ -163,7 +163,7 @@ def _shown(
         "scratchpad": scratchpad,
         "page": {
             "number": asked.number,
-            "html": message.render(Role.USER, (Text(asked.content),), counts=None),
+            "html": rendering.render(Role.USER, (Text(asked.content),), counts=None),
             "difference": difference,
         },
         "versions": scratchpads.list_scratchpads(session, MOST_VERSIONS),
@@ -210,5 +210,5 @@ def _rebuilt(session: Session) -> dict[str, Any]:
         "status": found.status,
         "key": found.key,
         "name": name_of(load_thread(session), found.key) if found.key else "",
-        "difference": message.render_difference(found.in_force, found.text),
+        "difference": rendering.render_difference(found.in_force, found.text),
     }

@@ -23,7 +23,7 @@ from threads.domain.message import Role
 from threads.imports.jobs import index_if_worth
 from threads.imports.views import import_jobs
 from threads.models import Message, Session
-from threads.rendering.message import summary
+from threads.rendering import summary
 from threads.search.services import SearchHit, search
 from threads.store.origins import load_parents
 from threads.store.selectors import (

@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError, NotFound
-from contextstudio.accounts.domain.problem import problem
+from contextstudio.accounts.domain.errors import DomainError, NotFound, problem
 from contextstudio.accounts.idempotency import RecordedResponse, digest, once
 from contextstudio.accounts.responses import dump
 from contextstudio.accounts.shape import wrong_shape

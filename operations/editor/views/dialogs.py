@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from contextstudio.accounts.domain.errors import DomainError, NotFound
 from contextstudio.templatetags.look import messages
-from operations.domain.log.edit import messages_of
+from operations.domain.log.operation import messages_of
 from operations.domain.text.wording import words_of
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key

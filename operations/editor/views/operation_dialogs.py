@@ -4,8 +4,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from contextstudio.accounts.domain.errors import NotFound
-from operations.domain.log.edit import Edit, messages_of, named_keys
-from operations.domain.log.operation import Amend, Control
+from operations.domain.log.operation import (
+    Amend,
+    Control,
+    Edit,
+    messages_of,
+    named_keys,
+)
 from operations.domain.text.left_out import left_out
 from operations.domain.text.wording import words_of
 from operations.domain.tree.key import Key
@@ -18,8 +23,8 @@ from operations.editor.rows.operation import (
 )
 from operations.messages.reader import MessageReader
 from operations.requests import fields_of
+from threads.rendering import render_difference
 from threads.rendering.hidden import visible
-from threads.rendering.message import render_difference
 
 
 def operation_of(look: Look, key: Key) -> tuple[Op, Edit]:

@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
-from operations.domain.log.control import (
+from operations.domain.log.log import Entry
+from operations.domain.log.operation import (
     Accept,
     ActivateTags,
     Amend,
@@ -21,7 +22,6 @@ from operations.domain.log.control import (
     Toggle,
     Undo,
 )
-from operations.domain.log.log import Entry
 from operations.domain.tree.key import Key, entry_key
 from operations.editor.panels.drawer import drawer_of
 from operations.editor.panels.outline import outline_of

@@ -9,9 +9,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from contextstudio.accounts.authentication import caller_of
-from operations.domain.log.control import ActivateTags, Redo, Toggle, Undo
-from operations.domain.log.edit import named_keys
 from operations.domain.log.log import controlled
+from operations.domain.log.operation import ActivateTags, Redo, Toggle, Undo, named_keys
 from operations.domain.tree.key import Key, entry_key, made_key, original_index
 from operations.domain.tree.status import Status
 from operations.editor.panels.drawer import drawer_of

@@ -12,7 +12,7 @@ from django.views.decorators.http import (
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid, NotFound
-from operations.domain.log.edit import named_keys
+from operations.domain.log.operation import named_keys
 from operations.domain.tree.key import Key
 from operations.editor.rows.look import Look
 from operations.editor.rows.minimap import shapes

@@ -8,18 +8,19 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from pydantic_core import PydanticCustomError
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.log.condition import ALWAYS, Condition
 from operations.domain.log.operation import (
+    ALWAYS,
     Condense,
+    Condition,
     Digest,
     Edit,
-    New,
     Revise,
     Snip,
     Tag,
 )
 from operations.domain.text.wording import reworded
 from operations.domain.thread.thread import Thread
+from operations.domain.tree.leaf import New
 from operations.messages.reader import MessageReader
 from threads.domain.formats.openai.messages import read_messages
 from threads.domain.message import Role
