@@ -7,7 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from contextstudio.accounts.shape import RequestBody
 from operations.domain.log.operation import named_keys
-from operations.domain.thread.thread import Thread
 from operations.log.transaction import LogTransaction
 
 from .arguments import AnyEdit, TagName
@@ -128,11 +127,18 @@ def present_transaction(transaction: LogTransaction) -> dict[str, Any]:
 
 def present_recorded(transaction: LogTransaction, number: int) -> dict[str, Any]:
     report = transaction.thread.report(number)
+    keys = list(named_keys(transaction.thread.log.edits[number].edit))
+    indexes = [int(key[1:]) for key in keys if key.startswith("m")]
     return {
         "operation_id": str(transaction.history.rows[number].id),
         "key": report.key,
         "type": report.kind,
-        "resolved": _resolved(transaction.thread, number),
+        "resolved": {
+            "first": min(indexes, default=None),
+            "last": max(indexes, default=None),
+            "count": len(keys),
+            "keys": keys,
+        },
         "status": report.status,
         "reason": report.reason,
     }
@@ -152,16 +158,4 @@ def present_bundle(transaction: LogTransaction) -> dict[str, Any]:
         "operations": [
             present_recorded(transaction, number) for number in transaction.numbers
         ],
-    }
-
-
-def _resolved(thread: Thread, number: int) -> dict[str, Any]:
-    """What an edit names: the range of its originals, and its keys."""
-    keys = list(named_keys(thread.log.edits[number].edit))
-    indexes = [int(key[1:]) for key in keys if key.startswith("m")]
-    return {
-        "first": min(indexes, default=None),
-        "last": max(indexes, default=None),
-        "count": len(keys),
-        "keys": keys,
     }

@@ -10,12 +10,7 @@ from contextstudio.accounts.authentication import caller_of
 from threads.store.selectors import get_session
 
 from . import services
-from .schemas import (
-    RevealedOut,
-    SuggestionList,
-    present_revealed,
-    present_suggestion,
-)
+from .schemas import RevealedOut, SuggestionList, present_revealed, present_suggestion
 
 router = Router(tags=["operations"])
 

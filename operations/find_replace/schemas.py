@@ -1,6 +1,5 @@
 """What the API answers of replacements and redactions: matches, suggestions, what is masked."""
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -12,7 +11,7 @@ from operations.domain.tree.key import entry_key
 from operations.messages.addresses import message_ids
 from threads.models import Session
 
-from .services import DryRun, Revealed, SpanMatch
+from .services import DryRun, Revealed
 
 
 class ExcerptOut(BaseModel):
@@ -95,7 +94,17 @@ def present_dry_run(session: Session, found: DryRun) -> dict[str, Any]:
     ids = message_ids(session, (one.match.key for one in found.matches))
     return {
         "dry_run": True,
-        "matches": [_present_found(one, ids) for one in found.matches],
+        "matches": [
+            {
+                **match.facts,
+                "message_id": ids[match.key],
+                "sha256": span.sha256 if span else None,
+                "tokens_saved": span.saved if span else 0,
+                "replacement": span.text if span else "",
+                "operations": [entry_key(number) for number in match.holders],
+            }
+            for match, span in found.matches
+        ],
         "tokens_saved": found.saved,
         "errors": problem(refusal(found.faults))["errors"] if found.faults else [],
     }
@@ -122,15 +131,3 @@ def present_revealed(revealed: Revealed) -> dict[str, Any]:
     span, text = revealed
     place = {"key": span.key, "part": span.part, "start": span.start, "end": span.end}
     return {**place, "text": text}
-
-
-def _present_found(found: SpanMatch, ids: Mapping[str, str]) -> dict[str, Any]:
-    match, span = found.match, found.span
-    return {
-        **match.facts,
-        "message_id": ids[match.key],
-        "sha256": span.sha256 if span else None,
-        "tokens_saved": span.saved if span else 0,
-        "replacement": span.text if span else "",
-        "operations": [entry_key(number) for number in match.holders],
-    }

@@ -32,8 +32,7 @@ _suggested: Cache[list[Suggestion]] = Cache(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SpanMatch:
+class SpanMatch(NamedTuple):
     """A match with the span that would change it; `span` None: it can't be changed."""
 
     match: PatternMatch

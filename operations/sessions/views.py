@@ -26,11 +26,7 @@ from threads.models import Message, Session
 from threads.rendering import summary
 from threads.search.services import SearchHit, search
 from threads.store.origins import load_parents
-from threads.store.selectors import (
-    list_sessions,
-    load_recorded_at,
-    visible_sessions,
-)
+from threads.store.selectors import list_sessions, load_recorded_at, visible_sessions
 
 PAGE = 50
 SHOWN_MATCHES = 20

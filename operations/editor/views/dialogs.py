@@ -24,7 +24,7 @@ from operations.messages.reader import MessageReader
 from operations.requests import fields_of
 from threads.models import Session
 
-from .operation_dialogs import SHOWING, operation_of
+from .operation_dialogs import SHOWN, operation_of, show
 from .requests import look_at
 
 FORM = "operations/editor/dialogs/form.html"
@@ -38,8 +38,8 @@ def dialog(request: HttpRequest, session_id: uuid.UUID, kind: str) -> HttpRespon
     """A dialog; the fields say upon what. A long list of keys may come by POST."""
     look = look_at(request, session_id)
     kind = _KINDS.get(kind, kind)
-    if kind in SHOWING:
-        return SHOWING[kind](request, look)
+    if kind in SHOWN:
+        return show(request, look, kind)
     if kind == "activate":
         tags = " ".join(sorted(look.thread.log.active_tags))
         form = ActivateForm(initial={"tags": tags})

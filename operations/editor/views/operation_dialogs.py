@@ -16,11 +16,7 @@ from operations.domain.text.wording import words_of
 from operations.domain.tree.key import Key
 from operations.editor.panels.drawer import drawer_of
 from operations.editor.rows.look import Look
-from operations.editor.rows.operation import (
-    Op,
-    author_of,
-    leaves_of,
-)
+from operations.editor.rows.operation import Op, author_of, leaves_of
 from operations.messages.reader import MessageReader
 from operations.requests import fields_of
 from threads.rendering import render_difference
@@ -35,19 +31,24 @@ def operation_of(look: Look, key: Key) -> tuple[Op, Edit]:
     return look.operations[key], look.thread.log.masks.edit(int(key[1:]), recorded.edit)
 
 
-def _versions(request: HttpRequest, look: Look) -> HttpResponse:
+def show(request: HttpRequest, look: Look, kind: str) -> HttpResponse:
+    """The dialog of a kind of `SHOWN` on the operation that is asked for."""
+    op, edit = operation_of(look, fields_of(request).get("operation", ""))
+    name = f"operations/editor/dialogs/{kind.replace('-', '_')}.html"
+    return render(request, name, {"op": op, **SHOWN[kind](look, op, edit)})
+
+
+def _versions(look: Look, op: Op, edit: Edit) -> dict[str, object]:
     """The versions in force, newest first, each with its difference from the one before."""
-    key = fields_of(request).get("operation", "")
-    op, _ = operation_of(look, key)
-    number, log = int(key[1:]), look.thread.log
+    number, log = int(op.key[1:]), look.thread.log
     versions: list[dict[str, object]] = []
     before: str | None = None
     for entry in (number, *look.operations.amends(number)):
         operation = log.at(entry).operation
-        edit = operation.edit if isinstance(operation, Amend) else operation
-        if isinstance(edit, Control):
+        words = operation.edit if isinstance(operation, Amend) else operation
+        if isinstance(words, Control):
             continue
-        made = messages_of(log.masks.edit(number, edit))
+        made = messages_of(log.masks.edit(number, words))
         text = "\n\n".join(words_of(message.parts) for message in made)
         row = look.operations.history.rows[entry]
         versions.append(
@@ -59,24 +60,18 @@ def _versions(request: HttpRequest, look: Look) -> HttpResponse:
             }
         )
         before = text
-    context = {"op": op, "versions": versions[::-1]}
-    return render(request, "operations/editor/dialogs/versions.html", context)
+    return {"versions": versions[::-1]}
 
 
-def _decide(request: HttpRequest, look: Look) -> HttpResponse:
+def _decide(look: Look, op: Op, edit: Edit) -> dict[str, object]:
     """An operation that waits, with what can be done about it."""
-    key = fields_of(request).get("operation", "")
-    op, _ = operation_of(look, key)
     waiting = drawer_of(look, actor="", show_all=True)["waiting"]
-    decision = next((one for one in waiting if one.key == key), None)
-    context = {"op": decision or op, "is_waiting": decision is not None}
-    return render(request, "operations/editor/dialogs/decide.html", context)
+    decision = next((one for one in waiting if one.key == op.key), None)
+    return {"op": decision or op, "is_waiting": decision is not None}
 
 
-def _left_out(request: HttpRequest, look: Look) -> HttpResponse:
+def _left_out(look: Look, op: Op, edit: Edit) -> dict[str, object]:
     """What the originals of a digest name and its words don't."""
-    key = fields_of(request).get("operation", "")
-    op, edit = operation_of(look, key)
     leaves = leaves_of(look.thread, named_keys(edit))
     words = MessageReader(look.session, look.thread).effective(leaves)
     summary = "\n".join(words_of(message.parts) for message in messages_of(edit))
@@ -90,9 +85,7 @@ def _left_out(request: HttpRequest, look: Look) -> HttpResponse:
         for name, items in found._asdict().items()
         if items
     ]
-    return render(
-        request, "operations/editor/dialogs/left_out.html", {"op": op, "groups": groups}
-    )
+    return {"groups": groups}
 
 
-SHOWING = {"versions": _versions, "decide": _decide, "left-out": _left_out}
+SHOWN = {"versions": _versions, "decide": _decide, "left-out": _left_out}

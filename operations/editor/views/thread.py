@@ -37,16 +37,24 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """The thread editor, with the rows around `at` (a key) or from `start` on."""
     look = look_at(request, session_id)
     loaded = _anchor(request, look)
+    address = reverse("operations:thread", args=[look.session.pk])
     context = {
         "session": look.session,
         "head": look.thread.head,
         "view": look.view,
-        "views": _views(look),
+        "views": [
+            {
+                "name": view,
+                "title": view.capitalize(),
+                "href": f"{address}?{urlencode({'view': view})}",
+            }
+            for view in View
+        ],
         "may_edit": look.may_edit,
         "may_propose": look.may_propose,
         "sections": draw_sections(look, loaded) if look.total else "",
         "total": look.total,
-        "pages": _pages(look, loaded),
+        "pages": _pages(look, loaded, address),
         "meter": meter_of(look),
         "outline": outline_of(look),
         "minimap": minimap_of(look),
@@ -152,21 +160,8 @@ def _anchor(request: HttpRequest, look: Look) -> int:
     return start_of(min(place, look.total - 1))
 
 
-def _views(look: Look) -> list[dict[str, str]]:
-    address = reverse("operations:thread", args=[look.session.pk])
-    return [
-        {
-            "name": view,
-            "title": view.capitalize(),
-            "href": f"{address}?{urlencode({'view': view})}",
-        }
-        for view in View
-    ]
-
-
-def _pages(look: Look, loaded: int) -> list[dict[str, str]]:
+def _pages(look: Look, loaded: int, address: str) -> list[dict[str, str]]:
     """The sections before and behind, as plain links for those who read without a script."""
-    address = reverse("operations:thread", args=[look.session.pk])
     pages = []
     for start, rel in ((loaded - SIZE, "prev"), (loaded + SIZE, "next")):
         if 0 <= start < look.total:

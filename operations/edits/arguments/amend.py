@@ -37,7 +37,11 @@ class AmendArguments(BaseModel):
             if (value := getattr(self, field)) is not None:
                 if field != WORDS_OF.get(edit.kind):
                     raise Invalid(f"A {edit.kind} has no {field}.", at=[field])
-                changes["messages"] = self._made(field, value, edit)
+                changes["messages"] = (
+                    tuple(New(made.role, (Text(value),)) for made in messages_of(edit))
+                    if isinstance(value, str)
+                    else made_messages(value, field)
+                )
         if self.tags is not None and isinstance(edit, Tag):
             changes["tags"] = tuple(self.tags)
         elif self.tags is not None:
@@ -47,11 +51,6 @@ class AmendArguments(BaseModel):
         if not changes:
             raise Invalid("Give at least one field to amend.")
         return replace(edit, **changes)
-
-    def _made(self, field: str, value: Any, edit: Edit) -> tuple[New, ...]:
-        if isinstance(value, str):
-            return tuple(New(made.role, (Text(value),)) for made in messages_of(edit))
-        return made_messages(value, field)
 
 
 class RewordAmendment(BaseModel):
