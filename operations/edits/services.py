@@ -52,14 +52,15 @@ class Act(StrEnum):
         return Right.REVIEW if self in (Act.ACCEPT, Act.REJECT) else Right.EDIT
 
     def control(self, keys: tuple[str, ...]) -> Switch:
-        if self in (Act.ON, Act.OFF):
-            return Toggle(operations=keys, active=self is Act.ON)
-        kinds: dict[Act, type[Revert | Accept | Reject]] = {
-            Act.REVERT: Revert,
-            Act.ACCEPT: Accept,
-            Act.REJECT: Reject,
-        }
-        return kinds[self](operations=keys)
+        match self:
+            case Act.ON | Act.OFF:
+                return Toggle(operations=keys, active=self is Act.ON)
+            case Act.REVERT:
+                return Revert(operations=keys)
+            case Act.ACCEPT:
+                return Accept(operations=keys)
+            case Act.REJECT:
+                return Reject(operations=keys)
 
 
 @atomic
