@@ -19,4 +19,4 @@ class OperationsConfig(AppConfig):
         hooks.register_recorder(record)
         erasing.register(load_payloads)
         register(secrets.KIND, secrets.run_secrets)
-        post_import.register(secrets.look_through)
+        hooks.register(secrets.look_through)

@@ -25,7 +25,8 @@ from contextstudio.accounts.services import (
 from operations.edits import services
 from operations.edits.arguments import AmendArguments, AnyEdit, EditArguments
 from operations.edits.lenses import save_lens
-from threads.imports import import_upload, keep_upload
+from threads.imports import import_upload
+from threads.imports.upload import keep_upload
 from threads.models import Session
 
 TRANSCRIPT = Path(__file__).with_name("night-sailings.json")

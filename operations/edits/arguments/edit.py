@@ -26,7 +26,7 @@ from threads.domain.formats.openai.messages import read_messages
 from threads.domain.message import Role
 from threads.domain.part import Part, Text
 from threads.models import Session
-from threads.sessions.schemas import MessageData
+from threads.sessions.presentation import MessageData
 
 LONGEST_TAG = 100
 
