@@ -138,6 +138,5 @@ def _keep(claim: IdempotentResponse, answer: RecordedResponse) -> None:
 
 
 def _claimed(claim: IdempotentResponse) -> QuerySet[IdempotentResponse]:
-    return IdempotentResponse.objects.filter(
-        actor=claim.actor, key=claim.key, owner=claim.owner, status=None
-    )
+    rows = IdempotentResponse.objects.filter(actor=claim.actor, key=claim.key)
+    return rows.filter(owner=claim.owner, status=None)

@@ -48,9 +48,8 @@ def caller_of_actor(actor: str) -> Caller:
     One whose account or key is gone has no rights; `system` acts without any, too.
     """
     kind, _, number = actor.partition(":")
-    if kind == "user" and (
-        user := User.objects.filter(pk=number, is_active=True).first()
-    ):
+    people = User.objects.filter(is_active=True)
+    if kind == "user" and (user := people.filter(pk=number).first()):
         return caller_of_user(user)
     if kind == "key" and (key := _valid_keys().filter(pk=number).first()):
         return caller_of_key(key)

@@ -118,9 +118,8 @@ def set_member(
     if role is None:
         Membership.objects.filter(project=project, user=user).delete()
     else:
-        Membership.objects.update_or_create(
-            project=project, user=user, defaults={"role": role.value}
-        )
+        given = {"role": role.value}
+        Membership.objects.update_or_create(project=project, user=user, defaults=given)
     if not project.memberships.filter(role=ProjectRole.OWNER).exists():
         raise errors.Conflict(
             "A project needs an owner.", at=["role"], code="last_owner"

@@ -207,9 +207,8 @@ def request_cancel(job: Job) -> Job:
 
 
 def _mine(job: Job) -> QuerySet[Job]:
-    return Job.objects.filter(
-        pk=job.pk, status=Status.RUNNING, lease_owner=job.lease_owner
-    )
+    running = Job.objects.filter(pk=job.pk, status=Status.RUNNING)
+    return running.filter(lease_owner=job.lease_owner)
 
 
 def _end(job: Job, status: Status, **facts: Any) -> None:
