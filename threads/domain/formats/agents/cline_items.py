@@ -15,16 +15,7 @@ from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit.items import Item
 from threads.domain.message import Message, Role, Usage
-from threads.domain.part import (
-    JSON,
-    File,
-    Image,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Compaction
 
 _TOLD = re.compile(r"\[([\w-]{1,64})(?: for (?s:.{0,20000}?))?\] Result:")
@@ -150,7 +141,6 @@ def _pairs(told: dict[int, str], waiting: list[ToolCall]) -> dict[int, ToolCall]
 
 
 def _message(given: dict[str, Any]) -> Message:
-    """A message with Cline's own blocks and notes."""
     content = given.get("content")
     made = anthropic.read_message({**given, "content": None})
     parts: list[Part] = []
@@ -168,7 +158,7 @@ def _message(given: dict[str, Any]) -> Message:
     return replace(made, parts=tuple(parts), model=model, usage=usage)
 
 
-def _block(block: JSON, at: tuple[str | int, ...]) -> Iterator[Part]:
+def _block(block: Any, at: tuple[str | int, ...]) -> Iterator[Part]:
     """The part of a block, of Cline's own forms or of Anthropic's."""
     given = fields.mapping(block)
     match given.get("type"):
@@ -213,7 +203,7 @@ def _encrypted(given: dict[str, Any]) -> Iterator[Part]:
         yield Thinking("", data=encrypted)
 
 
-def _usage(metrics: JSON) -> Usage | None:
+def _usage(metrics: Any) -> Usage | None:
     """What an answer cost: in Cline's classic form its tokens lie one level deeper."""
     if not isinstance(metrics, dict):
         return None

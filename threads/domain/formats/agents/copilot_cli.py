@@ -51,8 +51,11 @@ class SessionNotes:
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The session of a file, and those of its sub-agents. Raises Invalid without messages."""
     notes = _notes(file)
+    transcript = partial(transcript_of, format=NAME, model=notes.model)
     main = Items(partial(_main, file, notes))
-    found = [_transcript(main, notes, notes.session_id, notes.title or notes.words)]
+    title = notes.title or notes.words
+    id_ = fields.as_word(notes.session_id, 255) or None
+    found = [transcript(main, title=title, external_id=id_)]
     for agent, lines in notes.agents.items():
         begun = notes.begun.get(agent, {})
         parent = Parent(
@@ -60,29 +63,15 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
             relation=Relation.SUBAGENT,
             call_id=fields.text(begun, "toolCallId") or agent,
         )
-        reading = Items(partial(_agent, file, notes, lines))
-        id_ = f"{notes.session_id}/agent-{agent}"
-        title = fields.text(begun, "agentDisplayName", "agentName")
-        origin = parent if notes.session_id else None
-        found.append(_transcript(reading, notes, id_, title, origin))
+        made = transcript(
+            Items(partial(_agent, file, notes, lines)),
+            title=fields.text(begun, "agentDisplayName", "agentName"),
+            external_id=fields.as_word(f"{notes.session_id}/agent-{agent}", 255)
+            or None,
+            parent=parent if notes.session_id else None,
+        )
+        found.append(made)
     return at_least_one(found, main.warnings, LABEL)
-
-
-def _transcript(
-    reading: Items,
-    notes: SessionNotes,
-    id_: str,
-    title: str,
-    parent: Parent | None = None,
-) -> Transcript | None:
-    return transcript_of(
-        reading,
-        format=NAME,
-        title=title,
-        external_id=fields.as_word(id_, 255) or None,
-        model=notes.model,
-        parent=parent,
-    )
 
 
 def _notes(file: BinaryIO) -> SessionNotes:
@@ -121,7 +110,6 @@ def _note(notes: SessionNotes, value: dict[str, Any], line: Line) -> None:
 def _main(
     file: BinaryIO, notes: SessionNotes, warnings: list[Warning]
 ) -> Iterator[Item]:
-    """The events of the session itself."""
     rows = (
         Element(value, line.span, line.number)
         for line, value in source.records(file, warnings)
@@ -136,7 +124,6 @@ def _agent(
     lines: list[tuple[int, ByteSpan]],
     warnings: list[Warning],
 ) -> Iterator[Item]:
-    """The events of one of its sub-agents."""
     rows = (
         Element(source.read_span(file, span), span, number) for number, span in lines
     )
@@ -149,18 +136,16 @@ def _items(
     notes: SessionNotes,
     warnings: list[Warning],
 ) -> Iterator[Item]:
-    items = CopilotItems(partial(_asset, file, notes))
+    def asset(id_: str) -> dict[str, Any]:
+        """The data of a picture that is kept in an event of its own; empty where it is missing."""
+        span = notes.assets.get(id_)
+        return fields.mapping(source.read_span(file, span), "data") if span else {}
+
+    items = CopilotItems(asset)
     for row in rows:
         for item in attempt(partial(items.take, row), row, warnings):
             yield from items.counted(item)
     yield from items.rest()
-
-
-def _asset(file: BinaryIO, notes: SessionNotes, id_: str) -> dict[str, Any]:
-    """The data of a picture that is kept in an event of its own; empty where it is missing."""
-    if id_ not in notes.assets:
-        return {}
-    return fields.mapping(source.read_span(file, notes.assets[id_]), "data")
 
 
 def _score(sample: Sample) -> float:

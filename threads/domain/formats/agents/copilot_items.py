@@ -56,11 +56,11 @@ class CopilotItems:
         if type_ == "session.compaction_complete":
             yield from self.rest()
             made = self._compaction(data, row)
-        elif reader := _READERS.get(type_):
-            made = reader(self, data)
-        if type_ == "tool.execution_start":
+        elif type_ == "tool.execution_start":
             tool = fields.text(data, "toolName")
             self._tools[fields.text(data, "toolCallId")] = tool
+        elif reader := _READERS.get(type_):
+            made = reader(self, data)
         if isinstance(made, Message):
             made = replace(made, records=(row.record,), created_at=moment)
             if type_ == "assistant.message":

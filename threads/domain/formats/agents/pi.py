@@ -88,12 +88,6 @@ class EntryTree:
             place = self.parents[place]
         return found[::-1]
 
-    def leaves(self) -> list[int]:
-        """The entries that nothing hangs on, the last of the file left out."""
-        last = len(self.parents) - 1
-        inner = set(self.parents)
-        return [place for place in range(last) if place not in inner]
-
     def row(self, place: int, warnings: list[Warning]) -> Element:
         """The value of an entry; `BROKEN` with one more warning where it can't be read."""
         number, start, end = self.spans[3 * place : 3 * place + 3]
@@ -115,15 +109,23 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     session_id = fields.word(tree.header, "id") or ""
     fork = _SESSION.search(fields.text(tree.header, "parentSession"))
     origin = Parent(external_id=fork[1], relation=Relation.BRANCH) if fork else None
+    transcript = partial(
+        transcript_of,
+        format=NAME,
+        title=tree.title,
+        strategy="anthropic",
+        model=tree.model,
+    )
     reading = Items(partial(_items, tree, sorted(aside | held), aside))
-    found = [_transcript(tree, reading, session_id, origin)]
+    found = [transcript(reading, external_id=session_id or None, parent=origin)]
     for first, path in branches:
         at = sum(tree.said[place] for place in path if place in held)
         parent = Parent(external_id=session_id, relation=Relation.BRANCH, at=at)
         row = tree.row(first, [])
         id_ = f"{session_id}/{fields.word(row.value, 'id') or f'@{row.span.start}'}"
         reading = Items(partial(_items, tree, path, set()))
-        found.append(_transcript(tree, reading, id_, parent if session_id else None))
+        origin = parent if session_id else None
+        found.append(transcript(reading, external_id=id_, parent=origin))
     return at_least_one(found, tree.warnings, LABEL)
 
 
@@ -136,7 +138,10 @@ def _branches(tree: EntryTree, main: list[int]) -> Iterator[tuple[int, int]]:
     for place in main:
         seen[place] = 1
     count = 0
-    for leaf in reversed(tree.leaves()):
+    inner = set(tree.parents)
+    for leaf in range(len(seen) - 2, -1, -1):  # the session stands at the last
+        if leaf in inner:
+            continue
         own = []
         place = leaf
         while place >= 0 and not seen[place]:
@@ -146,20 +151,6 @@ def _branches(tree: EntryTree, main: list[int]) -> Iterator[tuple[int, int]]:
         if any(tree.said[one] for one in own) and count < MOST_BRANCHES:
             count += 1
             yield leaf, own[-1]
-
-
-def _transcript(
-    tree: EntryTree, reading: Items, id_: str, parent: Parent | None
-) -> Transcript | None:
-    return transcript_of(
-        reading,
-        format=NAME,
-        title=tree.title,
-        external_id=id_ or None,
-        strategy="anthropic",
-        model=tree.model,
-        parent=parent,
-    )
 
 
 def _items(

@@ -22,16 +22,7 @@ from threads.domain.message import Message, digest
 from threads.domain.part import File, Image
 from threads.domain.transcript import Compaction, Event, Parent, Transcript, Warning
 
-from .trajectory import (
-    CONTINUED,
-    Steps,
-    embedded,
-    identity,
-    is_trajectory,
-    open_steps,
-    subagent_of,
-    transcript,
-)
+from . import trajectory
 
 
 def gather(folder: Folder) -> list[Gathered]:
@@ -40,7 +31,7 @@ def gather(folder: Folder) -> list[Gathered]:
     for member in folder.named(".json"):
         with member.open() as file:
             head = Sample(file.read(HEAD))
-        if is_trajectory(head.object):
+        if trajectory.is_trajectory(head.object):
             files[member.name] = _Links(folder, member)
     inner = {links.next for links in files.values()}
     inner.update(path for links in files.values() for path in links.subagents)
@@ -55,8 +46,8 @@ class _Links:
         self.next = ""
         self.subagents: dict[str, str] = {}
         with member.open() as file:
-            steps = open_steps(file, json_file.whole(file))
-            self.own_id, _ = identity(steps, member.name)
+            steps = trajectory.open_steps(file, json_file.whole(file))
+            self.own_id, _ = trajectory.identity(steps, member.name)
             named = steps.get("continued_trajectory_ref")
             if isinstance(named, str):
                 self.next = beside(member.name, named)
@@ -64,9 +55,9 @@ class _Links:
                 if path := fields.text(ref, "trajectory_path"):
                     self.subagents[beside(member.name, path)] = call_id
         if self.next not in folder.members:
-            match = CONTINUED.search(member.name)
+            match = trajectory.CONTINUED.search(member.name)
             number = int(match[1][:9]) + 1 if match else 1
-            stem = CONTINUED.sub("", member.name).removesuffix(".json")
+            stem = trajectory.CONTINUED.sub("", member.name).removesuffix(".json")
             self.next = f"{stem}.cont-{number}.json"
         if self.next == member.name or self.next not in folder.members:
             self.next = ""
@@ -79,8 +70,6 @@ def beside(name: str, path: str) -> str:
 
 @dataclass(frozen=True)
 class _Trajectories:
-    """Trajectories of a folder, put together."""
-
     folder: Folder
     files: dict[str, _Links]
     seen: set[str] = field(default_factory=set)
@@ -107,7 +96,7 @@ class _Trajectories:
         for part in names:
             for path, call_id in self.files[part].subagents.items():
                 if path in self.files and path not in self.seen:
-                    inner = self.of(path, subagent_of(external_id, call_id))
+                    inner = self.of(path, trajectory.subagent_of(external_id, call_id))
                     found += inner.transcripts
                     members |= inner.members
         return Gathered(found, frozenset(members))
@@ -118,10 +107,12 @@ class _Trajectories:
         """The conversation of files that continue one another, and those embedded in them."""
         for name in names:
             with self.folder.members[name].open() as file:
-                steps = open_steps(file, json_file.whole(file))
-                if name == names[0] and (own := transcript(steps, external_id, parent)):
+                steps = trajectory.open_steps(file, json_file.whole(file))
+                if name == names[0] and (
+                    own := trajectory.transcript(steps, external_id, parent)
+                ):
                     yield own, Joined(self.folder, tuple(names))
-                for inner in embedded(steps, external_id):
+                for inner in trajectory.embedded(steps, external_id):
                     span = inner.items.span  # type: ignore[attr-defined]  # they are Steps
                     yield inner, Joined(self.folder, (name,), span)
 
@@ -146,7 +137,7 @@ class Joined:
         for name in self.names:
             with self.folder.members[name].open() as file:
                 span = self.span or json_file.whole(file)
-                steps = open_steps(file, span, partial(self._resolve, name))
+                steps = trajectory.open_steps(file, span, partial(self._resolve, name))
                 mark = f"{name}#" if name != self.names[0] else ""
                 yield from _continue(steps, view, mark)
                 self.warnings.extend(steps.warnings)
@@ -161,7 +152,7 @@ class Joined:
             return replace(part, url=None, data=file.read(MAX_PIECE))
 
 
-def _continue(steps: Steps, view: ContextView, mark: str) -> Iterator[Item]:
+def _continue(steps: trajectory.Steps, view: ContextView, mark: str) -> Iterator[Item]:
     """The items of a trajectory; with a mark it continues what stands in the view.
 
     Their records lie in another file than the conversation's first then.

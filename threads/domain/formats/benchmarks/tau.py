@@ -100,10 +100,6 @@ def _transcript(
     return made and replace(made, **known)
 
 
-def _known(said: Values, _file_name: str) -> dict[str, Any]:
-    return {"external_id": fields.as_word(said["id"], 255) or None}
-
-
 def _simulation(
     span: ByteSpan, notes: list[Event], file: BinaryIO, warnings: list[Warning]
 ) -> Iterator[Item]:
@@ -175,7 +171,7 @@ SIMULATION = ListFormat(
     label=LABEL,
     score=_score,
     lists={"messages": each(_message)},
-    known=_known,
+    known=lambda said, _: {"external_id": fields.as_word(said["id"], 255) or None},
     title=_title,
 )
 """A simulation; a voice's ticks are events only."""

@@ -76,7 +76,11 @@ def read_parts(message: JSON, assets: Assets) -> tuple[tuple[Part, ...], list[st
     references = fields.items(metadata, "content_references")
     records: list[str] = []
     parts: list[Part] = []
-    said = (*_content(content), *_settings(metadata))
+    # What the user tells the model about themselves, in exports before 2024.
+    about = fields.mapping(metadata, "user_context_message_data")
+    names = ("about_user_message", "about_model_message")
+    settings = (Text(fields.text(about, name)) for name in names)
+    said = (*_content(content), *settings)
     shown = {_pointer(part.data) for part in said if isinstance(part, Opaque)}
     for part in (*said, *_attached(metadata, shown)):
         match part:
@@ -148,13 +152,6 @@ def _part(part: JSON) -> Part:
     if kind == "audio_transcription" or (not kind and fields.text(part, "text")):
         return Text(fields.text(part, "text"))
     return Opaque(kind or "part", part)
-
-
-def _settings(metadata: dict[str, Any]) -> Iterator[Part]:
-    """What the user tells the model about themselves, in exports before 2024."""
-    said = fields.mapping(metadata, "user_context_message_data")
-    yield Text(fields.text(said, "about_user_message"))
-    yield Text(fields.text(said, "about_model_message"))
 
 
 def _attached(metadata: dict[str, Any], shown: set[str]) -> Iterator[Part]:

@@ -122,7 +122,6 @@ def _index(
 def _places(
     file: BinaryIO, span: ByteSpan, skipped: list[Warning]
 ) -> Iterator[ByteSpan]:
-    """Where the messages of a conversation stand."""
     try:
         for child in source.children(file, span.start):
             if child.key == "chat_messages":
@@ -194,8 +193,6 @@ def read_runs(message: dict[str, Any]) -> list[tuple[Part, ...]]:
 
 @dataclass(slots=True)
 class _Content:
-    """Reads the blocks of one message, in order."""
-
     uuid: str
     count: int = 0
     open: list[ToolCall] = field(default_factory=list)

@@ -65,10 +65,8 @@ def _exports(file: BinaryIO, skipped: list[Warning]) -> Iterator[Transcript]:
 def _turns(
     file: BinaryIO, members: Members, warnings: list[Warning]
 ) -> Iterator[SessionTurn | Event]:
-    """The turns of an exported session."""
-    if "messages" not in members:
+    if (span := members.get("messages")) is None:
         return
-    span = members["messages"]
     for piece in json_file.named_elements(file, span, ("messages",), warnings):
         if not isinstance(piece.value, dict):
             yield Event("unreadable", piece.span.record)
@@ -101,12 +99,10 @@ def _trees(folder: Folder) -> Iterator[Gathered]:
     }
     for id_ in files.messages:
         if files.parent_of(id_) not in files.messages:
-            found, names = [], set(others)
-            for inner in files.family(id_):
-                one = files.transcript(inner)
-                found += [one] if one else []
-                names |= files.names(inner)
+            family = list(files.family(id_))
+            found = [one for one in map(files.transcript, family) if one is not None]
             if found:
+                names = others.union(*map(files.names, family))
                 others = set()
                 yield Gathered(found, frozenset(names))
 

@@ -108,8 +108,6 @@ def _strategy(info: dict[str, Any], opening: list[Message]) -> str:
 
 
 class _Turns:
-    """The turns of one session, taken in their order."""
-
     def __init__(self, revert: JSON = None) -> None:
         self._undone_from = fields.text(revert, "messageID")
         self._keeps_first = bool(fields.text(revert, "partID"))
@@ -207,7 +205,6 @@ class _Turns:
 
 
 def _reason(turn: SessionTurn) -> str:
-    """Why a turn is no message."""
     if any(part.value.get("type") == "compaction" for part in turn.parts):
         return "compaction"
     return "error" if turn.info.get("error") else "empty"

@@ -21,7 +21,7 @@ from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Items, attempt
-from threads.domain.formats.kit.list_format import ListFormat, Values
+from threads.domain.formats.kit.list_format import ListFormat
 from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Event, Transcript, Warning
@@ -50,7 +50,7 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
     if "history" in value:
         return INSTANCES.read(file, name)
     maker: Maker = Kinds if "kind" in value else Actions
-    reading = Items(partial(_events, file, maker))
+    reading = Items(lambda found: _items(_given(file, found), maker(), found))
     made = transcript_of(reading, format=NAME)
     return at_least_one([made], reading.warnings, LABEL)
 
@@ -64,10 +64,6 @@ def _given(file: BinaryIO, warnings: list[Warning]) -> Iterator[Element]:
         yield from json_file.elements(file, named[0].start, warnings)
     else:
         yield from json_file.rows(file, warnings)
-
-
-def _events(file: BinaryIO, maker: Maker, warnings: list[Warning]) -> Iterator[Item]:
-    return _items(_given(file, warnings), maker(), warnings)
 
 
 def _items(
@@ -89,10 +85,6 @@ def _history(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]
         for value in (row.value if isinstance(row.value, list) else [row.value])
     )
     return _items(events, Actions(), warnings)
-
-
-def _known(said: Values, _file_name: str) -> dict[str, str]:
-    return {"title": fields.text({"id": said["instance_id"]}, "id")}
 
 
 # Folders
@@ -176,7 +168,7 @@ INSTANCES = ListFormat(
     label=LABEL,
     score=_score,
     lists={"history": _history},
-    known=_known,
+    known=lambda said, _: {"title": fields.text({"id": said["instance_id"]}, "id")},
 )
 """Evaluations: one conversation a line, named as its instance, with what became of it."""
 FORMAT = Format(NAME, LABEL, _score, read, gather=gather)
