@@ -6,7 +6,6 @@ them (keys in their order, images and files with their bytes in base64), and, wh
 `name`, `model`, `source_id`, `created_at`, `usage`, `partial`.
 """
 
-import base64
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
@@ -46,12 +45,8 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
         "strategy": heading.strategy,
         "model": heading.model,
     }
-    yield json_text.dump(head)[:-1] + b', "messages": ['
-    separator = b"\n"
-    for message in messages:
-        yield separator + json_text.dump(write_message(message, heading))
-        separator = b",\n"
-    yield b"\n]}\n"
+    forms = (write_message(message, heading) for message in messages)
+    yield from json_text.dump_list(head, "messages", forms)
 
 
 def write_message(message: Message, heading: Heading) -> dict[str, Any]:
@@ -74,7 +69,7 @@ def _encode(part: Part, heading: Heading) -> dict[str, Any]:
     if isinstance(part, ToolResult):
         form["content"] = [_encode(item, heading) for item in part.content]
     if isinstance(part, Image | File) and (data := heading.data(part)) is not None:
-        form["data"] = base64.b64encode(data).decode()
+        form["data"] = base64_text.encode(data)
     return form
 
 

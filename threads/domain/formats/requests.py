@@ -10,6 +10,7 @@ Written in one form and read again, they are the same atoms.
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 from threads.domain.message import Message, Role, encode_parts
@@ -19,6 +20,7 @@ from .format import Heading
 
 Form = dict[str, Any]
 """A message as it stands in the JSON of a request."""
+SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 SYSTEM_GAP = "\n\n"
 """What stands between two of the system's messages that become one prompt."""
 
@@ -44,9 +46,32 @@ class RequestForm:
     """Whether every call must have an id: see `CallIds`."""
 
 
+def split_system(
+    messages: Iterable[Message], count: int | None
+) -> tuple[list[Message], Iterator[Message]]:
+    """The system's messages at the top, at most so many, and the others."""
+    rest = iter(messages)
+    system: list[Message] = []
+    while count is None or len(system) < count:
+        message = next(rest, None)
+        if message is None:
+            break
+        if message.role not in SYSTEM:
+            return system, chain([message], rest)
+        system.append(message)
+    return system, rest
+
+
 def system_words(messages: Iterable[Message]) -> str:
     """The system's messages at the top as one prompt; empty where there are none."""
     return SYSTEM_GAP.join(message.text for message in messages)
+
+
+def arguments_object(arguments: JSON) -> dict[str, Any]:
+    """A call's arguments where a provider wants an object; what is none stands under one name."""
+    if isinstance(arguments, dict):
+        return arguments
+    return {} if arguments in ("", None) else {"arguments": arguments}
 
 
 class Atom(NamedTuple):

@@ -8,19 +8,22 @@ out, for the provider refuses it, and so are blocks that are not Anthropic's.
 Source: docs.anthropic.com/en/api/messages.
 """
 
-import base64
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any
 
 from threads.domain.formats import blocks
 from threads.domain.formats.format import Heading
-from threads.domain.formats.io import json_text
+from threads.domain.formats.io import base64_text, json_text
 from threads.domain.formats.kit.calls import CallIds
-from threads.domain.formats.requests import RequestPiece, system_words
+from threads.domain.formats.requests import (
+    SYSTEM,
+    RequestPiece,
+    arguments_object,
+    split_system,
+    system_words,
+)
 from threads.domain.message import Message, Role
 from threads.domain.part import (
-    JSON,
     File,
     Image,
     Opaque,
@@ -33,20 +36,11 @@ from threads.domain.part import (
 
 Block = dict[str, Any]
 OWN_BLOCKS = frozenset(
-    {
-        "server_tool_use",
-        "web_search_tool_result",
-        "web_fetch_tool_result",
-        "mcp_tool_use",
-    }
-    | {
-        "code_execution_tool_result",
-        "mcp_tool_result",
-        "search_result",
-        "tool_reference",
-    }
-    | {"bash_code_execution_tool_result", "text_editor_code_execution_tool_result"}
-    | {"container_upload", "compaction", "image", "document"}
+    {"server_tool_use", "web_search_tool_result", "web_fetch_tool_result"}
+    | {"mcp_tool_use", "mcp_tool_result", "search_result", "tool_reference"}
+    | {"code_execution_tool_result", "bash_code_execution_tool_result"}
+    | {"text_editor_code_execution_tool_result", "container_upload"}
+    | {"compaction", "image", "document"}
 )
 """Opaque blocks that are Anthropic's own, so that they may be written to its form."""
 FRAME = "<system_message>\n{}\n</system_message>"
@@ -55,25 +49,14 @@ FRAME = "<system_message>\n{}\n</system_message>"
 
 def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
     """A request's `{"model", "system", "messages"}`, a message a line, with its images inline."""
-    system, rest = _split(messages, heading.system)
+    system, rest = split_system(messages, heading.system)
     head = {"model": heading.model, "system": system_words(system)}
-    said = json_text.dump({name: words for name, words in head.items() if words})[1:-1]
-    yield b"{" + said + (b", " if said else b"") + b'"messages": ['
-    separator = b"\n"
-    for form in write_messages(rest, heading):
-        yield separator + json_text.dump(form)
-        separator = b",\n"
-    yield b"\n]}\n"
-
-
-def write_messages(messages: Iterable[Message], heading: Heading) -> Iterator[Block]:
-    """The messages of a request: results joined behind their calls, empty messages left out."""
+    said = {name: words for name, words in head.items() if words}
     ids = CallIds()
-    return join(
-        piece
-        for message in messages
-        for piece in write_pieces(ids.given(message), heading)
+    pieces = (
+        piece for message in rest for piece in write_pieces(ids.given(message), heading)
     )
+    yield from json_text.dump_list(said, "messages", join(pieces))
 
 
 def write_pieces(message: Message, heading: Heading) -> Iterator[RequestPiece]:
@@ -82,7 +65,12 @@ def write_pieces(message: Message, heading: Heading) -> Iterator[RequestPiece]:
     The system's is framed as a user's, and results stand first.
     """
     role = "assistant" if message.role is Role.ASSISTANT else "user"
-    if content := _write_parts(message, heading):
+    if message.role in SYSTEM:
+        words = message.text
+        content = [{"type": "text", "text": FRAME.format(words)}] if words else []
+    else:
+        content = [b for part in message.parts for b in _write_part(part, heading)]
+    if content:
         joins = role == "user" and any(map(_is_result, content))
         yield RequestPiece(_form({"role": role}, content), joins)
 
@@ -129,32 +117,6 @@ def _is_result(block: Block) -> bool:
     return bool(block["type"] == "tool_result")
 
 
-def _split(
-    messages: Iterable[Message], count: int | None
-) -> tuple[list[Message], Iterator[Message]]:
-    """The system's messages at the top, at most so many, and the others."""
-    rest = iter(messages)
-    system: list[Message] = []
-    while count is None or len(system) < count:
-        message = next(rest, None)
-        if message is None:
-            break
-        if message.role not in (Role.SYSTEM, Role.DEVELOPER):
-            return system, chain([message], rest)
-        system.append(message)
-    return system, rest
-
-
-def _write_parts(message: Message, heading: Heading) -> list[Block]:
-    if message.role in (Role.SYSTEM, Role.DEVELOPER):
-        return (
-            [{"type": "text", "text": FRAME.format(message.text)}]
-            if message.text
-            else []
-        )
-    return [block for part in message.parts for block in _write_part(part, heading)]
-
-
 def _write_part(part: Part, heading: Heading) -> Iterator[Block]:
     match part:
         case Text(text) if text.strip():
@@ -162,26 +124,15 @@ def _write_part(part: Part, heading: Heading) -> Iterator[Block]:
         case Thinking(_, signature, data) if signature is not None or data is not None:
             yield blocks.write_thinking(part)
         case ToolCall():
-            input_ = _object(part.arguments)
-            yield {
-                "type": "tool_use",
-                "id": part.id,
-                "name": part.name,
-                "input": input_,
-            }
+            input_ = arguments_object(part.arguments)
+            form = {"type": "tool_use", "id": part.id, "name": part.name}
+            yield {**form, "input": input_}
         case ToolResult():
             yield _result(part, heading)
         case Image() | File():
             yield _media(part, heading)
         case Opaque(type_, {"type": said} as data) if said == type_ in OWN_BLOCKS:
             yield data
-
-
-def _object(arguments: JSON) -> dict[str, Any]:
-    """Arguments as the object that `input` must be; what is none stands under one name."""
-    if isinstance(arguments, dict):
-        return arguments
-    return {} if arguments in ("", None) else {"arguments": arguments}
 
 
 def _result(part: ToolResult, heading: Heading) -> Block:
@@ -201,7 +152,7 @@ def _media(part: Image | File, heading: Heading) -> Block:
         words = data.decode("utf-8", "replace")
         source = {"type": "text", "media_type": "text/plain", "data": words}
     elif data is not None:
-        words = base64.b64encode(data).decode()
+        words = base64_text.encode(data)
         source = {"type": "base64", "media_type": part.media_type, "data": words}
     if isinstance(part, Image):
         return {"type": "image", "source": source}

@@ -9,17 +9,20 @@ empty messages.
 Source: ai.google.dev/api/generate-content.
 """
 
-import base64
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any
 
 from threads.domain.formats.anthropic.writing import FRAME
 from threads.domain.formats.format import Heading
-from threads.domain.formats.io import json_text
+from threads.domain.formats.io import base64_text, json_text
+from threads.domain.formats.requests import (
+    SYSTEM,
+    SYSTEM_GAP,
+    arguments_object,
+    split_system,
+)
 from threads.domain.message import Message, Role
 from threads.domain.part import (
-    JSON,
     File,
     Image,
     Opaque,
@@ -37,35 +40,17 @@ OWN_PARTS = frozenset(
 """Opaque parts that are Gemini's own, so that they may be written to its form."""
 SIGNABLE = Text | ToolCall | Image | File
 """What a signature that stands alone is written on, where it comes directly before it."""
-SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 
 
 def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
     """A request's `{"systemInstruction", "contents"}`, a content a line, its media inline."""
-    rest = iter(messages)
-    system: list[str] = []
-    first: list[Message] = []
-    for message in rest:
-        if message.role not in SYSTEM or len(system) == heading.system:
-            first.append(message)
-            break
-        system.append(message.text)
-    words = "\n\n".join(text for text in system if text)
-    yield b"{"
-    if words:
-        yield (
-            json_text.dump({"systemInstruction": {"parts": [{"text": words}]}})[1:-1]
-            + b", "
-        )
-    yield b'"contents": ['
-    separator = b"\n"
-    for content in write_contents(chain(first, rest), heading):
-        yield separator + json_text.dump(content)
-        separator = b",\n"
-    yield b"\n]}\n"
+    system, rest = split_system(messages, heading.system)
+    words = SYSTEM_GAP.join(text for message in system if (text := message.text))
+    head = {"systemInstruction": {"parts": [{"text": words}]}} if words else {}
+    yield from json_text.dump_list(head, "contents", _contents(rest, heading))
 
 
-def write_contents(messages: Iterable[Message], heading: Heading) -> Iterator[Block]:
+def _contents(messages: Iterable[Message], heading: Heading) -> Iterator[Block]:
     """The contents of a request: results of one turn joined, empty messages left out."""
     held: Block | None = None
     names: dict[str, str] = {}
@@ -127,7 +112,7 @@ def _part(part: Part, heading: Heading, names: dict[str, str]) -> Block | None:
             names[id_] = name
             return {
                 "functionCall": _with_id(
-                    id_, {"name": name, "args": _object(arguments)}
+                    id_, {"name": name, "args": arguments_object(arguments)}
                 )
             }
         case ToolResult():
@@ -141,13 +126,6 @@ def _part(part: Part, heading: Heading, names: dict[str, str]) -> Block | None:
 
 def _with_id(id_: str, form: Block) -> Block:
     return {"id": id_, **form} if id_ else form
-
-
-def _object(arguments: JSON) -> Block:
-    """Arguments as the object that `args` must be; what is none stands under one name."""
-    if isinstance(arguments, dict):
-        return arguments
-    return {} if arguments in ("", None) else {"arguments": arguments}
 
 
 def _response(result: ToolResult, heading: Heading, names: dict[str, str]) -> Block:
@@ -169,5 +147,5 @@ def _media(part: Image | File, heading: Heading) -> Block:
         return {
             "fileData": {"mimeType": part.media_type, "fileUri": heading.address(part)}
         }
-    words = base64.b64encode(data).decode()
+    words = base64_text.encode(data)
     return {"inlineData": {"mimeType": part.media_type, "data": words}}

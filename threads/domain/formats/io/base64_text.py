@@ -21,6 +21,11 @@ def decode(data: JSON) -> bytes | None:
         return None
 
 
+def encode(data: bytes) -> str:
+    """Bytes as base64 text."""
+    return base64.b64encode(data).decode()
+
+
 def split_data_uri(uri: str) -> tuple[str, bytes] | None:
     """Media type and bytes of a base64 `data:` address, else None."""
     if not (match := _DATA_URI.match(uri)):
@@ -32,4 +37,4 @@ def split_data_uri(uri: str) -> tuple[str, bytes] | None:
 def data_uri(media_type: str, data: bytes) -> str:
     """Bytes as a `data:` address; a media type that can't stand in one is left out."""
     type_ = media_type if _MEDIA_TYPE.fullmatch(media_type) else _UNKNOWN_TYPE
-    return f"data:{type_};base64,{base64.b64encode(data).decode()}"
+    return f"data:{type_};base64,{encode(data)}"

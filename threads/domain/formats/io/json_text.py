@@ -12,6 +12,7 @@ by the standard library, so that the value never depends on which of them it was
 import json
 import math
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
@@ -30,7 +31,6 @@ MAX_DEPTH = 200
 _LONG_NUMBER = b"0" * 19
 """The digits of the least integer beyond 64 bits, each of them read as a zero."""
 _SHAPE = bytes.maketrans(b"123456789{", b"000000000[")
-_CONTAINERS = (dict, list)
 _PLAIN = frozenset({int, bool, type(None)})
 _BEYOND_INTEGERS = float(1 << 63)
 """A double of this size or above may have been an integer that orjson doesn't keep."""
@@ -56,7 +56,7 @@ def parse_quickly(data: bytes) -> JSON:
         return UNSURE
     shape = data.translate(_SHAPE)
     is_simple = _LONG_NUMBER not in shape and shape.count(b"[") <= MAX_DEPTH
-    return value if is_simple or _is_plain(value) else UNSURE
+    return value if is_simple or is_exact(value) else UNSURE
 
 
 def is_exact(value: JSON, levels: int = MAX_DEPTH) -> bool:
@@ -84,7 +84,13 @@ def parse_slowly(data: bytes) -> JSON:
     if is_deep(data):
         raise too_deep()
     try:
-        return _loads(decode(data))
+        text = decode(data)
+        try:
+            return _DECODER.decode(text)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:  # an integer of more digits than Python converts
+            return _SLOW_DECODER.decode(text)
     except ValueError as error:
         reason = getattr(error, "msg", "not UTF-8 text")
         raise Invalid(f"It is no JSON: {reason}.", code="json_invalid") from None
@@ -148,39 +154,17 @@ def dump(value: JSON, **options: Any) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _is_plain(value: JSON) -> bool:
-    """Whether orjson read a value as the standard library does, and it isn't nested too deep.
-
-    orjson reads an integer of more than 64 bits as a double; every other difference it refuses.
-    """
-    values: list[Any] = [value]
-    for _ in range(MAX_DEPTH + 1):
-        kinds = set(map(type, values))
-        if float in kinds and any(
-            type(item) is float and not -_BEYOND_INTEGERS < item < _BEYOND_INTEGERS
-            for item in values
-        ):
-            return False
-        if dict not in kinds and list not in kinds:
-            return True
-        containers = [item for item in values if type(item) in _CONTAINERS]
-        values = []
-        for container in containers:
-            values += container.values() if type(container) is dict else container
-    return False
-
-
-def _loads(text: str) -> JSON:
-    try:
-        return _DECODER.decode(text)
-    except json.JSONDecodeError:
-        raise
-    except ValueError:  # an integer of more digits than Python converts
-        return _SLOW_DECODER.decode(text)
-
-
-def _null(_constant: str) -> None:
-    return None
+def dump_list(
+    members: Mapping[str, JSON], name: str, items: Iterable[JSON]
+) -> Iterator[bytes]:
+    """An object in pieces: these members, and under the last name a list, an item a line."""
+    head = dump(members)[1:-1]
+    yield b"{" + head + (b", " if head else b"") + dump(name) + b": ["
+    separator = b"\n"
+    for item in items:
+        yield separator + dump(item)
+        separator = b",\n"
+    yield b"\n]}\n"
 
 
 def _refuse(constant: str) -> None:
@@ -206,9 +190,11 @@ def _int_or_text(text: str) -> int | str:
         return text
 
 
-_DECODER = json.JSONDecoder(parse_constant=_null, parse_float=_finite_or_none)
-_SLOW_DECODER = json.JSONDecoder(
-    parse_constant=_null, parse_float=_finite_or_none, parse_int=_int_or_text
-)
+_LENIENT: dict[str, Any] = {
+    "parse_constant": lambda _constant: None,
+    "parse_float": _finite_or_none,
+}
+_DECODER = json.JSONDecoder(**_LENIENT)
+_SLOW_DECODER = json.JSONDecoder(**_LENIENT, parse_int=_int_or_text)
 _STRICT_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 """Made once: making one costs more than reading a short line."""

@@ -6,11 +6,11 @@ what it can't make out (a piece longer than a window, deep nesting, broken JSON)
 `source`, so that both give the same pieces.
 """
 
-import io
 import re
 from collections.abc import Iterator
+from io import SEEK_END, BytesIO
 from itertools import islice
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.part import JSON
@@ -51,15 +51,13 @@ def records(file: BinaryIO) -> Iterator[Line]:
         window = file.read(WINDOW)
         end = window.rfind(b"\n") + 1
         if not end:  # the last line, or one that is longer than a window
-            rest = source.lines(cast(BinaryIO, _From(file, start)))
-            if (line := next(rest, None)) is None:
+            rest = ByteSpan(start, file.seek(0, SEEK_END))
+            if (line := next(source.lines(file, rest, number), None)) is None:
                 return
-            number += line.number
-            place = start + line.span.start, start + line.span.end
-            start = place[1]
-            yield number, *place, source.read_line(line, [])
+            number, start = line.number, line.span.end
+            yield number, *line.span, source.read_line(line, [])
             continue
-        for piece in io.BytesIO(window[:end]):  # a list would be in nobody's cache
+        for piece in BytesIO(window[:end]):  # a list would be in nobody's cache
             number += 1
             after = start + len(piece)
             try:
@@ -139,16 +137,3 @@ def _leave(window: bytes, at: int) -> int | None:
         depth += 1 if match[1] in b"[{" else -1
         at = match.end()
     return at
-
-
-class _From:
-    """A file from a place on, as `source.lines` reads it."""
-
-    def __init__(self, file: BinaryIO, start: int) -> None:
-        self._file, self._start = file, start
-
-    def seek(self, offset: int) -> int:
-        return self._file.seek(self._start + offset) - self._start
-
-    def read(self, size: int) -> bytes:
-        return self._file.read(size)

@@ -8,12 +8,11 @@ out as a user's words in a frame. That a result was an error has no place in an 
 Sources: platform.openai.com/docs/api-reference/responses, Codex's own protocol.
 """
 
-import base64
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from threads.domain.formats.format import Heading
-from threads.domain.formats.io import json_text
+from threads.domain.formats.io import base64_text, json_text
 from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.message import Message, Role
 from threads.domain.part import (
@@ -227,7 +226,7 @@ def _reasoning(summary: str, data: str) -> Item:
 
 
 def _picture(data: bytes) -> Item:
-    words = base64.b64encode(data).decode()
+    words = base64_text.encode(data)
     return {"type": "image_generation_call", "status": "completed", "result": words}
 
 

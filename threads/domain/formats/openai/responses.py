@@ -219,15 +219,15 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
     first = next(turns, [])
     instructions = instructions_of(first[0][1]) if first else None
     head = {"model": heading.model, "instructions": instructions}
-    said = json_text.dump({name: words for name, words in head.items() if words})[1:-1]
-    yield b"{" + said + (b", " if said else b"") + b'"input": ['
-    writer, separator = ItemWriter(heading, API), b"\n"
-    for turn in chain([first[1:] if instructions else first], turns):
-        for _, items in writer.write(turn):
-            for item in items:
-                yield separator + json_text.dump(item)
-                separator = b",\n"
-    yield b"\n]}\n"
+    said = {name: words for name, words in head.items() if words}
+    writer = ItemWriter(heading, API)
+    items = (
+        item
+        for turn in chain([first[1:] if instructions else first], turns)
+        for _, written in writer.write(turn)
+        for item in written
+    )
+    yield from json_text.dump_list(said, "input", items)
 
 
 def _score(sample: Sample) -> float:

@@ -123,16 +123,13 @@ def _write_result(result: ToolResult, address: Address) -> dict[str, Any]:
 
 def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
     """A request's `{"model", "messages"}`, a message a line, with its images inline."""
-    model = (
-        json_text.dump({"model": heading.model})[1:-1] + b", " if heading.model else b""
+    forms = (
+        form
+        for message in messages
+        for form in write_request_messages(message, address=heading.address)
     )
-    yield b"{" + model + b'"messages": ['
-    separator = b"\n"
-    for message in messages:
-        for form in write_request_messages(message, address=heading.address):
-            yield separator + json_text.dump(form)
-            separator = b",\n"
-    yield b"\n]}\n"
+    head = {"model": heading.model} if heading.model else {}
+    yield from json_text.dump_list(head, "messages", forms)
 
 
 def write_request_messages(
