@@ -98,7 +98,7 @@ def _file(
         external_id=session.external_id,
         strategy=strategy,
         blob=blobs.read,
-        export_id=export_id,
+        export_id=export_id or uuid.uuid4(),
         tools=_tools(session) if format == "finetuning" else None,
         **heading,
     )

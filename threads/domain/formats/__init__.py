@@ -8,11 +8,10 @@ those it writes; a new format is one more in its family's.
 import uuid
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.message import Message
-from threads.domain.part import JSON
 from threads.domain.transcript import Transcript
 
 from . import (
@@ -33,7 +32,7 @@ from . import (
     openhands,
     traces,
 )
-from .format import Blob, Candidate, Format, Heading, Writer
+from .format import Candidate, Format, Heading, Writer
 from .io import json_text
 from .requests import RequestForm
 from .sample import HEAD, Sample
@@ -120,24 +119,8 @@ def read(
     return chosen.read(source, name or "")
 
 
-def write(
-    format: str,
-    messages: Iterable[Message],
-    *,
-    title: str = "",
-    model: str = "",
-    external_id: str | None = None,
-    strategy: str = "openai",
-    blob: Blob | None = None,
-    system: int | None = None,
-    first_changed: int | None = None,
-    export_id: uuid.UUID | None = None,
-    tools: JSON = None,
-) -> Iterator[bytes]:
-    """Messages as a file of one of `WRITERS`, in pieces; `blob` gives the bytes of images.
-
-    Of the system's messages at the top the first `system` are the system prompt: all, unless
-    it is given.
+def write(format: str, messages: Iterable[Message], **heading: Any) -> Iterator[bytes]:
+    """Messages as a file of one of `WRITERS`, in pieces; `heading` is what a `Heading` has.
 
     `contextstudio` loses nothing but the places in the source; `openai` and `anthropic` are
     bodies of requests, with what these can't say left out; `markdown` is for people. Raises
@@ -147,18 +130,7 @@ def write(
     if writer is None:
         known = ", ".join(WRITERS)
         raise Invalid(f"A session is exported as one of {known}.", at=("format",))
-    heading = Heading(
-        title=title,
-        model=model,
-        external_id=external_id,
-        strategy=strategy,
-        blob=blob,
-        system=system,
-        first_changed=first_changed,
-        export_id=export_id or uuid.uuid4(),
-        tools=tools,
-    )
-    return writer.write(messages, heading)
+    return writer.write(messages, Heading(**heading))
 
 
 def file_name(format: str, export_id: uuid.UUID) -> str | None:
@@ -186,14 +158,13 @@ def _likeliest(head: bytes, name: str | None) -> Format:
     raise Invalid(f"This is {_looks(head)}.", code="format_unknown")
 
 
-def _by_name(name: str, label: str = "") -> Format:
-    """The format of this name; of several the one with this label, else the first."""
-    named = [known for known in KNOWN if known.name == name]
-    if not named:
-        raise Invalid(
-            f"There is no format {name!r}.", at=("format",), code="format_unknown"
-        )
-    return next((known for known in named if known.label == label), named[0])
+def _by_name(name: str) -> Format:
+    """The first format of this name."""
+    for known in KNOWN:
+        if known.name == name:
+            return known
+    words = f"There is no format {name!r}."
+    raise Invalid(words, at=("format",), code="format_unknown")
 
 
 def _looks(head: bytes) -> str:

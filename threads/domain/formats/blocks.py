@@ -7,10 +7,11 @@ is kept whole as `Opaque`; request-only members (`cache_control`, `detail`) are 
 Sources: platform.openai.com/docs/api-reference/chat, docs.anthropic.com/en/api/messages.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.message import Role
 from threads.domain.part import (
     JSON,
     File,
@@ -28,7 +29,18 @@ from .io import base64_text, fields, json_text
 Block = dict[str, Any]
 
 _SURE_DEPTH = json_text.MAX_DEPTH - 20
-_RESULT_KINDS = (Text, Image, File, Opaque)
+RESULT_KINDS = (Text, Image, File, Opaque)
+"""What a result may hold."""
+
+
+def read_role(
+    record: JSON, roles: Mapping[str, Role], at: Place, what: str = "A message"
+) -> Role:
+    """Who speaks, by these names. Raises Invalid where it is none of them."""
+    role = roles.get(fields.text(record, "role"))
+    if role is None:
+        raise Invalid(f"{what}'s role is one of {', '.join(roles)}.", at=(*at, "role"))
+    return role
 
 
 def read_content(content: JSON, at: Place) -> tuple[Part, ...]:
@@ -107,11 +119,8 @@ def write_thinking(part: Thinking) -> Block:
     """Anthropic's block of reasoning."""
     if part.data is not None:
         return {"type": "redacted_thinking", "data": part.data}
-    return {
-        "type": "thinking",
-        "thinking": part.text,
-        "signature": part.signature or "",
-    }
+    signature = part.signature or ""
+    return {"type": "thinking", "thinking": part.text, "signature": signature}
 
 
 def _text(block: Block, at: Place) -> Part:
@@ -120,12 +129,10 @@ def _text(block: Block, at: Place) -> Part:
 
 def _image_url(block: Block, at: Place) -> Part | None:
     """OpenAI: `{"image_url": {"url"}}`, in old files the address itself."""
-    holder = block.get("image_url")
+    holder, at = block.get("image_url"), (*at, "image_url")
     url = holder if isinstance(holder, str) else fields.text(holder, "url")
     if not url:
-        raise Invalid(
-            "Here the address of an image is expected.", at=(*at, "image_url")
-        )
+        raise Invalid("Here the address of an image is expected.", at=at)
     if url.startswith("data:"):
         found = base64_text.split_data_uri(url)
         return Image(found[0], data=found[1]) if found else None
@@ -154,34 +161,25 @@ def _input_file(block: Block, _at: Place) -> Part | None:
     return _file({"file": block}, _at)
 
 
-def _image(block: Block, _at: Place) -> Part | None:
-    source = fields.mapping(block, "source")
+def _media(block: Block, _at: Place) -> Part | None:
+    """Anthropic's image or document; None where its bytes can't be read, or it names no place."""
+    source, is_image = fields.mapping(block, "source"), block["type"] == "image"
     media_type = fields.text(source, "media_type")
+    data, url = None, None
     match source.get("type"):
         case "base64":
             data = base64_text.decode(source.get("data"))
-            return (
-                Image(media_type or "image/*", data=data) if data is not None else None
-            )
-        case "url" if fields.text(source, "url"):
-            return Image(media_type or "image/*", url=source["url"])
-    return None
-
-
-def _document(block: Block, _at: Place) -> Part | None:
-    source = fields.mapping(block, "source")
-    media_type = fields.text(source, "media_type") or "application/pdf"
-    name = fields.text(block, "title") or None
-    data: bytes | None = None
-    match source.get("type"):
-        case "base64":
-            data = base64_text.decode(source.get("data"))
-        case "text" if isinstance(source.get("data"), str):
+        case "text" if isinstance(source.get("data"), str) and not is_image:
             media_type = "text/plain"
             data = source["data"].encode("utf-8", "surrogatepass")
-        case "url" if fields.text(source, "url"):
-            return File(media_type, name, url=source["url"])
-    return None if data is None else File(media_type, name, data=data)
+        case "url":
+            url = fields.text(source, "url") or None
+    if data is None and url is None:
+        return None
+    if is_image:
+        return Image(media_type or "image/*", data=data, url=url)
+    name = fields.text(block, "title") or None
+    return File(media_type or "application/pdf", name, data=data, url=url)
 
 
 def _thinking(block: Block, at: Place) -> Part:
@@ -190,9 +188,8 @@ def _thinking(block: Block, at: Place) -> Part:
 
 
 def _redacted_thinking(block: Block, at: Place) -> Part:
-    return Thinking(
-        "", data=fields.require(block.get("data"), str, "data", (*at, "data"))
-    )
+    data = fields.require(block.get("data"), str, "data", (*at, "data"))
+    return Thinking("", data=data)
 
 
 def _tool_use(block: Block, at: Place) -> Part:
@@ -201,10 +198,8 @@ def _tool_use(block: Block, at: Place) -> Part:
 
 
 def _tool_result(block: Block, at: Place) -> Part:
-    call_id = fields.require(
-        block.get("tool_use_id"), str, "an id", (*at, "tool_use_id")
-    )
-    return read_result(block, call_id, at)
+    id_ = fields.require(block.get("tool_use_id"), str, "an id", (*at, "tool_use_id"))
+    return read_result(block, id_, at)
 
 
 def read_result(
@@ -213,11 +208,11 @@ def read_result(
     """A tool's answer, from the `content` and `is_error` of a block or a tool message."""
     parts = read_content(block.get("content"), (*at, "content"))
     for index, part in enumerate(parts):
-        if not isinstance(part, _RESULT_KINDS):
+        if not isinstance(part, RESULT_KINDS):
             raise Invalid(
                 "A result holds no such block.", at=(*at, "content", index, "type")
             )
-    content = tuple(part for part in parts if isinstance(part, _RESULT_KINDS))
+    content = tuple(part for part in parts if isinstance(part, RESULT_KINDS))
     return ToolResult(call_id, content, name, block.get("is_error") is True)
 
 
@@ -229,8 +224,8 @@ _READERS: dict[str, Callable[[Block, Place], Part | None]] = {
     "input_image": _input_image,
     "file": _file,
     "input_file": _input_file,
-    "image": _image,
-    "document": _document,
+    "image": _media,
+    "document": _media,
     "thinking": _thinking,
     "redacted_thinking": _redacted_thinking,
     "tool_use": _tool_use,

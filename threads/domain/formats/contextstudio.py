@@ -24,6 +24,7 @@ from threads.domain.part import (
     ToolResult,
 )
 
+from . import blocks
 from .format import Format, Heading, Writer
 from .io import base64_text, fields, json_text
 from .kit import chat
@@ -78,30 +79,23 @@ def read_message(
 ) -> Message:
     """One message that `write_message` wrote. Raises Invalid with the place."""
     fields.require(message, dict, "a message", at)
-    role = ROLES.get(fields.text(message, "role"))
-    if role is None:
-        raise Invalid(
-            f"A message's role is one of {', '.join(ROLES)}.", at=(*at, "role")
-        )
-    parts = fields.require(
-        message.get("parts"), list, "a list of parts", (*at, "parts")
-    )
+    role = blocks.read_role(message, ROLES, at)
+    found, inside = message.get("parts"), (*at, "parts")
+    parts = fields.require(found, list, "a list of parts", inside)
     usage = message.get("usage")
     return Message(
         role=role,
-        parts=tuple(read_part(part, (*at, "parts", i)) for i, part in enumerate(parts)),
+        parts=tuple(read_part(part, (*inside, i)) for i, part in enumerate(parts)),
         name=fields.text(message, "name") or None,
         model=fields.word(message, "model") or None,
         source_id=fields.word(message, "source_id") or None,
         created_at=fields.moment(message.get("created_at")),
-        usage=_usage(usage) if isinstance(usage, dict) else None,
+        usage=Usage(**{name: fields.count(usage, name) for name in asdict(Usage())})
+        if isinstance(usage, dict)
+        else None,
         partial=message.get("partial") is True,
         records=records,
     )
-
-
-def _usage(usage: dict[str, Any]) -> Usage:
-    return Usage(**{name: fields.count(usage, name) for name in asdict(Usage())})
 
 
 def read_part(part: JSON, at: Place) -> Part:
@@ -123,7 +117,7 @@ def read_part(part: JSON, at: Place) -> Part:
         case "tool_call":
             return ToolCall(member("id"), member("name"), part.get("arguments"))
         case "tool_result":
-            return _decode_result(part, member("call_id"), option("name"), at)
+            return _result(part, member("call_id"), option("name"), (*at, "content"))
         case "image":
             return Image(member("media_type"), None, option("url"), _data(part, at))
         case "file":
@@ -134,17 +128,13 @@ def read_part(part: JSON, at: Place) -> Part:
     raise Invalid("There is no such part.", at=(*at, "type"))
 
 
-def _decode_result(
+def _result(
     part: dict[str, Any], call_id: str, name: str | None, at: Place
 ) -> ToolResult:
-    items = fields.require(
-        part.get("content"), list, "a list of parts", (*at, "content")
-    )
-    content = tuple(
-        read_part(item, (*at, "content", i)) for i, item in enumerate(items)
-    )
-    if not all(isinstance(item, Text | Image | File | Opaque) for item in content):
-        raise Invalid("A result holds no such part.", at=(*at, "content"))
+    items = fields.require(part.get("content"), list, "a list of parts", at)
+    content = tuple(read_part(item, (*at, i)) for i, item in enumerate(items))
+    if not all(isinstance(item, blocks.RESULT_KINDS) for item in content):
+        raise Invalid("A result holds no such part.", at=at)
     is_error = part.get("is_error") is True
     return ToolResult(call_id, content, name, is_error)  # type: ignore[arg-type]  # as checked
 

@@ -99,11 +99,11 @@ def atoms_of(message: Message, form: RequestForm, heading: Heading) -> list[Atom
 
 def say_the_same(some: Iterable[Atom], others: Iterable[Atom]) -> bool:
     """Whether these are the same atoms in one order, in which results stand first."""
-    return sorted(some, key=_behind_results) == sorted(others, key=_behind_results)
 
+    def is_behind(atom: Atom) -> bool:
+        return not atom.is_result
 
-def _behind_results(atom: Atom) -> bool:
-    return not atom.is_result
+    return sorted(some, key=is_behind) == sorted(others, key=is_behind)
 
 
 def _hashed(part: Part) -> Part:

@@ -15,6 +15,7 @@ from tests.threads.support.strategies import texts
 from threads.domain import formats
 from threads.domain.formats.documents import markdown
 from threads.domain.formats.openai import messages as openai
+from threads.domain.formats.openai.writing import write_message
 from threads.domain.message import Message, Role
 from threads.domain.part import (
     File,
@@ -56,7 +57,7 @@ SECOND = message(Role.USER, ToolResult("2", (), is_error=True), Text("Go on."))
 
 
 def test_content_is_a_string_where_all_is_text() -> None:
-    form = openai.write_message(message(Role.USER, Text("One."), Text("Two.")))
+    form = write_message(message(Role.USER, Text("One."), Text("Two.")))
 
     assert form == {"role": "user", "content": "One.\n\nTwo.", "tool_results": []}
 
@@ -64,7 +65,7 @@ def test_content_is_a_string_where_all_is_text() -> None:
 def test_content_is_parts_where_not_all_is_text() -> None:
     stored = Image("image/png", sha256="ab")
     paper = File("application/pdf", "a.pdf", url="https://example.org/a.pdf")
-    form = openai.write_message(message(Role.USER, Text("See."), stored, PNG, paper))
+    form = write_message(message(Role.USER, Text("See."), stored, PNG, paper))
 
     assert form["content"] == [
         {"type": "text", "text": "See."},
@@ -75,12 +76,8 @@ def test_content_is_parts_where_not_all_is_text() -> None:
 
 
 def test_calls_and_results_have_members_of_their_own() -> None:
-    called = openai.write_message(
-        message(Role.ASSISTANT, ToolCall("1", "f", {"a": "é"}))
-    )
-    answered = openai.write_message(
-        message(Role.TOOL, ToolResult("1", (Text("ok"),), "f"))
-    )
+    called = write_message(message(Role.ASSISTANT, ToolCall("1", "f", {"a": "é"})))
+    answered = write_message(message(Role.TOOL, ToolResult("1", (Text("ok"),), "f")))
 
     assert called["content"] is None
     assert called["tool_calls"][0]["function"] == {
@@ -95,7 +92,7 @@ def test_calls_and_results_have_members_of_their_own() -> None:
 
 def test_several_results_have_no_single_id_and_a_name_is_said() -> None:
     both = message(Role.USER, ToolResult("1", ()), ToolResult("2", (PNG,)), name="ann")
-    form = openai.write_message(both)
+    form = write_message(both)
 
     assert "tool_call_id" not in form
     assert [result["tool_call_id"] for result in form["tool_results"]] == ["1", "2"]

@@ -11,25 +11,32 @@ Source: chatRecordingService.ts and sessionUtils.ts of google-gemini/gemini-cli.
 """
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
+from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.folder import Folder, Gathered, Member
-from threads.domain.formats.kit.transcripts import refusal
+from threads.domain.formats.kit.items import Items, Opener, opened
+from threads.domain.formats.kit.transcripts import first_messages, refusal, title_of
 from threads.domain.formats.sample import HEAD, Sample
-from threads.domain.transcript import Transcript
+from threads.domain.message import Role
+from threads.domain.transcript import Parent, Relation, Transcript
 
-from .cli_index import agents, read_index
-from .cli_session import NAME, conversation, parent_id
+from .cli_index import CliIndex, agents, read_index
+from .cli_session import read_items
+
+NAME = "gemini_cli"
+INJECTED = ("<session_context>", "<hook_context>", "/", "?")
+"""How a user's text begins that no person typed, or that is a command."""
 
 
 def read(file: BinaryIO, name: str) -> list[Transcript]:
     """The conversation of a session file. Raises Invalid where it holds no message."""
     index = read_index(file)
-    found = conversation(index, lambda: nullcontext(file), name)
+    found = _conversation(index, opened(file), name)
     if found is None:
         raise refusal(index.warnings)
     return [found]
@@ -49,7 +56,7 @@ def gather(folder: Folder) -> list[Gathered]:
     }
     inside: dict[str, list[str]] = {}
     for name, about in abouts.items():
-        parent = names.get(parent_id(about, name), name)
+        parent = names.get(_parent_id(about, name), name)
         if parent != name:
             inside.setdefault(parent, []).append(name)
     children = {name for found in inside.values() for name in found}
@@ -78,7 +85,7 @@ def _family(
     with member.open() as file:
         index = read_index(file)
         calls = agents(index, file)
-    if found := conversation(index, member.open, name, member=name):
+    if found := _conversation(index, member.open, name, member=name):
         parent = found.parent and replace(found.parent, call_id=call_id or None)
         yield replace(found, parent=parent)
     for child in inside.get(name, ()):
@@ -95,6 +102,42 @@ def is_session(row: dict[str, Any]) -> bool:
 def _score(sample: Sample) -> float:
     rows = (sample.object, *sample.records)
     return 0.95 if any(is_session(row) or "$rewindTo" in row for row in rows) else 0
+
+
+def _conversation(
+    index: CliIndex, open_: Opener, name: str, *, member: str = ""
+) -> Transcript | None:
+    """The conversation of a session file of this name; None where it holds no message."""
+    items = Items(partial(read_items, index, open_), given=index.warnings)
+    opening = first_messages(items)
+    if not opening:
+        return None
+    about = index.about
+    owner = _parent_id(about, name)
+    typed = (
+        fields.one_line(message.text)
+        for message in opening
+        if message.role is Role.USER and not message.text.strip().startswith(INJECTED)
+    )
+    return Transcript(
+        format=NAME,
+        title=fields.first((fields.one_line(fields.text(about, "summary")), *typed))
+        or title_of(opening),
+        items=items,
+        external_id=fields.word(about, "sessionId", limit=255) or None,
+        strategy="gemini",
+        model=next((message.model for message in opening if message.model), ""),
+        member=member,
+        parent=Parent(external_id=owner, relation=Relation.SUBAGENT) if owner else None,
+        warnings=items.warnings,
+    )
+
+
+def _parent_id(about: dict[str, Any], name: str) -> str:
+    """The session that a sub-agent's file belongs to: its folder is named by it."""
+    folder = PurePath(name).parent.name
+    is_inside = about.get("kind") == "subagent" and folder != "chats"
+    return folder if is_inside else ""
 
 
 FORMAT = Format(NAME, "a Gemini CLI session", _score, read, gather=gather)

@@ -1,19 +1,13 @@
-"""The messages and events of a Gemini CLI session, and what is known of it.
-
-Source: chatRecordingService.ts and sessionUtils.ts of google-gemini/gemini-cli.
-"""
+"""The messages and events of a Gemini CLI session, read record by record."""
 
 from collections.abc import Iterator
-from functools import partial
-from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.formats.kit.context_view import ContextView
-from threads.domain.formats.kit.items import Item, Items, Opener
-from threads.domain.formats.kit.transcripts import first_messages, title_of
+from threads.domain.formats.kit.items import Item, Opener
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
     JSON,
@@ -25,27 +19,19 @@ from threads.domain.part import (
     ToolCall,
     ToolResult,
 )
-from threads.domain.transcript import (
-    Compaction,
-    Event,
-    Parent,
-    Relation,
-    Transcript,
-    Warning,
-)
+from threads.domain.transcript import Compaction, Event, Warning
 
 from .cli_index import Checkpoint, CliIndex, CliRecord
 from .parts import read_parts
 
-NAME = "gemini_cli"
-INJECTED = ("<session_context>", "<hook_context>", "/", "?")
-"""How a user's text begins that no person typed, or that is a command."""
 ROLES = {"user": Role.USER, "gemini": Role.ASSISTANT}
 FAILED = frozenset({"error", "cancelled"})
 _INSIDE = (Text, Image, File)
 
 
-def _items(index: CliIndex, open_: Opener, warnings: list[Warning]) -> Iterator[Item]:
+def read_items(
+    index: CliIndex, open_: Opener, warnings: list[Warning]
+) -> Iterator[Item]:
     """The messages and events of a session, in the order in which they were first written."""
     with open_() as file:
         reader = _RecordReader(file, index.answered(), warnings)
@@ -119,11 +105,9 @@ class _RecordReader:
                 role=role,
                 parts=parts,
                 model=None if nth else fields.word(record, "model") or None,
-                source_id=f"{entry.id}_response"
-                if role is Role.TOOL and nth
-                else entry.id,
+                source_id=f"{entry.id}_response" if nth else entry.id,
                 created_at=created_at,
-                usage=read_usage(record.get("tokens")) if not nth else None,
+                usage=None if nth else _usage(record.get("tokens")),
                 records=records,
             )
             for nth, (role, parts) in enumerate(found)
@@ -176,11 +160,11 @@ def _said(record: dict[str, Any]) -> JSON:
 def _thoughts(record: dict[str, Any]) -> Iterator[Thinking]:
     for thought in fields.items(record, "thoughts"):
         subject = fields.text(thought, "subject")
-        said = (
+        said = [
             f"**{subject}**" if subject else "",
             fields.text(thought, "description"),
-        )
-        if text := "\n\n".join(words for words in said if words):
+        ]
+        if text := "\n\n".join(filter(None, said)):
             yield Thinking(text)
 
 
@@ -194,7 +178,7 @@ def _content(result: JSON, call_id: str) -> Iterator[Text | Image | File]:
             yield part
 
 
-def read_usage(tokens: JSON) -> Usage | None:
+def _usage(tokens: JSON) -> Usage | None:
     """The `tokens` of a record: thoughts are output, what tools brought is input."""
     usage = Usage(
         input_tokens=fields.count(tokens, "input") + fields.count(tokens, "tool"),
@@ -202,44 +186,3 @@ def read_usage(tokens: JSON) -> Usage | None:
         cached_tokens=fields.count(tokens, "cached"),
     )
     return usage if usage != Usage() else None
-
-
-def conversation(
-    index: CliIndex, open_: Opener, name: str, *, member: str = ""
-) -> Transcript | None:
-    """The conversation of a session file of this name; None where it holds no message."""
-    items = Items(partial(_items, index, open_), given=index.warnings)
-    opening = first_messages(items)
-    if not opening:
-        return None
-    about = index.about
-    typed = (
-        fields.one_line(message.text)
-        for message in opening
-        if message.role is Role.USER and not message.text.strip().startswith(INJECTED)
-    )
-    return Transcript(
-        format=NAME,
-        title=fields.first((fields.one_line(fields.text(about, "summary")), *typed))
-        or title_of(opening),
-        items=items,
-        external_id=fields.word(about, "sessionId", limit=255) or None,
-        strategy="gemini",
-        model=next((message.model for message in opening if message.model), ""),
-        member=member,
-        parent=_parent(about, name),
-        warnings=items.warnings,
-    )
-
-
-def _parent(about: dict[str, Any], name: str) -> Parent | None:
-    """The session of which this is a sub-agent, where it is one."""
-    id_ = parent_id(about, name)
-    return Parent(external_id=id_, relation=Relation.SUBAGENT) if id_ else None
-
-
-def parent_id(about: dict[str, Any], name: str) -> str:
-    """The session that a sub-agent's file belongs to: its folder is named by it."""
-    folder = PurePath(name).parent.name
-    is_inside = about.get("kind") == "subagent" and folder != "chats"
-    return folder if is_inside else ""

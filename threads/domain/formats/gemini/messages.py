@@ -55,9 +55,8 @@ def read_content(
     fields.require(content, dict, "a content", at)
     role = ROLES.get(fields.text(content, "role") or "user")
     if role is None:
-        raise Invalid(
-            f"A content's role is one of {', '.join(ROLES)}.", at=(*at, "role")
-        )
+        known = ", ".join(ROLES)
+        raise Invalid(f"A content's role is one of {known}.", at=(*at, "role"))
     parts = read_parts(content.get("parts"), (*at, "parts"), calls)
     if parts and all(isinstance(part, ToolResult) for part in parts):
         role = Role.TOOL
@@ -86,19 +85,13 @@ def read_reply(chunks: list[JSON], calls: OpenCalls) -> Message | None:
 
     Usage and model are the last chunk's that says them. Raises Invalid with the place.
     """
-    contents = [
-        fields.mapping(next(iter(fields.items(chunk, "candidates")), None)).get(
-            "content"
-        )
-        for chunk in chunks
-    ]
-    found = [
-        read_content(
-            {**content, "role": "model"}, calls, at=("candidates", 0, "content")
-        )
-        for content in contents
-        if isinstance(content, dict)
-    ]
+    found = []
+    for chunk in chunks:
+        candidate = next(iter(fields.items(chunk, "candidates")), None)
+        content = fields.mapping(candidate).get("content")
+        if isinstance(content, dict):
+            at = ("candidates", 0, "content")
+            found.append(read_content({**content, "role": "model"}, calls, at=at))
     if not found:
         return None
     usages = (
@@ -170,14 +163,11 @@ class Contents(Conversation):
 
     def _reply(self, calls: OpenCalls) -> Iterator[Message | Event]:
         found = [
-            (
-                json_file.value(self.file, span, ("response",), self.warnings),
-                span.record,
-            )
+            json_file.value(self.file, span, ("response",), self.warnings)
             for span in self.replies
         ]
-        chunks = [value for value, _ in found if isinstance(value, dict)]
-        records = tuple(record for _, record in found)
+        chunks = [value for value in found if isinstance(value, dict)]
+        records = tuple(span.record for span in self.replies)
         try:
             message = read_reply(chunks, calls)
         except Invalid as error:
@@ -243,13 +233,9 @@ def _transcript(items: Contents, opening: list[Message]) -> Transcript:
 
 def _is_content(row: JSON) -> bool:
     """Whether this is a content: of Gemini's roles, its parts without a `type`."""
-    parts = fields.items(row, "parts")
-    is_named = fields.text(row, "role") in ROLES
-    return (
-        is_named
-        and "parts" in row
-        and not any("type" in fields.mapping(p) for p in parts)
-    )
+    if fields.text(row, "role") not in ROLES or "parts" not in row:
+        return False
+    return not any("type" in fields.mapping(p) for p in fields.items(row, "parts"))
 
 
 def _score(sample: Sample) -> float:
@@ -258,19 +244,15 @@ def _score(sample: Sample) -> float:
         if _TELLING.isdisjoint(row):
             continue
         request = fields.mapping(row, "request")
-        lists = [
-            fields.items(holder, name) for holder in (row, request) for name in LISTS
-        ]
-        if _is_content(row) or any(
-            _is_content(c) for found in lists for c in found[:9]
-        ):
-            return 0.9
+        lists = [fields.items(one, name) for one in (row, request) for name in LISTS]
+        contents = [row, *(content for found in lists for content in found[:9])]
         reply = fields.mapping(row, "response") or row
-        is_reply = "content" in fields.mapping(
-            next(iter(fields.items(reply, "candidates")), None)
-        )
-        if is_reply or any(
-            "parts" in fields.mapping(c) for c in fields.items(row, "contents")
+        candidate = next(iter(fields.items(reply, "candidates")), None)
+        given = fields.items(row, "contents")
+        if (
+            "content" in fields.mapping(candidate)
+            or any(_is_content(content) for content in contents)
+            or any("parts" in fields.mapping(content) for content in given)
         ):
             return 0.9
     return 0

@@ -130,24 +130,22 @@ def _inline(holder: Block, _calls: OpenCalls | None = None) -> Image | File | No
     data = base64_text.decode(words + "=" * (-len(words) % 4))
     if "data" not in holder or data is None:
         return None
-    media_type = _media_type(holder)
-    if media_type.startswith("image/"):
-        return Image(media_type, data=data)
-    return File(media_type, fields.text(holder, "displayName") or None, data=data)
+    return _media(holder, data=data)
 
 
 def _elsewhere(holder: Block, _calls: OpenCalls | None = None) -> Image | File | None:
     url = fields.text(holder, "fileUri", "file_uri")
-    if not url:
-        return None
-    media_type = _media_type(holder)
+    return _media(holder, url=url) if url else None
+
+
+def _media(
+    holder: Block, *, url: str | None = None, data: bytes | None = None
+) -> Image | File:
+    media_type = fields.text(holder, "mimeType", "mime_type")
     if media_type.startswith("image/"):
-        return Image(media_type, url=url)
-    return File(media_type, fields.text(holder, "displayName") or None, url=url)
-
-
-def _media_type(holder: Block) -> str:
-    return fields.text(holder, "mimeType", "mime_type") or "application/octet-stream"
+        return Image(media_type, url=url, data=data)
+    name = fields.text(holder, "displayName") or None
+    return File(media_type or "application/octet-stream", name, url=url, data=data)
 
 
 _READERS: dict[str, Callable[[Block, OpenCalls], Part | None]] = {

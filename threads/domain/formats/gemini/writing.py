@@ -34,9 +34,7 @@ from threads.domain.part import (
 )
 
 Block = dict[str, Any]
-OWN_PARTS = frozenset(
-    {"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
-)
+OWN_PARTS = {"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
 """Opaque parts that are Gemini's own, so that they may be written to its form."""
 SIGNABLE = Text | ToolCall | Image | File
 """What a signature that stands alone is written on, where it comes directly before it."""
@@ -85,14 +83,12 @@ def write_content(message: Message, heading: Heading, names: dict[str, str]) -> 
             parts.append({"text": "", "thoughtSignature": signature})
             signature = None
         if isinstance(part, Thinking) and not part.text:
-            signature = (
-                (part.data or part.signature) if heading.strategy == "gemini" else None
-            )
+            is_own = heading.strategy == "gemini"
+            signature = (part.data or part.signature) if is_own else None
             continue
         if written := _part(part, heading, names):
-            parts.append(
-                written | ({"thoughtSignature": signature} if signature else {})
-            )
+            signed = {"thoughtSignature": signature} if signature else {}
+            parts.append(written | signed)
             signature = None
     if signature:
         parts.append({"text": "", "thoughtSignature": signature})
@@ -110,11 +106,8 @@ def _part(part: Part, heading: Heading, names: dict[str, str]) -> Block | None:
             )
         case ToolCall(id_, name, arguments):
             names[id_] = name
-            return {
-                "functionCall": _with_id(
-                    id_, {"name": name, "args": arguments_object(arguments)}
-                )
-            }
+            call = {"name": name, "args": arguments_object(arguments)}
+            return {"functionCall": _with_id(id_, call)}
         case ToolResult():
             return {"functionResponse": _response(part, heading, names)}
         case Image() | File():
@@ -144,8 +137,7 @@ def _response(result: ToolResult, heading: Heading, names: dict[str, str]) -> Bl
 def _media(part: Image | File, heading: Heading) -> Block:
     data = heading.data(part)
     if data is None:
-        return {
-            "fileData": {"mimeType": part.media_type, "fileUri": heading.address(part)}
-        }
+        place = {"mimeType": part.media_type, "fileUri": heading.address(part)}
+        return {"fileData": place}
     words = base64_text.encode(data)
     return {"inlineData": {"mimeType": part.media_type, "data": words}}

@@ -95,11 +95,7 @@ def is_list(file: BinaryIO, span: ByteSpan) -> bool:
 
 def element(file: BinaryIO, span: ByteSpan, warnings: list[Warning]) -> Element:
     """What stands at a place; with `BROKEN` and one more warning where it can't be read."""
-    try:
-        return Element(source.read_span(file, span), span)
-    except Invalid as error:
-        warnings.append(warning(error, (span.record,)))
-        return Element(BROKEN, span)
+    return Element(value(file, span, (span.record,), warnings), span)
 
 
 def value(file: BinaryIO, span: ByteSpan, at: Place, warnings: list[Warning]) -> JSON:
@@ -208,9 +204,8 @@ def objects(file: BinaryIO, warnings: list[Warning]) -> list[ByteSpan]:
     """The places of the objects that a file holds: its lines, its elements, or itself."""
     if (one := one_object(file)) is not None:
         return [one]
-    if is_lines(file):
-        return [line.span for line in source.lines(file)]
-    return [child.span for child in children(file, 0, warnings)]
+    found = source.lines(file) if is_lines(file) else children(file, 0, warnings)
+    return [piece.span for piece in found]
 
 
 def held_objects(

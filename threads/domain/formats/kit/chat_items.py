@@ -21,27 +21,15 @@ PREFERRED = "preferred_output"
 FLAT_REPLY = ("id", "model", "created", "usage", "choices")
 """Members of a response that stand beside the messages where a log is flat."""
 SAID = frozenset(
-    {
-        "messages",
-        "message",
-        "system",
-        "request",
-        "response",
-        "model",
-        "title",
-        "strategy",
-    }
-    | {"external_id", "session_id", "conversation_id", "format", "version", *FLAT_REPLY}
-    | {PREFERRED}
+    {"messages", "message", "system", "request", "response", "model", "title"}
+    | {"strategy", "external_id", "session_id", "conversation_id", "format", "version"}
+    | {PREFERRED, *FLAT_REPLY}
 )
 """Members that are read; each other one (`tools`, `temperature`) is an event behind them."""
 
-
 _PLAIN = {
     "openai": {role.value: role for role in Role if role is not Role.TOOL},
-    "anthropic": {
-        role.value: role for role in (Role.USER, Role.ASSISTANT, Role.SYSTEM)
-    },
+    "anthropic": {r.value: r for r in (Role.USER, Role.ASSISTANT, Role.SYSTEM)},
 }
 """Roles whose messages are all said where they have a text as `content` and nothing else."""
 
@@ -93,16 +81,14 @@ class Envelope(Conversation):
 
     def items(self) -> Iterator[Message | Event]:
         """The messages, the reply unless they end with it, the other members."""
-        yield from self._read("system", _read_system)
+        yield from self._read("system", self._system)
         last: Message | Event | None = None
         for last in self._messages():
             yield last
         if "response" in self.members:
             replies = self._read("response", self._reply)
         else:
-            replies = self._read(
-                "choices", lambda _: self.dialect.read_reply(self._flat())
-            )
+            replies = self._read("choices", self._flat_reply)
         for reply in replies:
             if not is_same(reply, last):
                 yield reply
@@ -113,6 +99,11 @@ class Envelope(Conversation):
     def get(self, name: str) -> JSON:
         """A member of the conversation beside its messages; None where it can't be read."""
         return json_file.get(self.file, self.members, name)
+
+    def _system(self, system: JSON) -> Message | None:
+        content = normalize.normalized_content(system)
+        parts = blocks.read_content(content, ("system",))
+        return Message(role=Role.SYSTEM, parts=parts) if parts else None
 
     def _reply(self, response: JSON) -> Message | None:
         """The message of a response, of this dialect or another."""
@@ -175,9 +166,9 @@ class Envelope(Conversation):
         elif held.value:
             yield Event(name, held.record)
 
-    def _flat(self) -> JSON:
-        """A response whose members stand beside the messages."""
-        return {name: self.get(name) for name in FLAT_REPLY}
+    def _flat_reply(self, _choices: JSON) -> Message | None:
+        """The message of a response whose members stand beside the messages."""
+        return self.dialect.read_reply({name: self.get(name) for name in FLAT_REPLY})
 
 
 def _roughly(data: bytes | None) -> JSON:
@@ -221,29 +212,15 @@ def _item(
     try:
         return dialect.read_message(given, at=row.at, records=(record,))
     except Invalid as error:
-        return _normalized(row, given, dialect) or _unread(row, error, warnings)
-
-
-def _normalized(row: Element, given: JSON, dialect: ChatDialect) -> Message | None:
-    """The message of a value that is nearly of the published form."""
-    if not isinstance(given, dict):
-        return None
-    try:
-        return dialect.read_message(
-            normalize.normalized(given), at=row.at, records=(row.record,)
-        )
-    except Invalid:
-        return None
-
-
-def _unread(row: Element, error: Invalid, warnings: list[Warning]) -> Event:
-    warnings.append(_warning(error, error.at, row.line))
-    return Event("unreadable", row.record)
-
-
-def _read_system(system: JSON) -> Message | None:
-    parts = blocks.read_content(normalize.normalized_content(system), ("system",))
-    return Message(role=Role.SYSTEM, parts=parts) if parts else None
+        unread = error
+    if isinstance(given, dict):  # it may be nearly of the published form
+        try:
+            given = normalize.normalized(given)
+            return dialect.read_message(given, at=row.at, records=(record,))
+        except Invalid:
+            pass
+    warnings.append(_warning(unread, unread.at, row.line))
+    return Event("unreadable", record)
 
 
 def is_same(reply: Message | Event, last: Message | Event | None) -> bool:

@@ -93,11 +93,8 @@ def _call(call: JSON) -> JSON:
     id_ = next((call[key] for key in _IDS if isinstance(call.get(key), str)), "")
     member = next((key for key in _ARGUMENTS if key in call), None)
     arguments = call[member] if member else {}
-    return {
-        "id": id_,
-        "type": "function",
-        "function": {"name": name, "arguments": arguments},
-    }
+    function = {"name": name, "arguments": arguments}
+    return {"id": id_, "type": "function", "function": function}
 
 
 # Blocks
@@ -184,14 +181,10 @@ def _tool_result(held: Block) -> Block:
 
 
 def _image(held: Block) -> Block:
-    return {
-        "type": "image",
-        "source": {
-            "type": "base64",
-            "media_type": f"image/{fields.text(held, 'format') or '*'}",
-            "data": fields.mapping(held, "source").get("bytes"),
-        },
-    }
+    media_type = f"image/{fields.text(held, 'format') or '*'}"
+    data = fields.mapping(held, "source").get("bytes")
+    source = {"type": "base64", "media_type": media_type, "data": data}
+    return {"type": "image", "source": source}
 
 
 def _reasoning(held: Block) -> Block:

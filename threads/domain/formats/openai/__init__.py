@@ -1,11 +1,11 @@
 """OpenAI's Chat Completions, Responses and rows for training, in and out."""
 
-from . import completions, finetuning, messages, responses
+from . import messages, responses, training
 
-FORMATS = (responses.FORMAT, completions.FORMAT, messages.FORMAT)
+FORMATS = (responses.FORMAT, training.FORMAT, messages.FORMAT)
 WRITERS = {
     "openai": messages.WRITER,
     "openai_responses": responses.WRITER,
-    "finetuning": finetuning.WRITER,
+    "finetuning": training.WRITER,
 }
 REQUESTS = {"openai": messages.REQUEST}

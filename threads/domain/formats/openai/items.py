@@ -30,14 +30,11 @@ from . import messages as openai
 
 COMPACTIONS = frozenset({"compaction", "compaction_summary", "context_compaction"})
 """Items that only the provider can read."""
-HOSTED = COMPACTIONS | {
-    "web_search_call",
-    "file_search_call",
-    "code_interpreter_call",
-    "mcp_call",
-    "mcp_list_tools",
-    "mcp_approval_request",
-}
+HOSTED = (
+    COMPACTIONS
+    | {"web_search_call", "file_search_call", "code_interpreter_call"}
+    | {"mcp_call", "mcp_list_tools", "mcp_approval_request"}
+)
 """What the provider did itself within an answer: no output follows, so it is kept whole."""
 CALLED = frozenset(
     {"function", "custom_tool", "local_shell", "shell", "computer", "apply_patch"}
@@ -51,12 +48,7 @@ SEARCH = "tool_search"
 _ARGUMENTS = ("action", "actions", "operation", "arguments", "input")
 _ENVELOPE = ("type", "id", "call_id", "status")
 _ROLES = {role.value: role for role in Role}
-_PICTURES = {
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-    b"RIFF": "image/webp",
-}
-
+_PICTURES = {b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
 
 ReadItem = tuple[Role, tuple[Part, ...], str | None]
 """An item read: who speaks, what, and the speaker's name; the assistant's are joined."""
@@ -172,10 +164,7 @@ def read_usage(usage: JSON, cached: JSON) -> Usage | None:
 
 
 def _message(item: dict[str, Any], at: Place) -> ReadItem:
-    role = _ROLES.get(fields.text(item, "role"))
-    if role is None:
-        known = ", ".join(_ROLES)
-        raise Invalid(f"A message's role is one of {known}.", at=(*at, "role"))
+    role = blocks.read_role(item, _ROLES, at)
     return role, blocks.read_content(item.get("content"), (*at, "content")), None
 
 
@@ -233,23 +222,13 @@ def _output(item: dict[str, Any], at: Place) -> ReadItem:
         output = json_text.decode(json_text.dump(output))
     if isinstance(output, dict):
         is_error = output.get("success") is False
-        output = output["content"] if "content" in output else [_screenshot(output)]
-    if isinstance(output, list):
-        output = [_typed(block) for block in output]
-    result = blocks.read_result(
-        {"content": output, "is_error": is_error}, _call_id(item), (*at, "output")
-    )
-    return TOOL, (result,), None
-
-
-def _screenshot(output: dict[str, Any]) -> dict[str, Any]:
-    is_picture = output.get("type") == "computer_screenshot"
-    return output | {"type": "input_image" if is_picture else "output"}
-
-
-def _typed(block: JSON) -> JSON:
-    """A block with a type; what a shell answers has none."""
-    return {"type": "output"} | block if isinstance(block, dict) else block
+        is_picture = output.get("type") == "computer_screenshot"
+        block = output | {"type": "input_image" if is_picture else "output"}
+        output = output.get("content", [block])
+    if isinstance(output, list):  # what a shell answers has no type
+        output = [{"type": "output"} | b if isinstance(b, dict) else b for b in output]
+    said = {"content": output, "is_error": is_error}
+    return TOOL, (blocks.read_result(said, _call_id(item), (*at, "output")),), None
 
 
 def _search_output(item: dict[str, Any], _at: Place) -> ReadItem:

@@ -25,15 +25,9 @@ from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, Opaque, Part, Thinking, ToolCall
 
 from . import public
-from .writing import write, write_content, write_message, write_request_messages
+from .writing import write, write_request_messages
 
 ROLES = {role.value: role for role in Role} | {"function": Role.TOOL}
-__all__ = [
-    "read_message",
-    "read_messages",
-    "write_content",
-    "write_message",
-]
 
 
 def read_messages(messages: JSON, *, at: Place = ("messages",)) -> list[Message]:
@@ -65,11 +59,9 @@ def read_message(
 def _parts(message: dict[str, Any], role: Role, at: Place) -> tuple[Part, ...]:
     """The parts of a message, read from OpenAI's own members."""
     if role is Role.TOOL:
-        call_id, name = (
-            fields.text(message, "tool_call_id"),
-            fields.text(message, "name"),
-        )
-        return (blocks.read_result(message, call_id, at, name=name or None),)
+        call_id = fields.text(message, "tool_call_id")
+        name = fields.text(message, "name") or None
+        return (blocks.read_result(message, call_id, at, name=name),)
     parts = blocks.read_content(message.get("content"), (*at, "content"))
     if role is not Role.ASSISTANT:
         return parts

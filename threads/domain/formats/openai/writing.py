@@ -100,11 +100,8 @@ def write_blocks(part: Part, address: Address) -> Iterator[dict[str, Any]]:
         case Image():
             yield {"type": "image_url", "image_url": {"url": address(part)}}
         case File():
-            file = {"filename": part.name, "file_data": address(part)}
-            yield {
-                "type": "file",
-                "file": {k: v for k, v in file.items() if v is not None},
-            }
+            name = {} if part.name is None else {"filename": part.name}
+            yield {"type": "file", "file": name | {"file_data": address(part)}}
         case Opaque(type_, {"type": said} as data) if said == type_ in NATIVE_BLOCKS:
             yield data
 
@@ -145,17 +142,11 @@ def write_request_messages(
     rest = [part for part in message.parts if not isinstance(part, ToolResult)]
     for result in results:
         yield write_tool_message(result)
-    media = [
-        item
-        for result in results
-        for item in result.content
-        if isinstance(item, Image | File)
-    ]
+    inside = [item for result in results for item in result.content]
+    media = [item for item in inside if isinstance(item, Image | File)]
     if media:
-        yield {
-            "role": "user",
-            "content": [b for item in media for b in write_blocks(item, address)],
-        }
+        content = [b for item in media for b in write_blocks(item, address)]
+        yield {"role": "user", "content": content}
     if rest or not results:
         yield write_spoken(message, rest, address)
 
@@ -194,10 +185,6 @@ def write_spoken(
 def _reasoning(thoughts: list[Thinking]) -> dict[str, Any]:
     if not thoughts:
         return {}
-    if (
-        len(thoughts) == 1
-        and thoughts[0].signature is None
-        and thoughts[0].data is None
-    ):
+    if thoughts == [Thinking(thoughts[0].text)]:  # neither signed nor encrypted
         return {"reasoning_content": thoughts[0].text}
     return {"thinking_blocks": [blocks.write_thinking(thought) for thought in thoughts]}

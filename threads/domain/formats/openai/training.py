@@ -1,8 +1,14 @@
-"""OpenAI's form for fine-tuning: one line of JSON a conversation, `{"messages", "tools"}`.
+"""Rows for training, a line of JSON each: for fine-tuning, and of prompts and completions.
 
-Written only; such lines are read as `openai`. Reasoning has no place in it. A tool that was called
-and that nothing defines is declared by its name, with any arguments. Source:
-platform.openai.com/docs/guides/supervised-fine-tuning.
+OpenAI's form for fine-tuning, `{"messages", "tools"}`, is written only; such lines are read as
+`openai`. Reasoning has no place in it. A tool that was called and that nothing defines is declared
+by its name, with any arguments.
+
+`{"prompt", "completion"}` is read only. Both are text, or both lists of OpenAI's messages; all else
+of a row is an event.
+
+Sources: platform.openai.com/docs/guides/supervised-fine-tuning and /fine-tuning (before chats),
+huggingface.co/docs/trl/dataset_formats.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,11 +16,32 @@ from typing import Any
 
 from threads.domain.formats.format import Heading, Writer
 from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit.list_format import ListFormat, each, has_members
 from threads.domain.message import Message, Role
-from threads.domain.part import JSON, ToolCall
+from threads.domain.part import JSON, Text, ToolCall
 
-from . import writing as openai_writing
+from .messages import read_element
+from .writing import write_request_messages
 
+ROLES = {"prompt": Role.USER, "completion": Role.ASSISTANT}
+
+
+def _text(name: str, row: Element) -> Iterator[Message]:
+    """A text as a message; its blanks stay, for they were trained on."""
+    text: JSON = fields.require(row.value, str, "text or a list of messages", ())
+    parts = (Text(text),) if text else ()
+    yield Message(role=ROLES[name], parts=parts, records=(row.record,))
+
+
+LIST_FORMAT = ListFormat(
+    name="completions",
+    label="a data set of prompts and completions",
+    score=has_members("prompt", "completion", score=0.7),
+    lists=dict.fromkeys(ROLES, each(read_element)),
+    text=_text,
+)
+FORMAT = LIST_FORMAT.format
 _LEFT_OUT = frozenset({"reasoning_content", "thinking_blocks"})
 
 
@@ -26,9 +53,7 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
     for message in messages:
         names = (part.name for part in message.parts if isinstance(part, ToolCall))
         called.update(dict.fromkeys(names))
-        for form in openai_writing.write_request_messages(
-            message, address=heading.address
-        ):
+        for form in write_request_messages(message, address=heading.address):
             yield separator + json_text.dump(_trained(form))
             separator = b", "
     tools = [*_defined(heading.tools)]

@@ -12,7 +12,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.strategies import messages as any_messages
 from tests.threads.support.transcripts import lines
 from threads.domain import formats
-from threads.domain.formats.openai import completions
+from threads.domain.formats.openai import training
 from threads.domain.message import Message, Role
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Event, Transcript
@@ -118,4 +118,4 @@ def test_prompts_and_completions_are_conversations() -> None:
     assert said(third) == [("assistant", ())]
     assert len(third.warnings) == 1
     with pytest.raises(Invalid, match="a data set of prompts and completions"):
-        completions.LIST_FORMAT.read(io.BytesIO(b'{"prompt": 7}'), "")
+        training.LIST_FORMAT.read(io.BytesIO(b'{"prompt": 7}'), "")
