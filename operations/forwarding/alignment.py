@@ -24,8 +24,8 @@ from operations.messages.masking import mask_originals
 from threads.domain.formats import REQUESTS
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.format import Heading
+from threads.domain.formats.openai import forms
 from threads.domain.formats.openai import messages as openai
-from threads.domain.formats.openai import public
 from threads.domain.message import Message, digest
 from threads.models import Session
 from threads.store import blobs
@@ -153,9 +153,9 @@ def _read(session: Session, inbound: Inbound, start: int) -> Given:
     reader = anthropic if inbound.format == "anthropic" else openai
     system = [] if start else [*anthropic.read_system(inbound.system)]
     messages = [*system, *reader.read_messages(inbound.messages[start:])]
-    if named := public.hashes_of(messages):
+    if named := forms.hashes_of(messages):
         kept = find_blobs(session.project_id, named)
-        messages = [public.by_hash(message, kept) for message in messages]
+        messages = [forms.by_hash(message, kept) for message in messages]
 
     def digest_at(place: int) -> bytes:
         message = messages[place]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from contextstudio.accounts.responses import dump
 from contextstudio.accounts.shape import RequestBody
 from threads.domain.formats.format import Heading
-from threads.domain.formats.openai.writing import Address, blob_address, write_message
+from threads.domain.formats.openai.forms import Address, blob_address, write_message
 from threads.domain.message import Message as GivenMessage
 from threads.domain.message import Role, encode_part
 from threads.domain.part import Part

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from operations.domain.tree.key import Key
-from threads.domain.formats.anthropic.writing import write_pieces
+from threads.domain.formats.anthropic.messages import write_pieces
 from threads.domain.message import Message, Role
 
 from .passes.preparing import prepared, system_of

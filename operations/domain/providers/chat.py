@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from operations.domain.tree.key import Key
-from threads.domain.formats.openai.writing import write_spoken, write_tool_message
+from threads.domain.formats.openai.forms import write_spoken, write_tool_message
 from threads.domain.message import Message, Role
 from threads.domain.part import File, Image, Text, ToolResult
 

@@ -5,7 +5,6 @@ what each tool writes, in the order of `docs/formats.md`: content only, never th
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from .claude_code.record import is_of_qwen
 from .format import Format
@@ -48,10 +47,6 @@ def _of_grok(sample: Sample) -> bool:
     """Lines whose type is who speaks, with the content beside it."""
     kinds = {fields.text(row, "type") for row in sample.records if "content" in row}
     return {"assistant"} < kinds and bool(kinds & {"system", "tool_result"})
-
-
-def _any(test: Callable[[dict[str, Any]], object]) -> Test:
-    return lambda sample: any(test(row) for row in sample.records)
 
 
 def _known(
@@ -108,7 +103,11 @@ FORMATS = (
         _cline_asks,
         "Bring the api_conversation_history.json beside it.",
     ),
-    _known("qwen_code", "a Qwen Code session", _any(is_of_qwen)),
+    _known(
+        "qwen_code",
+        "a Qwen Code session",
+        lambda sample: any(map(is_of_qwen, sample.records)),
+    ),
     _known("grok", "a Grok session", _of_grok, score=0.92),
     _known(
         "droid",

@@ -12,7 +12,7 @@ from itertools import groupby
 from operations.domain.providers.outgoing import Outgoing
 from operations.domain.providers.rules import Reasoning
 from operations.domain.providers.turns import Piece, Turn
-from threads.domain.formats.anthropic.writing import FRAME
+from threads.domain.formats.anthropic.messages import FRAME
 from threads.domain.formats.io import json_text
 from threads.domain.formats.openai.items import COMPACTIONS
 from threads.domain.message import Role

@@ -8,7 +8,7 @@ from operations.domain.providers import PROVIDERS, compile_request
 from operations.domain.providers.passes.turn_order import BRIDGE, CLOSER, OPENER
 from operations.domain.providers.passes.unsupported import SUMMARY
 from operations.domain.providers.request import Compiled, Severity
-from threads.domain.formats.anthropic.writing import FRAME
+from threads.domain.formats.anthropic.messages import FRAME
 from threads.domain.part import Thinking
 
 from .drafts import call, draft, issue, message, result, rules, spoken

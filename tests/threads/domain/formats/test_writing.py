@@ -15,7 +15,7 @@ from tests.threads.support.strategies import texts
 from threads.domain import formats
 from threads.domain.formats.documents import markdown
 from threads.domain.formats.openai import messages as openai
-from threads.domain.formats.openai.writing import write_message
+from threads.domain.formats.openai.forms import write_message
 from threads.domain.message import Message, Role
 from threads.domain.part import (
     File,

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from threads.domain.formats.anthropic.writing import write_pieces
+from threads.domain.formats.anthropic.messages import write_pieces
 from threads.domain.formats.format import Heading, Writer
 from threads.domain.formats.io import json_text
 from threads.domain.formats.kit.calls import CallIds

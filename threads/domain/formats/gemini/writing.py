@@ -12,7 +12,7 @@ Source: ai.google.dev/api/generate-content.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from threads.domain.formats.anthropic.writing import FRAME
+from threads.domain.formats.anthropic.messages import FRAME
 from threads.domain.formats.format import Heading
 from threads.domain.formats.io import base64_text, json_text
 from threads.domain.formats.requests import (
@@ -34,7 +34,9 @@ from threads.domain.part import (
 )
 
 Block = dict[str, Any]
-OWN_PARTS = {"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
+OWN_PARTS = frozenset(
+    {"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
+)
 """Opaque parts that are Gemini's own, so that they may be written to its form."""
 SIGNABLE = Text | ToolCall | Image | File
 """What a signature that stands alone is written on, where it comes directly before it."""

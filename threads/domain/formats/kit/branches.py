@@ -14,8 +14,6 @@ MOST = 200
 """Branches of one conversation that are told apart; what lies on others is left over."""
 MOST_NODES = 500_000
 """Nodes on all branches together: a branch repeats what it shares with its parent."""
-
-
 LONGEST_ID = 255
 
 
@@ -116,13 +114,12 @@ def branches(parents: Sequence[int], leaf: int, messages: Messages) -> list[Bran
     """
     kept: list[Branch] = []
     said: list[Sequence[object]] = []
-    place: dict[int | None, int] = {
-        None: 0
-    }  # the conversation that a path's nodes are in
+    place: dict[int | None, int] = {None: 0}  # of each path, the conversation it is in
     for number, path in enumerate(paths(parents, leaf)):
         origin = place[path.parent]
         words = messages(path.nodes)
-        at = _common(words, said[origin]) if said else 0
+        both = zip(words, said[origin], strict=False) if said else ()
+        at = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))
         if len(words) == at:
             place[number] = origin
             continue
@@ -134,8 +131,3 @@ def branches(parents: Sequence[int], leaf: int, messages: Messages) -> list[Bran
         rest = set(range(len(parents))).difference(*(branch.nodes for branch in kept))
         kept[0] = kept[0]._replace(left=array("Q", sorted(rest)))
     return kept
-
-
-def _common(one: Sequence[object], other: Sequence[object]) -> int:
-    pairs = zip(one, other, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -84,9 +84,8 @@ def _conversations(
             if line.value is not BROKEN:
                 yield from _envelope(file, dialect, line.span, skipped)
     elif not _is_list_of_envelopes(file):
-        yield from _envelope(
-            file, dialect, ByteSpan(0, file.seek(0, SEEK_END)), skipped
-        )
+        whole = ByteSpan(0, file.seek(0, SEEK_END))
+        yield from _envelope(file, dialect, whole, skipped)
     else:
         for child in source.children(file):
             yield from _envelope(file, dialect, child.span, skipped)
@@ -96,20 +95,15 @@ def _first_rows(file: BinaryIO) -> list[bytes]:
     """The first lines, to tell JSON Lines by; none of a document that is but one long line."""
     file.seek(0)
     head = file.read(source.CHUNK)
-    if b"\n" not in head.rstrip() and len(head) == source.CHUNK and _is_one_line(file):
-        return []
-    return json_file.first_lines(file)
-
-
-def _is_one_line(file: BinaryIO) -> bool:
-    """Whether nothing but blanks follows the first line, from where the file stands."""
+    if b"\n" in head.rstrip() or len(head) < source.CHUNK:
+        return json_file.first_lines(file)
     ended = False
     while chunk := file.read(source.CHUNK):
         after = chunk if ended else chunk.partition(b"\n")[2]
         if after.strip():
-            return False
+            return json_file.first_lines(file)
         ended = ended or b"\n" in chunk
-    return True
+    return []
 
 
 def _is_list_of_envelopes(file: BinaryIO) -> bool:
@@ -127,17 +121,15 @@ def _envelope(
     warnings: list[Warning] = []
     found = json_file.children(file, span.start, warnings)
     first = list(islice(found, 1))
-    is_list = bool(first) and isinstance(first[0].key, int)
-    members = (
-        {} if is_list else {child.key: child.span for child in chain(first, found)}
-    )
-    if is_list:
+    if first and isinstance(first[0].key, int):
         yield Envelope(file, dialect, {"messages": span})
-    elif "requests" in members and not _is_open(members):
-        for child in json_file.children(file, members["requests"].start, warnings):
-            yield from _envelope(file, dialect, child.span, skipped)
     else:
-        yield from _held(file, dialect, span, members, warnings)
+        members = {child.key: child.span for child in chain(first, found)}
+        if "requests" in members and not _is_open(members):
+            for child in json_file.children(file, members["requests"].start, warnings):
+                yield from _envelope(file, dialect, child.span, skipped)
+        else:
+            yield from _held(file, dialect, span, members, warnings)
     skipped.extend(warnings)
 
 
@@ -183,14 +175,13 @@ def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript |
         for name in ("title", "strategy", "response", *IDS, "model", "custom_id")
     }
     title = fields.one_line(fields.text(said, "title")) or title_of(opening)
+    strategy = items.dialect.strategy or fields.word(said, "strategy", limit=32)
     return Transcript(
         format=items.dialect.format,
         title=title or fields.one_line(fields.text(said, "custom_id")),
         items=items,
         external_id=fields.word(said, *IDS, limit=255) or None,
-        strategy=items.dialect.strategy
-        or fields.word(said, "strategy", limit=32)
-        or "openai",
+        strategy=strategy or "openai",
         model=fields.word(said, "model") or fields.word(said["response"], "model"),
         warnings=items.warnings,
     )

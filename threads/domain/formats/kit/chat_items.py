@@ -125,7 +125,11 @@ class Envelope(Conversation):
         try:
             begin = self.members[name].start
             for key, start, end, data in windows.elements(self.file, begin):
-                yield _plain(_roughly(data), start, end, roles) or self._message(
+                try:
+                    value = json_text.parse_roughly(data) if data else None
+                except ValueError:
+                    value = None
+                yield _plain(value, start, end, roles) or self._message(
                     (name, key), ByteSpan(start, end), data
                 )
         except Invalid as error:
@@ -169,14 +173,6 @@ class Envelope(Conversation):
     def _flat_reply(self, _choices: JSON) -> Message | None:
         """The message of a response whose members stand beside the messages."""
         return self.dialect.read_reply({name: self.get(name) for name in FLAT_REPLY})
-
-
-def _roughly(data: bytes | None) -> JSON:
-    """The value of a piece, if only `_plain` asks; None where it isn't easily read."""
-    try:
-        return json_text.parse_roughly(data) if data else None
-    except ValueError:
-        return None
 
 
 def _plain(

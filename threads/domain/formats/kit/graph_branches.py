@@ -157,8 +157,9 @@ class _BranchWalk:
         waiting = [(child, False) for child in reversed(children)]
         while waiting:
             child, runs_on = waiting.pop()
-            if not self._joins(child, runs_on):
-                self._leave(child)
+            if not self._joins(child, runs_on):  # it begins another branch
+                self._branch.order.append(-1 - len(self._found))
+                self._found.append(GraphBranch(child, self._number))
                 continue
             self._take(child)
             runs_on = runs_on or bool(self._graph.flags[child] & MESSAGE)
@@ -191,8 +192,3 @@ class _BranchWalk:
             branch.answers += turn == NOBODY or turn not in self._heard
             self._heard.add(turn)
             self._turns.add(turn)
-
-    def _leave(self, number: int) -> None:
-        """Begin another branch."""
-        self._branch.order.append(-1 - len(self._found))
-        self._found.append(GraphBranch(number, self._number))

@@ -24,8 +24,8 @@ from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON, Opaque, Part, Thinking, ToolCall
 
-from . import public
-from .writing import write, write_request_messages
+from . import forms
+from .forms import write, write_request_messages
 
 ROLES = {role.value: role for role in Role} | {"function": Role.TOOL}
 
@@ -41,11 +41,12 @@ def read_message(
 ) -> Message:
     """One message; `content` may be null, text or blocks. Raises Invalid with the place."""
     fields.require(message, dict, "a message", at)
-    role = ROLES.get(_word(message.get("role"), (*at, "role")))
+    said = fields.require(message.get("role"), str, "a word", (*at, "role"))
+    role = ROLES.get(said)
     if role is None:
         known = ", ".join(ROLES)
         raise Invalid(f"A message's role is one of {known}.", at=(*at, "role"))
-    parts = public.read_parts(message, role, at)
+    parts = forms.read_public_parts(message, role, at)
     return Message(
         role=role,
         parts=_parts(message, role, at) if parts is None else parts,
@@ -65,8 +66,11 @@ def _parts(message: dict[str, Any], role: Role, at: Place) -> tuple[Part, ...]:
     parts = blocks.read_content(message.get("content"), (*at, "content"))
     if role is not Role.ASSISTANT:
         return parts
-    thinking = _thinking(message, at)
-    return (*thinking, *parts, *_refusal(message), *_calls(message, at))
+    thinking, words = _thinking(message, at), fields.text(message, "refusal")
+    refusal = (
+        [Opaque("refusal", {"type": "refusal", "refusal": words})] if words else []
+    )
+    return (*thinking, *parts, *refusal, *_calls(message, at))
 
 
 def read_reply(response: JSON) -> Message | None:
@@ -104,11 +108,6 @@ def _thinking(message: dict[str, Any], at: Place) -> Iterator[Part]:
         yield Thinking(words)
 
 
-def _refusal(message: dict[str, Any]) -> Iterator[Part]:
-    if words := fields.text(message, "refusal"):
-        yield Opaque("refusal", {"type": "refusal", "refusal": words})
-
-
 def _calls(message: dict[str, Any], at: Place) -> Iterator[ToolCall]:
     calls = message.get("tool_calls")
     if calls is not None:
@@ -129,7 +128,7 @@ def _call(call: JSON, at: Place) -> ToolCall:
 
 def _function(id_: str, function: JSON, member: str, at: Place) -> ToolCall:
     fields.require(function, dict, "a function", at)
-    name = _word(function.get("name"), (*at, "name"))
+    name = fields.require(function.get("name"), str, "a word", (*at, "name"))
     return ToolCall(id_, name, read_arguments(function.get(member, "")))
 
 
@@ -145,11 +144,6 @@ def read_arguments(arguments: JSON) -> JSON:
     except ValueError:
         return arguments
     return arguments if isinstance(value, str) else value
-
-
-def _word(value: JSON, at: Place) -> str:
-    word: str = fields.require(value, str, "a word", at)
-    return word
 
 
 # Files

@@ -148,20 +148,15 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
 def _conversations(file: BinaryIO, skipped: list[Warning]) -> Iterator[ResponseItems]:
     whole = json_file.whole(file)
     first = next(json_file.documents(file, []), whole)
-    if not _is_envelope(json_file.places(file, first, []).keys()):
+    keys = json_file.places(file, first, []).keys()
+    is_request = bool(keys & {"input", "output"}) and "type" not in keys
+    if not (keys & ENVELOPE or is_request):
         is_lines = not json_file.is_list(file, whole) and first != whole
-        yield ResponseItems(
-            file, {} if is_lines else {"data": whole}, is_lines=is_lines
-        )
+        request: Members = {} if is_lines else {"data": whole}
+        yield ResponseItems(file, request, is_lines=is_lines)
         return
     for span in json_file.documents(file, skipped):
         yield _envelope(file, span)
-
-
-def _is_envelope(keys: Iterable[str | int]) -> bool:
-    found = set(keys)
-    is_request = bool(found & {"input", "output"}) and "type" not in found
-    return bool(found & ENVELOPE) or is_request
 
 
 def _envelope(file: BinaryIO, span: ByteSpan) -> ResponseItems:

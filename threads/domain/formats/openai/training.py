@@ -21,8 +21,8 @@ from threads.domain.formats.kit.list_format import ListFormat, each, has_members
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Text, ToolCall
 
+from .forms import write_request_messages
 from .messages import read_element
-from .writing import write_request_messages
 
 ROLES = {"prompt": Role.USER, "completion": Role.ASSISTANT}
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 
 from tests.operations.domain.forwarding.sending import digest_of, named
 from tests.threads.support.strategies import messages
+from threads.domain.formats.openai import forms
 from threads.domain.formats.openai import messages as openai
-from threads.domain.formats.openai import public
-from threads.domain.formats.openai.writing import write_message
+from threads.domain.formats.openai.forms import write_message
 from threads.domain.message import Message, Role, encode_part
 from threads.domain.part import File, Image, Text, Thinking, ToolResult
 
@@ -36,8 +36,8 @@ def test_any_message_of_the_api_is_the_one_that_it_shows(found: Message) -> None
     kept = named(found, blobs)
     read = openai.read_message(shown(kept))
 
-    assert public.hashes_of([read]) == set(blobs)
-    assert digest_of(public.by_hash(read, blobs)) == digest_of(kept)
+    assert forms.hashes_of([read]) == set(blobs)
+    assert digest_of(forms.by_hash(read, blobs)) == digest_of(kept)
 
 
 def test_images_shown_inline_are_the_same_images() -> None:
@@ -45,14 +45,14 @@ def test_images_shown_inline_are_the_same_images() -> None:
     form = shown(kept)
     form["content"][1]["image_url"]["url"] = "data:image/png;base64,UE5H"
 
-    assert public.by_hash(openai.read_message(form), {SHA}) == kept
+    assert forms.by_hash(openai.read_message(form), {SHA}) == kept
 
 
 def test_what_the_project_does_not_hold_keeps_its_address() -> None:
     inside = ToolResult("1", (File("text/plain", sha256=SHA), Text("ok")))
     read = openai.read_message(shown(message(inside)))
 
-    assert read == public.by_hash(read, ())
+    assert read == forms.by_hash(read, ())
     [result] = read.parts
     assert isinstance(result, ToolResult)
     assert result.content[0] == File("text/plain", url=f"/api/blobs/{SHA}")

@@ -1,12 +1,18 @@
 """OpenAI Chat Completions messages: the public form, and the form of a request.
 
+The public form is what the public API shows and takes back: `GET …/messages` and threads. Its
+`parts` say what OpenAI's members beside them can't: several results, reasoning, blocks of others.
+
 Source: platform.openai.com/docs/api-reference/chat/create.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from threads.domain.formats import blocks
+from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.formats import blocks, contextstudio
 from threads.domain.formats.format import Heading
 from threads.domain.formats.io import base64_text, json_text
 from threads.domain.message import Message, Role
@@ -28,10 +34,15 @@ NATIVE_BLOCKS = frozenset({"refusal", "input_audio", "file"})
 """Opaque blocks that are OpenAI's own, so that they may be written to its form."""
 
 
+ADDRESS = "/api/blobs/{}"
+_ADDRESS = re.compile(ADDRESS.format("([0-9a-f]{64})"))
+_ADDRESSES = ("url", "file_data")
+
+
 def blob_address(part: Image | File) -> str:
     """Where the public API shows an image or a file: a blob, its own address, or inline."""
     if part.sha256 is not None:
-        return f"/api/blobs/{part.sha256}"
+        return ADDRESS.format(part.sha256)
     return part.url or base64_text.data_uri(part.media_type, part.data or b"")
 
 
@@ -81,15 +92,11 @@ def write_content(
 
 def write_call(call: ToolCall) -> dict[str, Any]:
     """A tool call in OpenAI's form; arguments that are text go out verbatim."""
-    function = {"name": call.name, "arguments": write_arguments(call.arguments)}
+    words = call.arguments
+    if not isinstance(words, str):
+        words = json_text.dump(words).decode()
+    function = {"name": call.name, "arguments": words}
     return {"id": call.id, "type": "function", "function": function}
-
-
-def write_arguments(arguments: JSON) -> str:
-    """Tool arguments as the JSON text that a provider sends and takes."""
-    if isinstance(arguments, str):
-        return arguments
-    return json_text.dump(arguments).decode()
 
 
 def write_blocks(part: Part, address: Address) -> Iterator[dict[str, Any]]:
@@ -113,6 +120,86 @@ def _write_result(result: ToolResult, address: Address) -> dict[str, Any]:
         "is_error": result.is_error,
     }
     return form | ({"name": result.name} if result.name else {})
+
+
+def read_public_parts(
+    message: dict[str, Any], role: Role, at: Place
+) -> tuple[Part, ...] | None:
+    """The `parts` of a public message; None for one that is none.
+
+    Nor is it one any more where somebody has changed the members beside its parts: then these
+    count. Images and files are named by their addresses.
+    """
+    given = message.get("parts")
+    if not isinstance(given, list) or not isinstance(message.get("tool_results"), list):
+        return None
+    try:
+        parts = tuple(
+            contextstudio.read_part(_addressed(part), (*at, "parts", i))
+            for i, part in enumerate(given)
+        )
+    except Invalid:
+        return None
+    form = write_message(Message(role=role, parts=parts))
+    said = {name: message[name] for name in form if name in message}
+    return parts if _blank(said) == _blank(form) else None
+
+
+def hashes_of(messages: Iterable[Message]) -> set[str]:
+    """The hashes of the images and files that messages name by the API's addresses."""
+    parts = (part for message in messages for part in message.parts)
+    return {sha256 for part in parts for sha256 in _hashes_of(part)}
+
+
+def by_hash(message: Message, known: Container[str]) -> Message:
+    """A message in which known images and files are named by their hashes."""
+    return replace(
+        message, parts=tuple(_by_hash(part, known) for part in message.parts)
+    )
+
+
+def _hashes_of(part: Part) -> Iterator[str]:
+    if isinstance(part, ToolResult):
+        for item in part.content:
+            yield from _hashes_of(item)
+    elif isinstance(part, Image | File) and (
+        found := _ADDRESS.fullmatch(part.url or "")
+    ):
+        yield found[1]
+
+
+def _by_hash(part: Part, known: Container[str]) -> Any:
+    if isinstance(part, ToolResult):
+        return replace(
+            part, content=tuple(_by_hash(item, known) for item in part.content)
+        )
+    if isinstance(part, Image | File):
+        for sha256 in _hashes_of(part):
+            return replace(part, sha256=sha256, url=None) if sha256 in known else part
+    return part
+
+
+def _addressed(part: JSON) -> JSON:
+    """A part in which what has a hash has its address, as have the parts in it."""
+    if not isinstance(part, dict):
+        return part
+    if isinstance(content := part.get("content"), list):
+        return {**part, "content": [_addressed(item) for item in content]}
+    if isinstance(sha256 := part.get("sha256"), str):
+        return {**part, "url": ADDRESS.format(sha256)}
+    return part
+
+
+def _blank(value: JSON) -> JSON:
+    """A value in which images and files may have any address: shown inline, they have none."""
+    if isinstance(value, list):
+        return [_blank(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            name: "" if name in _ADDRESSES else _blank(item)
+            for name, item in value.items()
+        }
+    return value
 
 
 # The form of a request
@@ -171,9 +258,8 @@ def write_spoken(
     form: dict[str, Any] = {"role": str(role)}
     if message.name:
         form["name"] = message.name
-    form["content"] = (
-        spoken[0]["text"] if is_text else spoken or (None if calls else "")
-    )
+    silent = None if calls else ""
+    form["content"] = spoken[0]["text"] if is_text else spoken or silent
     form.update(_reasoning([part for part in parts if isinstance(part, Thinking)]))
     if len(calls) == 1 and not calls[0].id:
         form["function_call"] = write_call(calls[0])["function"]
