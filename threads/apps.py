@@ -12,6 +12,6 @@ class ThreadsConfig(AppConfig):
 
         register(jobs.KIND, jobs.run_import)
         register(jobs.INDEX, jobs.run_index)
-        hooks.register(jobs.index_after_import)
+        hooks.register(jobs.index_if_worth)
         housekeeping.register(erasing.clean)
         housekeeping.register(jobs.index_now_and_then)

@@ -9,7 +9,6 @@ from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.jobs import Cancelled, JobContext, enqueue
 from contextstudio.accounts.models import Job
 from threads import imports
-from threads.models import Import
 from threads.search import word_index
 
 from .presentation import present_import
@@ -57,13 +56,8 @@ def run_index(context: JobContext) -> dict[str, Any]:
     return {"indexed": done}
 
 
-def index_after_import(_: Caller, __: Import) -> None:
-    """A post-import hook: have the index catch up after a large import."""
-    index_if_worth()
-
-
-def index_if_worth() -> None:
-    """Have the index caught up, once, where so much came since that it pays."""
+def index_if_worth(*_: object) -> None:
+    """Have the index caught up, once, where so much came since that it pays: also a hook."""
     if word_index.is_worth_a_job():
         _enqueue_once()
 

@@ -92,7 +92,6 @@ class ShownFile:
 
 
 def label_of(format_: str) -> str:
-    """A format's name for people."""
     for known in formats.KNOWN:
         if known.name == format_:
             return _ARTICLE.sub("", known.label)
@@ -132,7 +131,6 @@ def shown_import(row: Import) -> ShownImport:
 
 
 def shown_file(source: Source) -> ShownFile:
-    """A row of the files."""
     session, report = source.session, source.report
     if session is not None and session.deleted_at is not None:
         session = None

@@ -59,7 +59,6 @@ class ImportForm(forms.Form):
     paths = forms.CharField(required=False, strip=False)
 
     def clean(self) -> dict[str, object]:
-        """Something must have been sent."""
         if (
             not self.files.getlist("file")
             and not self.cleaned_data.get("text", "").strip()
@@ -101,7 +100,6 @@ def import_transcripts(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def imports_made(request: HttpRequest) -> HttpResponse:
-    """The list of imports, newest first."""
     caller = caller_of(request)
     cursor = request.GET.get("cursor") or None
     found = list_imports(caller, cursor=cursor, limit=SHOWN_IMPORTS)
@@ -120,7 +118,6 @@ def imports_made(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def report(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
-    """What an import came to: in numbers, and file by file."""
     caller = caller_of(request)
     row = get_import(caller, import_id)
     asked = {name: request.GET.get(name, "") for name in ("q", "outcome", "cursor")}
@@ -150,13 +147,11 @@ def report(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
 
 @require_safe
 def job_rows(request: HttpRequest) -> HttpResponse:
-    """The imports that run or failed."""
     return _job_rows(request, caller_of(request))
 
 
 @require_POST
 def cancel_job(request: HttpRequest, job_id: uuid.UUID) -> HttpResponse:
-    """Stop an import."""
     caller = caller_of(request)
     request_cancel(get_job(caller, job_id, Right.EDIT))
     return _job_rows(request, caller)
@@ -183,7 +178,6 @@ def import_jobs(caller: Caller) -> list[ShownJob]:
 
 
 def may_edit_somewhere(caller: Caller) -> bool:
-    """Whether there is a project that the caller may import into."""
     return any(
         caller.may(Right.EDIT, project.pk) for project in visible_projects(caller)
     )

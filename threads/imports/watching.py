@@ -88,7 +88,6 @@ class Watcher:
             self._write_report()
 
     def end(self) -> None:
-        """Import the last answers of all files as they stand."""
         for path in list(self._waiting):
             self._import(path)
         self._waiting.clear()

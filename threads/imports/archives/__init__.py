@@ -196,7 +196,6 @@ def distinct(name: str, taken: Container[str]) -> str:
 
 
 def _listed(stream: BinaryIO, bounds: Bounds) -> list[zipfile.ZipInfo]:
-    """What a zip archive says it holds."""
     size = _directory_size(stream)
     if size > MOST_DIRECTORY:
         raise ArchiveTooLarge(f"It holds more than {bounds.members:,} files.")
@@ -296,7 +295,6 @@ class _Part:
         self._stream, self._place, self._left = stream, start, size
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes."""
         self._stream.seek(self._place)
         data = self._stream.read(min(self._left, size) if size >= 0 else self._left)
         self._place += len(data)

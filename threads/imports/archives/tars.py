@@ -22,7 +22,6 @@ _JUNK = "._"
 
 
 def is_tar(head: bytes) -> bool:
-    """Whether a tar archive begins so."""
     return head[_AT : _AT + len(MAGIC)] == MAGIC
 
 

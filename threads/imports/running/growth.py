@@ -30,18 +30,15 @@ class HeldBack:
     def __iter__(self) -> Iterator[Any]:
         held: list[Any] = []
         for item in self._items:
-            if isinstance(item, GivenMessage):
+            is_message = isinstance(item, GivenMessage)
+            if is_message:
                 yield from held
                 held = []
-            if held or _is_answer(item):
+            if held or (is_message and item.role == Role.ASSISTANT):
                 held.append(item)
             else:
                 yield item
         self.holds = bool(held)
-
-
-def is_held(items: Iterable[Any]) -> bool:
-    return isinstance(items, HeldBack) and items.holds
 
 
 def merge(source: Source) -> bool:
@@ -68,10 +65,6 @@ def merge(source: Source) -> bool:
         # Robust: a file that stays behind is found by the hourly cleaning.
         transaction.on_commit(lambda: _forget(replaced), robust=True)
     return True
-
-
-def _is_answer(item: Any) -> bool:
-    return isinstance(item, GivenMessage) and item.role == Role.ASSISTANT
 
 
 def _forget(sha256: str) -> None:

@@ -162,18 +162,15 @@ class ImportRun:
                 if whole:
                     self._save_sources()
         except DomainError as refusal:
-            self._drop_staged()
+            begun = self.row.sources.filter(outcome="")
+            if self.job_id is not None:  # what is left of sessions
+                left = Session.objects.filter(staged_by=self.job_id, sources__in=begun)
+                left.delete()
+            begun.delete()
             for one in files:
                 self._name(one, refusal)
         else:
             self._save_sources()
-
-    def _drop_staged(self) -> None:
-        """Remove what a refused file has left of sessions."""
-        begun = self.row.sources.filter(outcome="")
-        if self.job_id is not None:
-            Session.objects.filter(staged_by=self.job_id, sources__in=begun).delete()
-        begun.delete()
 
     def _save_sources(self) -> None:
         """Write what the files at hand came to: from now on they are done."""
@@ -189,15 +186,14 @@ class ImportRun:
         """Say of a file why nothing of it was taken; one that grows may still come to more."""
         if self.into is not None:
             return
-        is_sidecar = refusal.code in SIDECARS
-        # An archive has pictures and READMEs in it: no transcript is not a failure.
-        is_other = refusal.code == "format_unknown"
         outcome = FileOutcome.FAILED
-        if is_sidecar or is_other:
-            outcome = FileOutcome.SIDECAR if is_sidecar else FileOutcome.OTHER
-        self.matcher.source(
-            one, outcome=outcome, report={"reason": storable(refusal.message)}
-        ).save()
+        if refusal.code in SIDECARS:
+            outcome = FileOutcome.SIDECAR
+        elif refusal.code == "format_unknown":
+            # An archive has pictures and READMEs in it: no transcript is not a failure.
+            outcome = FileOutcome.OTHER
+        report = {"reason": storable(refusal.message)}
+        self.matcher.source(one, outcome=outcome, report=report).save()
 
     def _take_alone(self, one: KeptFile) -> None:
         if self.matcher.is_known([one]):

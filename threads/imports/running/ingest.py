@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import TypeVar
 
 from django.db import DatabaseError, transaction
@@ -112,12 +113,18 @@ class Ingest:
         # Compared without a transaction, which would hold SQLite's write lock while a long file is
         # read; most files add nothing, or only at their end.
         rest = guarded(items)
-        self._compare(rest, self.alignment)
+        for item in rest:
+            self._take(item, self.alignment)
+            if self._waits and (self.alignment.is_beyond or self._filling.is_full):
+                break
         if not self._waits:
             self._finish()
             return
         with transaction.atomic():
-            self._read(rest, self.alignment)
+            for item in rest:
+                self._take(item, self.alignment)
+                if self._filling.is_full:
+                    self._flush()
             self._finish()
 
     def adds_nothing(self, alignment: Alignment) -> bool:
@@ -130,19 +137,6 @@ class Ingest:
     @property
     def _waits(self) -> bool:
         return bool(self._filling.given or self._filling.events)
-
-    def _compare(self, items: Iterator[Item], alignment: Alignment) -> None:
-        """Pass over what the session has, up to what it has not: without a transaction."""
-        for item in items:
-            self._take(item, alignment)
-            if self._waits and (alignment.is_beyond or self._filling.is_full):
-                return
-
-    def _read(self, items: Iterator[Item], alignment: Alignment) -> None:
-        for item in items:
-            self._take(item, alignment)
-            if self._filling.is_full:
-                self._flush()
 
     def _take(self, item: Item, alignment: Alignment) -> None:
         match item:
@@ -226,10 +220,15 @@ class Ingest:
         self.tally.warn(self.transcript.warnings)
 
     def _compact(self) -> None:
-        """Hand the compactions to the log."""
         if not self._compactions or self.session is None:
             return
-        given = [self._compacted(one) for one in self._compactions]
+        given = []
+        for one in self._compactions:
+            places = one.replaces
+            if self.alignment is not None:
+                found = map(self.alignment.indexes, places)
+                places = tuple(chain.from_iterable(found))
+            given.append(Compacted(places, one.messages))
         with transaction.atomic():
             # The log numbers its entries under this lock.
             locked = Session.objects.select_for_update().get(pk=self.session.pk)
@@ -238,19 +237,6 @@ class Ingest:
             self.tally.compactions[outcome.word] += 1
             if outcome.sentence:
                 self.tally.warn([Warning("compaction", outcome.sentence)])
-
-    def _compacted(self, given: Compaction) -> Compacted:
-        return Compacted(
-            indexes=tuple(
-                index for ordinal in given.replaces for index in self._places(ordinal)
-            ),
-            messages=given.messages,
-        )
-
-    def _places(self, ordinal: int) -> range:
-        if self.alignment is None:
-            return range(ordinal, ordinal + 1)
-        return self.alignment.indexes(ordinal)
 
 
 def guarded(read: Iterable[_Read]) -> Iterator[_Read]:
@@ -281,7 +267,6 @@ def _type(word: str) -> str:
 
 
 def begins_with(sha256: str, old: Source) -> bool:
-    """Whether a file begins with the very bytes of an earlier one."""
     digest, left = hashlib.sha256(), old.size
     with blobs.open_blob(sha256) as stream:
         while left and (chunk := stream.read(min(left, 1 << 20))):

@@ -44,18 +44,15 @@ class Progress:
         self._messages = 0
 
     def unpacked(self, size: int) -> None:
-        """So many bytes have come out of an archive."""
         self._report(size // 1_000_000, None, "MB unpacked")
 
     def files(self, done: int, total: int) -> None:
-        """So many files are done."""
         self._files = (done, total)
         self._before += self._messages
         self._messages = 0
         self.messages(0)
 
     def messages(self, recorded: int) -> None:
-        """So many messages of the file at hand are recorded."""
         self._messages = recorded
         if self._files is not None and self._files[1] > 1:
             self._report(*self._files, "files")

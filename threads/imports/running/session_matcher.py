@@ -252,11 +252,11 @@ class SessionMatcher:
             session.save(update_fields=["title"])
 
     def _note(self, ingest: Ingest, outcome: FileOutcome) -> None:
-        """What a conversation came to."""
         source = ingest.source
         source.outcome = outcome
         source.report = {"added": ingest.recorded, **ingest.tally.report()}
-        if growth.is_held(ingest.transcript.items):
+        items = ingest.transcript.items
+        if isinstance(items, growth.HeldBack) and items.holds:
             source.report[growth.HELD] = True
         self.recorded += ingest.recorded
         self.sources.append(source)

@@ -6,12 +6,13 @@ is not published, `docs/formats.md` says what is taken from it. No system prompt
 definitions are stored in it.
 """
 
-from contextlib import nullcontext
+from functools import partial
 from pathlib import PurePath
 from typing import BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
+from threads.domain.formats.kit.items import opened
 from threads.domain.formats.kit.transcripts import refusal
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript
@@ -27,27 +28,15 @@ STREAM = "claude_code_stream"
 STREAM_LABEL = "the stream-json output of Claude Code"
 
 
-def read(file: BinaryIO, name: str) -> list[Transcript]:
-    """The thread of a session file, then its branches and sub-agents.
+def read(file: BinaryIO, name: str, format_: str = NAME) -> list[Transcript]:
+    """The thread of a session file, or of a run's output, then its branches and sub-agents.
 
     Raises Invalid where it holds no message.
     """
-    return _read(file, name, NAME)
-
-
-def read_stream(file: BinaryIO, name: str) -> list[Transcript]:
-    """The thread of a run's output, then its sub-agents. Raises Invalid without a message."""
-    return _read(file, name, STREAM)
-
-
-def _read(file: BinaryIO, name: str, format_: str) -> list[Transcript]:
     index = SessionIndex(file)
-    label = LABEL if format_ == NAME else STREAM_LABEL
     if not index.notes[0].message_count:
-        raise refusal(index.warnings, label)
-    return list(
-        transcripts(index, PurePath(name).stem, lambda: nullcontext(file), format_)
-    )
+        raise refusal(index.warnings, LABEL if format_ == NAME else STREAM_LABEL)
+    return list(transcripts(index, PurePath(name).stem, opened(file), format_))
 
 
 def _score_stream(sample: Sample) -> float:
@@ -62,6 +51,8 @@ def _score_stream(sample: Sample) -> float:
 
 
 FORMAT = Format(NAME, LABEL, claude_record.score, read, gather=claude_folder.gather)
-STREAM_FORMAT = Format(STREAM, STREAM_LABEL, _score_stream, read_stream)
+STREAM_FORMAT = Format(
+    STREAM, STREAM_LABEL, _score_stream, partial(read, format_=STREAM)
+)
 FORMATS = (FORMAT, STREAM_FORMAT)
 WRITERS = {"claude_code": WRITER}

@@ -88,7 +88,6 @@ def _conversations(
 
 
 def _caller(index: SessionIndex, group: int, stem: str) -> Parent | None:
-    """Who called a sub-agent."""
     call_id = index.notes[group].call_id
     caller = index.session_id(stem) if index.is_agent else ""
     if group:

@@ -209,7 +209,6 @@ class SessionIndex:
             type_, flags = SUMMARY, record_graph.SPINE
         if flags & record_graph.MESSAGE:
             turn = self._hear(known, type_, flags, group, answers)
-            self._hold(known)
         else:
             answers = ""
             if not flags & record_graph.LOOSE:
@@ -217,23 +216,21 @@ class SessionIndex:
         self._place(line, start, end, known, type_)
         self.graph.add(id_, parent, flags, turn, answers, group)
 
-    def _hold(self, record: dict[str, Any]) -> None:
-        """Keep what a message says, where the file is short.
+    def _hear(
+        self, record: dict[str, Any], type_: str, flags: int, group: int, answers: str
+    ) -> str:
+        """Note what a message says of its conversation; gives the id of an answer.
 
-        It is read when it is told: somebody may write the ones before it meanwhile.
+        Of a short file all that it says: it is read when it is told, for somebody may write
+        the ones before it meanwhile.
         """
+        message = record["message"]
         if self._is_held:
             self._held[len(self.graph.flags)] = {
                 "type": record["type"],
                 "uuid": record.get("uuid"),
-                "message": record["message"],
+                "message": message,
             }
-
-    def _hear(
-        self, record: dict[str, Any], type_: str, flags: int, group: int, answers: str
-    ) -> str:
-        """Note what a message says of its conversation; gives the id of an answer."""
-        message = record["message"]
         self.notes[group].hear(type_, flags, record)
         if flags & record_graph.ANSWER:
             for spawn in claude_record.spawns(message):

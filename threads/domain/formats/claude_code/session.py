@@ -79,6 +79,7 @@ class _ConversationReader:
         self._is_noted = bool(index.boundaries or index.cleared)
         self._hidden = self._shortened = 0
         self._next_spoken: dict[int, array[int]] = {}
+        """For each place of a branch the message that follows it; -1 where none does."""
         self._carriers: dict[str, tuple[int, int]] = {}
         self._told: set[int] = set()
         self._void: set[int] = set()
@@ -158,7 +159,6 @@ class _ConversationReader:
             yield message
 
     def _said(self, number: int) -> MessageLine | Event:
-        """What a message's line says; an event where it can't be read."""
         try:
             return self._index.said(number)
         except Invalid as error:
@@ -168,7 +168,6 @@ class _ConversationReader:
             return self._index.event(number, "unreadable/")
 
     def _made(self, numbers: list[int], said: MessageLine) -> Message:
-        """The message of lines that say this."""
         parts, is_answer, source_id, model, usage = said
         return Message.__new__(  # calling the class takes twice as long
             Message,
@@ -210,18 +209,14 @@ class _ConversationReader:
         if self._graph_branches.has_messages(number):
             return False
         if branch not in self._next_spoken:
-            self._next_spoken[branch] = self._spoken_behind(branch)
+            order, flags = self._found[branch].order, self._index.graph.flags
+            found, spoken = array("i", order), -1
+            for at in range(len(order) - 1, -1, -1):
+                found[at] = spoken
+                if order[at] >= 0 and flags[order[at]] & MESSAGE:
+                    spoken = order[at]
+            self._next_spoken[branch] = found
         return 0 <= self._next_spoken[branch][place] < number
-
-    def _spoken_behind(self, branch: int) -> "array[int]":
-        """For each place of a branch the message that follows it; -1 where none does."""
-        order, flags = self._found[branch].order, self._index.graph.flags
-        found, spoken = array("i", order), -1
-        for place in range(len(order) - 1, -1, -1):
-            found[place] = spoken
-            if order[place] >= 0 and flags[order[place]] & MESSAGE:
-                spoken = order[place]
-        return found
 
     def _summary(self, number: int) -> Iterator[Item]:
         """A summary that its boundary, if it has one, did not bring."""

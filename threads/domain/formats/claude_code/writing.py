@@ -35,7 +35,7 @@ def write(messages: Iterable[Message], heading: Heading) -> Iterator[bytes]:
     session = _Session(heading)
     for number, message in enumerate(messages):
         yield from map(_line, session.records(number, message))
-    if heading.title or session.is_empty:
+    if heading.title or session.parent is None:
         title = {"type": "custom-title", "customTitle": heading.title or "Conversation"}
         yield _line({**title, "sessionId": session.id})
 
@@ -52,15 +52,11 @@ class _Session:
         self.id = str(heading.export_id)
         self._heading = heading
         self._call_ids = CallIds()
-        self._parent: str | None = None
+        self.parent: str | None = None
+        """The line that was written last."""
         self._count = 0
         self._now = datetime.now(UTC)
         self._is_top = True
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no line was written."""
-        return self._parent is None
 
     def records(self, number: int, message: Message) -> Iterator[Record]:
         """The lines of a message, from the number that it has in the thread."""
@@ -83,7 +79,8 @@ class _Session:
         """A line a block; all say the whole message's id, usage and why it stopped."""
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
-        is_changed = self._is_changed(number)
+        first = self._heading.first_changed
+        is_changed = first is not None and number >= first
         calls = any(isinstance(part, ToolCall) for part in message.parts)
         envelope = {
             "id": f"msg_{self._new_id().hex}",
@@ -98,12 +95,9 @@ class _Session:
             if not (is_changed and block["type"] in _REASONING):
                 yield self._record("assistant", {**envelope, "content": [block]})
 
-    def _is_changed(self, number: int) -> bool:
-        first = self._heading.first_changed
-        return first is not None and number >= first
-
     def _record(self, type_: str, message: Record) -> Record:
-        parent, self._parent = self._parent, str(self._new_id())
+        parent, self.parent = self.parent, str(self._new_id())
+        stamp = self._now.astimezone(UTC).isoformat(timespec="milliseconds")
         return {
             "parentUuid": parent,
             "isSidechain": False,
@@ -114,8 +108,8 @@ class _Session:
             "gitBranch": "",
             "type": type_,
             "message": message,
-            "uuid": self._parent,
-            "timestamp": _stamp(self._now),
+            "uuid": self.parent,
+            "timestamp": stamp.replace("+00:00", "Z"),
         }
 
     def _new_id(self) -> uuid.UUID:
@@ -141,11 +135,6 @@ def _usage(usage: Usage) -> Record:
         "cache_read_input_tokens": usage.cached_tokens,
         "output_tokens": usage.output_tokens,
     }
-
-
-def _stamp(moment: datetime) -> str:
-    text = moment.astimezone(UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
 
 
 def _line(record: Record) -> bytes:

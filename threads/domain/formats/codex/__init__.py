@@ -7,12 +7,12 @@ versions of 2025 and 2026 and from Codex's own reader; `docs/formats.md` says wh
 """
 
 import re
-from contextlib import nullcontext
 from pathlib import PurePath
 from typing import BinaryIO
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields
+from threads.domain.formats.kit.items import opened
 from threads.domain.formats.kit.transcripts import refusal
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript
@@ -35,7 +35,7 @@ def read(file: BinaryIO, name: str) -> list[Transcript]:
     index = RolloutIndex(file)
     named = _ID.search(PurePath(name).name)
     external_id = index.external_id or (named[0] if named else "")
-    found = transcripts(index, external_id, lambda: nullcontext(file))
+    found = transcripts(index, external_id, opened(file))
     if not has_words(found[0].items):
         raise refusal(found[0].warnings, LABEL)
     return found

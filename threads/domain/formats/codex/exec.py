@@ -116,7 +116,9 @@ class _ExecItems:
             self._answer.usage = self._usage(value)
             yield from self.rest()
             self._begun += type_ in BEGINS
-        elif kind in READERS and self._ends(type_, row):
+        elif kind in READERS and (
+            type_ == "item.completed" or row.span.start in self._run.unfinished
+        ):  # the last line of its item
             if told := READERS[kind](item, self._id(item)):
                 yield from self._told(told, item, row, type_ == "item.completed")
                 return
@@ -158,10 +160,6 @@ class _ExecItems:
         if number is None:
             return self._answer.has_results
         return number != self._number
-
-    def _ends(self, type_: str, row: Element) -> bool:
-        """Whether a line is the last of its item."""
-        return type_ == "item.completed" or row.span.start in self._run.unfinished
 
     def _id(self, item: dict[str, Any]) -> str:
         id_ = fields.text(item, "id")

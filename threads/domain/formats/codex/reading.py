@@ -191,7 +191,10 @@ class RolloutReading:
         if kind == "compacted":
             self._compaction(self.line, payload, event)
         elif kind == "inter_agent_communication":
-            self._spoken(payload, _from_agent(payload), event.created_at)
+            words = fields.text(payload, "content")  # as older versions wrote it
+            part = Text(words) if words else Opaque(kind, payload)
+            item = Role.USER, (part,), fields.text(payload, "author") or None
+            self._spoken(payload, item, event.created_at)
         elif kind == "session_meta" and not self.is_begun:
             self.is_begun = True
             self._instructions(payload, event)
@@ -248,7 +251,6 @@ class RolloutReading:
         yield from self._history([{"role": "user", "content": words}], line)
 
     def _history(self, history: list[JSON], line: Line) -> Iterator[Message]:
-        """The messages of a list of items."""
         records = (line.span.record,)
         answer = AssistantTurn()
         for number, payload in enumerate(history):
@@ -280,11 +282,3 @@ class RolloutReading:
         self.given += [type(item) for item in self.held].count(Message)
         self.ready += self.held
         self.held.clear()
-
-
-def _from_agent(payload: dict[str, Any]) -> ReadItem:
-    """What another agent said, as older versions wrote it."""
-    words = fields.text(payload, "content")
-    encrypted = Opaque("inter_agent_communication", payload)
-    part = Text(words) if words else encrypted
-    return Role.USER, (part,), fields.text(payload, "author") or None

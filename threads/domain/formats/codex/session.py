@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import PurePath
-from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_text, source
@@ -155,17 +154,11 @@ def _call(caller: Member, id_: str) -> str | None:
             payload = record.payload if record else {}
             if fields.text(payload, "agent_thread_id") == id_:
                 return fields.text(payload, "event_id") or None
-            if _answer(payload) == id_:
+            output = fields.text(payload, "output").encode("utf-8", "replace")
+            try:
+                answer = json_text.parse(output)
+            except Invalid:
+                continue
+            if fields.text(answer, "agent_id") == id_:  # what `spawn_agent` has begun
                 return fields.text(payload, "call_id") or None
     return None
-
-
-def _answer(payload: dict[str, Any]) -> str:
-    """The sub-agent that `spawn_agent` answered it has begun."""
-    output = fields.text(payload, "output")
-    try:
-        return fields.text(
-            json_text.parse(output.encode("utf-8", "replace")), "agent_id"
-        )
-    except Invalid:
-        return ""
