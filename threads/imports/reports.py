@@ -9,16 +9,9 @@ from typing import Any
 from threads.domain import formats
 from threads.models import Import, Source
 
-OUTCOMES = {
-    "created": "new session",
-    "appended": "added to a session",
-    "branched": "branch of a session",
-    "known": "already imported",
-    "joined": "merged with another file",
-    "sidecar": "no messages",
-    "other": "not a transcript",
-    "failed": "could not be read",
-}
+from .running.outcome import FileOutcome
+
+OUTCOMES: dict[str, str] = dict(FileOutcome.choices)
 """What became of a file, in words."""
 ROLES = ("system", "developer", "user", "assistant", "tool")
 PARTS = {

@@ -39,15 +39,12 @@ SHOWN_FILES = 100
 SHOWN_WARNINGS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ShownJob:
     """An import in the list: see `templates/threads/imports/jobs.html`."""
 
-    id: uuid.UUID
+    job: Job
     name: str
-    status: str
-    done: int
-    total: int | None
     sentence: str
     """`412 of 1,930 messages`, or why it failed."""
 
@@ -174,25 +171,18 @@ def import_jobs(caller: Caller) -> list[ShownJob]:
         project__in=visible_projects(caller), actor=caller.actor, kind=jobs.KIND
     ).exclude(status=Job.Status.DONE)
     found = found.filter(created_at__gt=recent).order_by("-created_at", "-pk")
-    return [_shown(job) for job in found[:SHOWN_JOBS]]
+    shown = []
+    for job in found[:SHOWN_JOBS]:
+        of = f" of {job.total:,}" if job.total else ""
+        done = f"{job.done:,}{of} {job.unit}".strip() if job.done else ""
+        name = str(job.arguments.get("name") or "pasted text")
+        shown.append(ShownJob(job, name, job.error or done))
+    return shown
 
 
 def may_edit_somewhere(caller: Caller) -> bool:
     return any(
         caller.may(Right.EDIT, project.pk) for project in visible_projects(caller)
-    )
-
-
-def _shown(job: Job) -> ShownJob:
-    of = f" of {job.total:,}" if job.total else ""
-    sentence = f"{job.done:,}{of} {job.unit}".strip() if job.done else ""
-    return ShownJob(
-        id=job.pk,
-        name=str(job.arguments.get("name") or "pasted text"),
-        status=job.status,
-        done=job.done,
-        total=job.total,
-        sentence=job.error or sentence,
     )
 
 

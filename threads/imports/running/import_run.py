@@ -49,7 +49,6 @@ class ImportRun:
     into: Import | None = None
     """An import that goes on: a watched folder's."""
     progress: Progress = field(default_factory=lambda: Progress(lambda *_: None))
-    imported: Imported = field(init=False)
     row: Import = field(init=False)
     matcher: SessionMatcher = field(init=False)
     files: dict[str, KeptFile] = field(default_factory=dict)
@@ -59,7 +58,6 @@ class ImportRun:
         brought = unpack(self.upload, tick=self.progress.unpacked)
         self.files = {one.name: one for one in brought.members}
         done = self._begin()
-        self.imported = Imported(row=self.row)
         self.matcher = SessionMatcher(
             caller=self.caller,
             project=self.project,
@@ -73,8 +71,7 @@ class ImportRun:
         elif not done:
             for one in brought.members:
                 self._take_alone(one)
-        self._finish(brought)
-        return self.imported
+        return self._finish(brought)
 
     def _begin(self) -> set[str]:
         """Make the row of the import, or take it up; the files that are done by then."""
@@ -243,13 +240,14 @@ class ImportRun:
                 "There is no message in this file.", at=["file"], code="empty"
             )
 
-    def _finish(self, brought: UnpackedUpload) -> None:
+    def _finish(self, brought: UnpackedUpload) -> Imported:
         """Write the report: the sum of what each file came to."""
         self._save_sources()
-        self.imported.created = self.matcher.created
-        self.imported.recorded = self.matcher.recorded
+        imported = Imported(
+            row=self.row, created=self.matcher.created, recorded=self.matcher.recorded
+        )
         if self.into is not None:
-            return
+            return imported
         for problem in brought.problems:
             self.matcher.source(
                 KeptFile(problem.name, "", 0),
@@ -258,14 +256,15 @@ class ImportRun:
             ).save()
         ids = self.row.sources.exclude(session=None).values("session")
         found = Session.objects.filter(pk__in=ids).order_by("created_at", "pk")
-        self.imported.sessions = list(found)
-        if not self.imported.sessions:
+        imported.sessions = list(found)
+        if not imported.sessions:
             raise self._nothing()
         write_report(self.row)
-        self.imported.warnings = [
+        imported.warnings = [
             Warning(one["code"], one["detail"], one["line"])
             for one in self.row.report["warnings"]
         ]
+        return imported
 
     def _nothing(self) -> Invalid:
         """The refusal of an import without a message: by its first file."""

@@ -4,9 +4,9 @@ import uuid
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
+from django.db.models import TextChoices
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
@@ -17,21 +17,17 @@ from threads.models import Import, Session
 from threads.sessions.services import clean_title
 
 
-class FileOutcome(StrEnum):
-    """What became of a file, or of one conversation in it."""
+class FileOutcome(TextChoices):
+    """What became of a file, or of one conversation in it, and how a page says so."""
 
-    CREATED = "created"
-    APPENDED = "appended"
-    BRANCHED = "branched"
-    KNOWN = "known"
-    """It adds nothing to what is here."""
-    JOINED = "joined"
-    """It belongs to another file's conversation."""
-    SIDECAR = "sidecar"
-    """A known file that holds no conversation of its own."""
-    OTHER = "other"
-    """No transcript."""
-    FAILED = "failed"
+    CREATED = "created", "new session"
+    APPENDED = "appended", "added to a session"
+    BRANCHED = "branched", "branch of a session"
+    KNOWN = "known", "already imported"  # it adds nothing to what is here
+    JOINED = "joined", "merged with another file"  # it belongs to its conversation
+    SIDECAR = "sidecar", "no messages"  # a known file without a conversation of its own
+    OTHER = "other", "not a transcript"
+    FAILED = "failed", "could not be read"
 
 
 class Progress:

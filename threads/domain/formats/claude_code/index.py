@@ -96,19 +96,6 @@ class SessionIndex:
         """The conversations, as lines in their order."""
         return GraphBranches(self.graph)
 
-    @cached_property
-    def summaries_of(self) -> dict[int, list[int]]:
-        """The summaries of each boundary."""
-        found: dict[int, list[int]] = {}
-        for number, boundary in self.summaries.items():
-            found.setdefault(boundary, []).append(number)
-        return found
-
-    @cached_property
-    def cleared_calls(self) -> frozenset[str]:
-        """The calls whose results were cleared at any time."""
-        return frozenset(id_ for ids in self.cleared.values() for id_ in ids)
-
     def kept_by(self, boundary: int) -> list[int]:
         """The lines that a compaction left in the context.
 

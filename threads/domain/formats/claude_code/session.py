@@ -77,6 +77,12 @@ class _ConversationReader:
         lines = len(index.graph) if index.boundaries else 0
         self._ordinals = array("i", [-1]) * lines
         self._is_noted = bool(index.boundaries or index.cleared)
+        self._cleared = {id_ for ids in index.cleared.values() for id_ in ids}
+        """The calls whose results are cleared at any time."""
+        self._summaries: dict[int, list[int]] = {}
+        """By their boundary."""
+        for number, boundary in index.summaries.items():
+            self._summaries.setdefault(boundary, []).append(number)
         self._hidden = self._shortened = 0
         self._next_spoken: dict[int, array[int]] = {}
         """For each place of a branch the message that follows it; -1 where none does."""
@@ -185,9 +191,9 @@ class _ConversationReader:
         if self._index.boundaries:
             for number in numbers:
                 self._ordinals[number] = self._count
-        if wanted := self._index.cleared_calls:
+        if self._cleared:
             for part in message.parts:
-                if isinstance(part, ToolResult) and part.call_id in wanted:
+                if isinstance(part, ToolResult) and part.call_id in self._cleared:
                     self._carriers.setdefault(part.call_id, (self._count, numbers[0]))
 
     def _boundary(self, branch: int, place: int) -> Iterator[Item]:
@@ -198,7 +204,7 @@ class _ConversationReader:
         elif self._is_left(branch, place):
             self._void.add(number)
             yield self._index.event(number, "branch/")
-        elif summaries := self._index.summaries_of.get(number):
+        elif summaries := self._summaries.get(number):
             yield from self._compaction(number, summaries)
         else:
             yield self._index.event(number)

@@ -18,7 +18,7 @@ from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Transcript
 
 from . import exec
-from .index import RolloutIndex
+from .rollout import RolloutIndex
 from .session import NAME, gather, has_words, transcripts
 from .writing import WRITER
 

@@ -265,22 +265,23 @@ def _block(block: JSON) -> Text | Image | File | Opaque:
     return Opaque(kind or "block", block)
 
 
+_CALL_READERS: dict[str, ReadAnswer] = {
+    "command_execution": _command,
+    "file_change": _change,
+    "mcp_tool_call": _mcp,
+    "collab_tool_call": _collaboration,
+}
+CALLS = _CALL_READERS.keys()
 READERS: dict[str, ReadAnswer] = {
     "agent_message": _words_as(Text),
     "assistant_message": _words_as(Text),
     "plan": _words_as(Text),
     "reasoning": _words_as(Thinking),
-    "command_execution": _command,
-    "file_change": _change,
-    "mcp_tool_call": _mcp,
-    "collab_tool_call": _collaboration,
+    **_CALL_READERS,
     # What the provider did itself: what it found is not printed.
     "web_search": lambda item, _id: AnswerPart(Opaque("web_search", item)),
 }
 """Items that are of the conversation: lists of tasks and errors are events."""
-CALLS = frozenset(
-    {"command_execution", "file_change", "mcp_tool_call", "collab_tool_call"}
-)
 
 
 def _score(sample: Sample) -> float:

@@ -18,12 +18,11 @@ from threads.domain.formats.openai.items import (
     read_item,
     read_usage,
 )
-from threads.domain.message import ASSISTANT, TOOL, Message, Role, Usage
+from threads.domain.message import ASSISTANT, TOOL, Message, Role
 from threads.domain.part import JSON, Opaque, Text
 from threads.domain.transcript import Compaction, Event, Warning
 
-from .index import Range
-from .record import is_typed, name_of, opened
+from .rollout import Range, is_typed, name_of, opened
 
 ENDS = frozenset({"task_started", "turn_started", "task_complete", "turn_aborted"})
 """Events between which an answer ends, whatever else is said of it."""
@@ -175,17 +174,14 @@ class RolloutReading:
         self.held.append(event)
         if type_ in ENDS:
             self.is_open = False
-        elif type_ == "token_count" and (usage := self._usage(payload)):
-            if self.answer is not None:
-                self.answer.usage = usage
-            self._release()
-
-    def _usage(self, payload: dict[str, Any]) -> Usage | None:
-        """The tokens of the answer that was given last, if they weren't told before."""
-        info = fields.mapping(payload.get("info"))
-        total, last = info.get("total_token_usage"), info.get("last_token_usage")
-        is_told, self.total = total == self.total, total or self.total
-        return None if is_told else read_usage(last, last)
+        elif type_ == "token_count":  # of the answer that was given last
+            info = fields.mapping(payload.get("info"))
+            total, last = info.get("total_token_usage"), info.get("last_token_usage")
+            is_told, self.total = total == self.total, total or self.total
+            if not is_told and (usage := read_usage(last, last)):
+                if self.answer is not None:
+                    self.answer.usage = usage
+                self._release()
 
     def _other(self, kind: str, payload: dict[str, Any], event: Event) -> None:
         if kind == "compacted":

@@ -17,9 +17,16 @@ from threads.domain.formats.kit.items import Item, Opener
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Parent, Relation, Transcript, Warning
 
-from .index import Range, Rollback, RolloutIndex, lines_with, parent_of
 from .reading import RolloutReading
-from .record import CONTEXT, parse_record
+from .rollout import (
+    CONTEXT,
+    Range,
+    Rollback,
+    RolloutIndex,
+    lines_with,
+    parent_of,
+    parse_record,
+)
 
 NAME = "codex"
 ROLLOUT = re.compile(

@@ -25,7 +25,7 @@ from threads.domain.formats.openai.items_writing import (
 from threads.domain.message import Message, Role
 from threads.domain.part import Text, Thinking, ToolResult
 
-from .record import CONTEXT
+from .rollout import CONTEXT
 
 VERSION = "0.140.0"
 """The version of Codex whose records these are."""
@@ -133,17 +133,15 @@ class _Rollout:
         self.turn_id = str(uuid.uuid4())
         yield self._said({"type": "task_started", "turn_id": self.turn_id})
         if self.has_context and self.model:
-            yield self._line("turn_context", self._context())
-
-    def _context(self) -> Payload:
-        return {
-            "turn_id": self.turn_id,
-            "cwd": self.cwd,
-            "approval_policy": "on-request",
-            "sandbox_policy": {"type": "read-only"},
-            "model": self.model,
-            "summary": "auto",
-        }
+            context = {
+                "turn_id": self.turn_id,
+                "cwd": self.cwd,
+                "approval_policy": "on-request",
+                "sandbox_policy": {"type": "read-only"},
+                "model": self.model,
+                "summary": "auto",
+            }
+            yield self._line("turn_context", context)
 
     def _end(self) -> Iterator[bytes]:
         if self.turn_id:

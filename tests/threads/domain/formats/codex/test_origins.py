@@ -22,7 +22,7 @@ from tests.threads.support.rollouts import (
 )
 from threads.domain import formats
 from threads.domain.formats import codex
-from threads.domain.formats.codex import index as codex_index
+from threads.domain.formats.codex.rollout import lines_with
 from threads.domain.formats.io import source, windows
 from threads.domain.transcript import Parent, Relation
 
@@ -94,7 +94,7 @@ def test_the_model_of_the_whole_is_found_over_chunks(
         monkeypatch.setattr(source, "CHUNK", size)
         monkeypatch.setattr(windows, "WINDOW", size)
         file = io.BytesIO(as_file(*lines))
-        known = list(codex_index.lines_with(file, re.compile(b'"gpt-2"')))
+        known = list(lines_with(file, re.compile(b'"gpt-2"')))
         assert len(known) == (size > 60), size
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.threads.support.readings import events
 from tests.threads.support.rollouts import SESSION, as_file, event, meta, record, said
 from threads.domain import formats
-from threads.domain.formats.codex import index as codex_index
+from threads.domain.formats.codex import rollout
 from threads.domain.transcript import Parent, Relation, Transcript
 
 from .rollouts import read, spoken
@@ -131,7 +131,7 @@ def test_what_can_t_be_read_of_a_branch_is_told_once() -> None:
 def test_very_many_rollbacks_are_not_told_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(codex_index, "MOST_ROLLBACKS", 2)
+    monkeypatch.setattr(rollout, "MOST_ROLLBACKS", 2)
     turns = [said("user", "Two"), event("thread_rolled_back", num_turns=1)] * 4
 
     assert len(branches(meta(), said("user", "One"), *turns)) == 2
