@@ -1,13 +1,12 @@
 """An import as its page shows it: see `templates/threads/imports/report.html`."""
 
 import re
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from threads.domain import formats
-from threads.models import Import, Source
+from threads.models import Import, Session, Source
 
 from .running.outcome import FileOutcome
 
@@ -60,27 +59,22 @@ class ShownImport:
     found: list[Found]
     parts: list[tuple[int, str]]
     outcomes: list[tuple[str, str, int]]
-    warnings: list[Mapping[str, Any]]
-    """Those that are kept with their words, of so many:"""
-    warning_count: int
+    warnings: int
     more_warnings: int
-    secrets: list[Mapping[str, Any]] | None
-    """Sessions with `proposed` redactions; None before anybody looked for secrets."""
+    """Those that are counted only: the others are kept with their words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFile:
     """A file of an import, or one conversation in it."""
 
-    name: str
+    source: Source
     format: str
-    outcome: str
     words: str
-    reason: str
-    session_id: uuid.UUID | None
-    title: str
+    """What became of it."""
+    session: Session | None
+    """Where its messages are, unless that is deleted."""
     messages: int
-    added: int
     warnings: int
 
 
@@ -95,7 +89,7 @@ def shown_import(row: Import) -> ShownImport:
     """The numbers of an import, for its row in the list and for its page."""
     report = row.report
     outcomes, parts = report.get("outcomes", {}), report.get("parts", {})
-    warnings, warning_count = report.get("warnings", []), _total(report, "codes")
+    warnings = _total(report, "codes")
     return ShownImport(
         row=row,
         formats=", ".join(label_of(name) for name in report.get("formats", {})),
@@ -117,27 +111,19 @@ def shown_import(row: Import) -> ShownImport:
             if outcomes.get(name)
         ],
         warnings=warnings,
-        warning_count=warning_count,
-        more_warnings=warning_count - len(warnings),
-        secrets=report.get("secrets"),
+        more_warnings=warnings - len(report.get("warnings", [])),
     )
 
 
 def shown_file(source: Source) -> ShownFile:
-    session, report = source.session, source.report
-    if session is not None and session.deleted_at is not None:
-        session = None
+    session = source.session
     return ShownFile(
-        name=source.name or "Pasted text",
+        source=source,
         format=label_of(source.format),
-        outcome=source.outcome,
         words=OUTCOMES.get(source.outcome, source.outcome),
-        reason=report.get("reason", ""),
-        session_id=session.pk if session else None,
-        title=session.title if session else "",
-        messages=_total(report, "messages"),
-        added=report.get("added", 0),
-        warnings=_total(report, "codes"),
+        session=session if session and session.deleted_at is None else None,
+        messages=_total(source.report, "messages"),
+        warnings=_total(source.report, "codes"),
     )
 
 

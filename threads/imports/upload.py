@@ -14,20 +14,8 @@ from threads.domain.formats.sample import HEAD, Sample
 from threads.store import blobs
 from threads.store.blobs import ReceivedFile
 
-from .archives import (
-    MOST_BYTES,
-    MOST_DEPTH,
-    ArchiveTooLarge,
-    Bounds,
-    KeptFile,
-    Problem,
-    Unpacked,
-    clean_name,
-    distinct,
-    kind_of,
-    unpack_one,
-    unpack_zip,
-)
+from . import archives
+from .archives import KeptFile, Problem, Unpacked
 from .archives.tars import is_tar, unpack_tar
 
 Keep = Callable[[], tuple[str, int]]
@@ -83,7 +71,7 @@ def keep_folder(
     """Keep several files that come together, by their paths; `name` is what they are called."""
     kept: dict[str, KeptFile] = {}
     for path, keep in files:
-        label = distinct(clean_name(path), kept)
+        label = archives.distinct(archives.clean_name(path), kept)
         kept[label] = KeptFile(label, *keep())
     listed = json.dumps([*kept.values()]).encode()
     return Upload(
@@ -142,14 +130,16 @@ def unpack(
     alone.
     """
     brought = UnpackedUpload(is_folder=upload.is_folder)
-    unpacking = _Unpacking(brought, most or MOST_BYTES, tick)
+    unpacking = _Unpacking(brought, most or archives.MOST_BYTES, tick)
     if upload.is_folder:
         for one in json.loads(blobs.read(upload.sha256)):
             unpacking.add_or_name(KeptFile(*one))
         return brought
     try:
-        unpacking.add(KeptFile(clean_name(upload.name), upload.sha256, upload.size))
-    except ArchiveTooLarge as bomb:
+        unpacking.add(
+            KeptFile(archives.clean_name(upload.name), upload.sha256, upload.size)
+        )
+    except archives.ArchiveTooLarge as bomb:
         if most is not None:
             raise
         sentence = f"This archive is not unpacked. {bomb}"
@@ -172,33 +162,33 @@ class _Unpacking:
             self.add(kept)
         except Invalid as damage:
             self._problem(kept.name, damage.code, damage.message)
-        except ArchiveTooLarge as bomb:
-            if self._most < MOST_BYTES:
+        except archives.ArchiveTooLarge as bomb:
+            if self._most < archives.MOST_BYTES:
                 raise
             sentence = f"This archive is not unpacked. {bomb}"
             self._problem(kept.name, "archive_bomb", sentence)
 
     def add(
-        self, kept: KeptFile, *, depth: int = 0, bounds: Bounds | None = None
+        self, kept: KeptFile, *, depth: int = 0, bounds: archives.Bounds | None = None
     ) -> None:
         """Add a file, or what it holds where it is packed. Raises ArchiveTooLarge, Invalid."""
         with blobs.open_blob(kept.sha256) as stream:
             head = stream.read(HEAD)
-            kind = "tar" if is_tar(head) else kind_of(head)
+            kind = "tar" if is_tar(head) else archives.kind_of(head)
             if kind is None or (kind == "zip" and _is_read_whole(head, kept.name)):
                 self._brought.members.append(kept)
                 return
-            if depth >= MOST_DEPTH:
+            if depth >= archives.MOST_DEPTH:
                 sentence = "It lies in an archive inside an archive."
                 self._problem(kept.name, "nested", sentence)
                 return
-            bounds = bounds or Bounds(kept.size, self._most, self._tick)
+            bounds = bounds or archives.Bounds(kept.size, self._most, self._tick)
             if kind == "zip":
-                unpacked = unpack_zip(stream, bounds)
+                unpacked = archives.unpack_zip(stream, bounds)
             elif kind == "tar":
                 unpacked = unpack_tar(stream, kept.name, bounds)
             else:
-                inner, problem = unpack_one(stream, kept.name, kind, bounds)
+                inner, problem = archives.unpack_one(stream, kept.name, kind, bounds)
         if kind in ("zip", "tar"):
             place = f"{kept.name}/" if depth or self._prefixed else ""
             self._brought.is_folder = True

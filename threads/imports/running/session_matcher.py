@@ -17,13 +17,7 @@ from threads.domain.transcript import Parent, Relation, Transcript, Warning
 from threads.imports.archives import KeptFile
 from threads.imports.upload import Upload
 from threads.models import Import, Session, Source
-from threads.sessions.services import (
-    UNTITLED,
-    NewSession,
-    clean_title,
-    forget_overview,
-    open_session,
-)
+from threads.sessions import services
 from threads.store import events
 from threads.store.alignment import Alignment, Diverged
 from threads.store.selectors import get_session
@@ -163,7 +157,7 @@ class SessionMatcher:
             )
             # The id belongs to the session that it branched from, and is unique in a project.
             external_id = None
-        new = NewSession(
+        new = services.NewSession(
             title=transcript.title,
             external_id=external_id,
             parsing_strategy=transcript.strategy,
@@ -195,10 +189,12 @@ class SessionMatcher:
         self.created = True
         self._note(ingest, FileOutcome.BRANCHED if diverged else FileOutcome.CREATED)
 
-    def _open(self, new: NewSession) -> Session:
+    def _open(self, new: services.NewSession) -> Session:
         """A new session. What else has its id is staged, else it would have been continued."""
         try:
-            return open_session(self.caller, self.project, new, staged_by=self.job_id)
+            return services.open_session(
+                self.caller, self.project, new, staged_by=self.job_id
+            )
         except Conflict as taken:
             raise Conflict(
                 "Another import is still bringing this conversation in; "
@@ -231,7 +227,7 @@ class SessionMatcher:
             )
         if ingest.session is not None:
             self._entitle(ingest.session, transcript)
-            forget_overview(ingest.session)
+            services.forget_overview(ingest.session)
             events.announce(ingest.session)
         adds = ingest.recorded or ingest.added
         self._note(ingest, FileOutcome.APPENDED if adds else FileOutcome.KNOWN)
@@ -247,8 +243,8 @@ class SessionMatcher:
         return locked
 
     def _entitle(self, session: Session, transcript: Transcript) -> None:
-        if session.title == UNTITLED and transcript.title:
-            session.title = clean_title(transcript.title)
+        if session.title == services.UNTITLED and transcript.title:
+            session.title = services.clean_title(transcript.title)
             session.save(update_fields=["title"])
 
     def _note(self, ingest: Ingest, outcome: FileOutcome) -> None:

@@ -283,21 +283,14 @@ class _ConversationReader:
         if not carriers:
             yield self._index.event(number)
         for (ordinal, line), call_ids in sorted(carriers.items()):
-            shorter = self._without_results(line, call_ids)
-            yield Compaction(
-                replaces=(ordinal,),
-                messages=(shorter,),
-                record=record,
-                created_at=stamp,
+            message = self._index.exact_value(line)["message"]
+            parts = tuple(
+                replace(part, content=(Text(CLEARED),))
+                if isinstance(part, ToolResult) and part.call_id in call_ids
+                else part
+                for part in blocks.read_content(message.get("content"), ())
             )
-
-    def _without_results(self, number: int, call_ids: set[str]) -> Message:
-        """A message of results as it reads once some were cleared."""
-        record = self._index.exact_value(number)
-        parts = tuple(
-            replace(part, content=(Text(CLEARED),))
-            if isinstance(part, ToolResult) and part.call_id in call_ids
-            else part
-            for part in blocks.read_content(record["message"].get("content"), ())
-        )
-        return Message(role=USER, parts=parts)
+            shorter = (Message(role=USER, parts=parts),)
+            yield Compaction(
+                replaces=(ordinal,), messages=shorter, record=record, created_at=stamp
+            )

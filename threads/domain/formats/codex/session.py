@@ -17,16 +17,9 @@ from threads.domain.formats.kit.items import Item, Opener
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Parent, Relation, Transcript, Warning
 
+from . import rollout
 from .reading import RolloutReading
-from .rollout import (
-    CONTEXT,
-    Range,
-    Rollback,
-    RolloutIndex,
-    lines_with,
-    parent_of,
-    parse_record,
-)
+from .rollout import Range, Rollback, RolloutIndex
 
 NAME = "codex"
 ROLLOUT = re.compile(
@@ -107,7 +100,7 @@ def _branch(
     typed = (
         message.text
         for message in islice(messages, shared, None)
-        if message.role is Role.USER and not CONTEXT.match(message.text)
+        if message.role is Role.USER and not rollout.CONTEXT.match(message.text)
     )
     return replace(
         thread,
@@ -145,9 +138,9 @@ def _caller(member: Member) -> str:
     """The session that called a sub-agent; empty for any other rollout."""
     with member.open() as file:
         for line in islice(source.lines(file), HEAD):
-            record = parse_record(line.data or b"")
+            record = rollout.parse_record(line.data or b"")
             if record is not None and record.kind == "session_meta":
-                parent = parent_of(record.payload)
+                parent = rollout.parent_of(record.payload)
                 is_called = parent and parent.relation is Relation.SUBAGENT
                 return parent.external_id if parent and is_called else ""
     return ""
@@ -156,8 +149,8 @@ def _caller(member: Member) -> str:
 def _call(caller: Member, id_: str) -> str | None:
     """The call that began a sub-agent, by the lines of its caller's that name it."""
     with caller.open() as file:
-        for data in lines_with(file, re.compile(re.escape(id_.encode()))):
-            record = parse_record(data)
+        for data in rollout.lines_with(file, re.compile(re.escape(id_.encode()))):
+            record = rollout.parse_record(data)
             payload = record.payload if record else {}
             if fields.text(payload, "agent_thread_id") == id_:
                 return fields.text(payload, "event_id") or None
