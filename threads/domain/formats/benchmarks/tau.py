@@ -136,7 +136,8 @@ def _message(row: Element) -> Iterator[Item]:
 
 def _call(call: Any) -> ToolCall:
     fields.require(call, dict, "a tool call", ("tool_calls",))
-    name = fields.require(call.get("name"), str, "a word", ("tool_calls", "name"))
+    at = ("tool_calls", "name")
+    name = fields.require(call.get("name"), str, "the name of a tool", at)
     return ToolCall(fields.text(call, "id"), name, call.get("arguments", {}))
 
 

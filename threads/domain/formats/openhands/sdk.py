@@ -181,7 +181,8 @@ def _content(given: list[Any]) -> Iterator[Part]:
 def _call(call: Any) -> ToolCall:
     """A call as the SDK keeps it, or as OpenAI does."""
     given = fields.mapping(call, "function") or fields.mapping(call)
-    name = fields.require(given.get("name"), str, "a word", ("tool_call", "name"))
+    at = ("tool_call", "name")
+    name = fields.require(given.get("name"), str, "the name of a tool", at)
     arguments = openai.read_arguments(given.get("arguments", {}))
     return ToolCall(fields.text(call, "id"), name, arguments)
 
