@@ -12,7 +12,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
 from operations.context.layers import Surroundings
 from operations.domain.context.policy import Memos
-from operations.messages.masking import mask_text
+from operations.messages.reader import mask_text
 from threads.models import Session
 from threads.store.selectors import get_session
 

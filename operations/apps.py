@@ -13,7 +13,7 @@ class OperationsConfig(AppConfig):
         from .find_replace import secrets
         from .log.compactions import record
         from .log.selectors import load_payloads
-        from .messages.masking import mask_originals, masked_places
+        from .messages.reader import mask_originals, masked_places
 
         masking.register(mask_originals, masked_places)
         hooks.register_recorder(record)

@@ -8,7 +8,7 @@ from operations.domain.context.policy import Policy
 from operations.domain.context.step import Count
 from operations.domain.providers.outgoing import Layer
 from operations.domain.thread.thread import Thread
-from operations.messages.masking import mask_text
+from operations.messages.reader import mask_text
 from operations.notes.scratchpads import load_scratchpad
 from operations.notes.states import current_state
 from threads.models import Session

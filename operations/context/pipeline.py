@@ -29,7 +29,7 @@ from operations.domain.providers.request import Compiled, Draft, LeftOut
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from operations.domain.tree.status import Status
-from operations.log.version import version_of
+from operations.log.cache import version_of
 from operations.messages.reader import MessageReader
 from threads import tokens
 from threads.domain.formats.format import Heading

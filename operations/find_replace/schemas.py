@@ -8,7 +8,7 @@ from contextstudio.accounts.domain.errors import problem
 from operations.domain.text.resolution import refusal
 from operations.domain.text.suggestions import Suggestion
 from operations.domain.tree.key import entry_key
-from operations.messages.addresses import message_ids
+from operations.messages.names import message_ids
 from threads.models import Session
 
 from .services import DryRun, Revealed

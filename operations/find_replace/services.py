@@ -20,8 +20,8 @@ from operations.edits.services import record_bundle
 from operations.log.cache import Cache
 from operations.log.selectors import get_operation, load_history, load_thread
 from operations.log.transaction import LogTransaction, refuse_stale
-from operations.messages.matching import find, readings_of, spans_of_matches
 from operations.messages.reader import MessageReader
+from operations.messages.search import find, readings_of, spans_of_matches
 from threads.models import Session
 from threads.store.selectors import get_session
 

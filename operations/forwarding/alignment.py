@@ -20,7 +20,7 @@ from operations.domain.forwarding.alignment import (
 )
 from operations.log.cache import Cache
 from operations.log.selectors import load_history
-from operations.messages.masking import mask_originals
+from operations.messages.reader import mask_originals
 from threads.domain.formats import REQUESTS
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.format import Heading

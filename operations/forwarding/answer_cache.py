@@ -18,9 +18,8 @@ from operations.context.policies import policy_of
 from operations.context.slices import pending_slice
 from operations.domain.context.policy import Policy
 from operations.domain.providers.outgoing import Layer
-from operations.log.cache import Cache
+from operations.log.cache import Cache, SessionVersion, version_of
 from operations.log.selectors import load_thread
-from operations.log.version import SessionVersion, version_of
 from threads.models import Session
 from threads.store.selectors import get_session
 

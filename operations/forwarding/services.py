@@ -38,8 +38,13 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.status import Status
-from operations.log.overview import overview
-from operations.log.selectors import History, load_history, load_leaves, load_thread
+from operations.log.selectors import (
+    History,
+    load_history,
+    load_leaves,
+    load_thread,
+    overview,
+)
 from operations.messages.reader import MessageReader
 from threads import tokens
 from threads.domain.formats.anthropic import messages as anthropic

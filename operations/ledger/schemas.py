@@ -7,12 +7,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from operations.context.model_catalog import Prices
-from operations.domain.ledger.ledger import Bill
 from operations.domain.tree.key import Key, entry_number
 from operations.log.selectors import History
 from threads.models import Session
 
-from .services import Ledger, LedgerRow
+from .services import Ledger, LedgerRow, notes_of
 
 
 class PricesOut(BaseModel):
@@ -123,7 +122,7 @@ def present_ledger(found: Ledger, history: History) -> dict[str, Any]:
         "prices": _present_prices(found.prices, context.sent),
         "total": found.total and present_bill(found.total, found.prices),
         "operations": [_present_row(row, found, history) for row in found.rows],
-        "notes": [note._asdict() for note in found.notes],
+        "notes": [note._asdict() for note in notes_of(found)],
     }
 
 
@@ -146,11 +145,11 @@ def present_staged(
 def present_bill(row: LedgerRow, prices: Prices) -> dict[str, Any]:
     """What operations come to, as `BillOut` has it."""
     bill = row.bill
-    once, per_turn = float(bill.once), float(bill.per_turn)
+    cost = {"once": float(bill.once), "per_turn": float(bill.per_turn)}
     return {
         "first": row.first,
-        "tokens": _present_tokens(bill),
-        "cost": {"once": once, "per_turn": per_turn} if prices.model else None,
+        "tokens": {name: getattr(bill, name) for name in BillTokens.model_fields},
+        "cost": cost if prices.model else None,
         "turns": bill.turns,
         "seals": list(row.seals),
         "exact": row.exact,
@@ -166,11 +165,6 @@ def _present_row(row: LedgerRow, found: Ledger, history: History) -> dict[str, A
         "status": found.context.thread.report(number).status,
         **present_bill(row, found.prices),
     }
-
-
-def _present_tokens(bill: Bill) -> dict[str, int]:
-    names = ("before", "after", "saved", "prefix", "kept", "rewritten", "uncached")
-    return {name: getattr(bill, name) for name in names}
 
 
 def _present_prices(prices: Prices, tokens: int) -> dict[str, Any]:

@@ -89,11 +89,6 @@ class Ledger:
     """All operations together, against the originals; None where it wasn't asked for."""
     rows: Sequence[LedgerRow]
 
-    @property
-    def notes(self) -> list[RuleNote]:
-        """What the provider's rules say besides."""
-        return list(_notes(self))
-
 
 def ledger(
     caller: Caller, session_id: uuid.UUID, query: ContextQuery, operation: Key = ""
@@ -105,48 +100,31 @@ def ledger(
     session = get_session(caller, session_id)
     context = assemble_session(session, query)
     prices = prices_of(context.provider, context.model)
-    rows: Sequence[LedgerRow]
-    if operation:
-        rows = [_exact(session, query, context, operation)]
-    else:
-        rows = rows_of(session, query, context)
-    originals = context_of_originals(session, query)
-    total = compare(originals, context)
+    rows = (
+        [_exact(session, query, context, operation)]
+        if operation
+        else rows_of(session, query, context)
+    )
+    total = compare(context_of_originals(session, query), context)
     return Ledger(context=context, prices=prices, total=total, rows=rows)
 
 
 def estimate(session: Session, staged: Sequence[Key] = ()) -> LedgerEstimate:
     """What the drawer says of a session, and of what is staged; kept for as long as it holds."""
-    name = (
-        f"estimate:{stamp_of(session)}:{sha256(' '.join(staged).encode()).hexdigest()}"
-    )
+    digest = sha256(" ".join(staged).encode()).hexdigest()
+    name = f"estimate:{stamp_of(session)}:{digest}"
     found: LedgerEstimate | None = cache.get(name)
     if found is None:
-        context = assemble_session(session, ContextQuery())
+        query = ContextQuery()
+        context = assemble_session(session, query)
         prices = prices_of(context.provider, context.model)
-        rows = rows_of(session, ContextQuery(), context)
+        rows = rows_of(session, query, context)
         together = (
-            _together(session, ContextQuery(), context, staged) if staged else None
+            compare(context, context_with(session, query, staged)) if staged else None
         )
         found = LedgerEstimate(context.provider, context.model, prices, rows, together)
         cache.set(name, found, _SECONDS)
     return found
-
-
-def ledger_with(
-    session: Session, query: ContextQuery, operations: Sequence[Key]
-) -> Ledger:
-    """What would come of operations that wait, all together against what is sent now."""
-    context = assemble_session(session, query)
-    prices = prices_of(context.provider, context.model)
-    total = _together(session, query, context, operations)
-    return Ledger(context=context, prices=prices, total=total, rows=())
-
-
-def _together(
-    session: Session, query: ContextQuery, context: Context, operations: Sequence[Key]
-) -> LedgerRow:
-    return compare(context, context_with(session, query, operations))
 
 
 def compare(before: Context, after: Context, operation: Key | None = None) -> LedgerRow:
@@ -205,7 +183,7 @@ def _frame(context: Context, edit: Edit) -> int:
     return count((Text(SUMMARY.format(words)),)) - count((Text(words),))
 
 
-def _notes(found: Ledger) -> Iterator[RuleNote]:
+def notes_of(found: Ledger) -> Iterator[RuleNote]:
     """Rules R8, R17 and R18 of docs/ledger.md, where they bear on the figures."""
     context, tariff = found.context, found.prices.tariff
     rows = [*([found.total] if found.total else []), *found.rows]
@@ -287,6 +265,11 @@ def _exact(
 def staged_ledger(
     session: Session, caller: Caller, query: ContextQuery
 ) -> Ledger | None:
-    """What committing would come to; None where nothing is staged."""
+    """What committing would come to, against what is sent now; None where nothing is staged."""
     keys = staged_keys(session, caller)
-    return ledger_with(session, query, keys) if keys else None
+    if not keys:
+        return None
+    context = assemble_session(session, query)
+    prices = prices_of(context.provider, context.model)
+    total = compare(context, context_with(session, query, keys))
+    return Ledger(context=context, prices=prices, total=total, rows=())

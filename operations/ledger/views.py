@@ -1,20 +1,28 @@
-"""What operations cost and save, for the drawer: asked for once it is looked at."""
+"""What operations cost and save, in sentences for the drawer: asked for once it is looked at."""
 
 import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, log10
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
+from operations.context.model_catalog import Prices
 from operations.context.services import MOST_UNASKED
+from operations.domain.ledger.ledger import Bill
+from operations.domain.providers import PROVIDERS
+from operations.domain.tree.key import Key
 from operations.domain.tree.status import Status
 from operations.edits.own_entries import staged_keys
 from operations.log.selectors import load_thread
+from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
-from .page import lines_of, note_of
-from .services import estimate
+from .services import LedgerEstimate, LedgerRow, estimate
 
 
 @require_safe
@@ -35,3 +43,104 @@ def lines(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     )
     context = {"lines": lines_of(found, waiting), "note": note_of(found)}
     return render(request, "operations/ledger/ledger.html", context)
+
+
+STAGED = "staged"
+"""What stands for all that is staged, where other lines have the key of an operation."""
+MILLION = 1_000_000
+_LEAST = Fraction(1, 10_000)
+"""The least amount in dollars that is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerLine:
+    """What one operation comes to. `never`: it never breaks even."""
+
+    key: Key
+    text: str
+    never: bool
+
+
+def lines_of(found: LedgerEstimate, waiting: frozenset[Key]) -> list[LedgerLine]:
+    """A line for each operation that changes what is sent, and one for all that is staged."""
+    lines = [
+        line_of(row, found.prices, waits=row.operation in waiting)
+        for row in found.rows
+        if row.first is not None
+    ]
+    if found.together is not None:
+        lines.append(line_of(found.together, found.prices, key=STAGED))
+    return lines
+
+
+def note_of(found: LedgerEstimate) -> str:
+    """For whom the lines are estimated, and with which prices."""
+    label, prices = PROVIDERS[found.provider].label, found.prices
+    if not prices.model:
+        model = visible(found.model) or "its model"
+        shares = "turns assume the provider’s usual prices"
+        if prices.tariff.minimum is None:
+            shares = "no caching is assumed"
+        return f"Estimated for {label}; the price of {model} is unknown, {shares}."
+    token, write, read = (dollars(one * MILLION) for one in prices.tariff.price(0))
+    guessed = [one for one in prices.estimated if one != "minimum"]
+    text = f"Estimated for {label}, {prices.model}: {token} per million tokens"
+    if prices.tariff.minimum is None:
+        return f"{text}, without caching."
+    text += f", {write} to write them to its cache, {read} to read them from it"
+    return f"{text} (estimated: {', '.join(guessed)})." if guessed else f"{text}."
+
+
+def line_of(
+    row: LedgerRow, prices: Prices, *, waits: bool = False, key: str = ""
+) -> LedgerLine:
+    """The line of one operation, or with `key` of several together."""
+    parts = list(_parts(row.bill, prices))
+    if row.seals:
+        count = len(row.seals)
+        answers = "1 answer" if count == 1 else f"{count:,} answers"
+        parts.append(f"drops signed thinking from {answers}")
+    text = ", ".join(parts)
+    lead = "Together: " if key else "If applied: " if waits else ""
+    return LedgerLine(
+        key=row.operation or key,
+        text=lead + text if lead else text[:1].upper() + text[1:],
+        never=row.bill.turns is None,
+    )
+
+
+def _parts(bill: Bill, prices: Prices) -> Iterator[str]:
+    if bill.rewritten:
+        yield f"rewrites {bill.rewritten:,} tokens once{_cost(bill.once, prices)}"
+    yield _each_turn(bill, prices)
+    if bill.turns is None:
+        yield "never breaks even"
+    elif bill.turns > 1:
+        yield f"breaks even after {bill.turns:,} turns"
+    elif bill.saved:
+        yield "breaks even at once" if bill.turns == 0 else "breaks even after 1 turn"
+
+
+def _each_turn(bill: Bill, prices: Prices) -> str:
+    cost = _cost(abs(bill.per_turn), prices)
+    if bill.saved > 0 > bill.per_turn:
+        return f"saves {bill.saved:,} per turn, but is then too short to cache{cost}"
+    if bill.saved:
+        verb = "saves" if bill.saved > 0 else "adds"
+        return f"{verb} {abs(bill.saved):,} per turn{cost}"
+    return "saves nothing"
+
+
+def _cost(amount: Fraction, prices: Prices) -> str:
+    return f" ({dollars(amount)})" if prices.model else ""
+
+
+def dollars(amount: Fraction) -> str:
+    """An amount with two digits that say something: $1.20, $0.19, $0.0011."""
+    if 0 < amount < _LEAST:
+        return f"under ${float(_LEAST)}"
+    value = float(f"{float(amount):.2g}") if amount < 1 else float(amount)
+    if value == 0:
+        return "$0"
+    digits = max(2, 1 - floor(log10(value)))
+    return f"${value:,.{digits}f}"

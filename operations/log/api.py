@@ -11,8 +11,7 @@ from contextstudio.accounts.domain.paging import clamp, decode_cursor, encode_cu
 from contextstudio.accounts.responses import json_response
 from threads.store.selectors import get_session
 
-from .presentation import present_log, present_operation
-from .schemas import LogPage
+from .presentation import LogPage, present_log, present_operation
 from .selectors import get_operation, load_history, load_thread
 
 router = Router(tags=["operations"])
@@ -32,7 +31,10 @@ def log(
     """The entries of a log, first to last."""
     session = get_session(caller_of(request), session_id)
     history = load_history(session)
-    first = 1 if cursor is None else _position(cursor) + 1
+    (known,) = decode_cursor(cursor, 1) if cursor is not None else (0,)
+    if not isinstance(known, int) or known < 0:
+        raise Invalid("This cursor does not belong to this list.", at=["cursor"])
+    first = known + 1
     last = min(first + clamp(limit) - 1, session.head)
     return json_response(
         {
@@ -49,13 +51,6 @@ def operation(request: HttpRequest, operation_id: uuid.UUID) -> HttpResponse:
     replayed = load_thread(session)
     recorded = replayed.log.edit(key)
     if recorded is None:
-        raise NotFound("This entry is no edit.", at=["operation_id"])
+        raise NotFound("This entry is not an edit.", at=["operation_id"])
     history = load_history(session)
     return json_response(present_operation(replayed, history, recorded.entry.number))
-
-
-def _position(cursor: str) -> int:
-    (number,) = decode_cursor(cursor, 1)
-    if not isinstance(number, int) or number < 0:
-        raise Invalid("This cursor is not one of this list.", at=["cursor"])
-    return number

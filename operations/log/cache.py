@@ -4,14 +4,19 @@ Originals and the log only grow, so what was read stays right and only the rest 
 again. Entries are shared by threads of the process; each is replaced whole, never changed.
 What was read inside a transaction is kept only once it is committed, for a transaction that
 is rolled back must leave nothing behind.
+
+All that is derived from a session is kept under its version.
 """
 
+import uuid
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from cachetools import LRUCache
 from django.db import transaction
+
+from threads.models import Session
 
 Value = TypeVar("Value")
 
@@ -56,3 +61,32 @@ def forget_everything() -> None:
     """Empty the caches: for tests, and after what is permanent."""
     for cache in _all:
         cache.clear()
+
+
+_BESIDE = frozenset(
+    {"overview", "created_at", "created_by", "updated_at", "deleted_at", "staged_by"}
+)
+"""Columns on which nothing depends that is derived; every other one counts, a new one too."""
+_COLUMNS = tuple(
+    field.attname
+    for field in Session._meta.concrete_fields
+    if field.attname not in _BESIDE | {"id", "head", "message_count"}
+)
+
+
+class SessionVersion(NamedTuple):
+    """Two sessions with the same one read the same: threads, contexts, ledgers follow from it.
+
+    What is kept beside a session (its policy, scratchpad, memos) is no part of it.
+    """
+
+    session: uuid.UUID
+    head: int
+    message_count: int
+    columns: tuple[Hashable, ...]
+
+
+def version_of(session: Session) -> SessionVersion:
+    """The version that a session has, as far as this row of it knows."""
+    columns = tuple(getattr(session, name) for name in _COLUMNS)
+    return SessionVersion(session.pk, session.head, session.message_count, columns)

@@ -53,17 +53,15 @@ def _edit(session: Session, given: Compacted) -> Digest | Revise:
     targets = tuple(original_key(index) for index in given.indexes)
     made = [New(message.role, message.parts) for message in given.messages]
     edit: Digest | Revise
-    if len(made) == 1 and _has_words(made[0]):
+    # What only the provider can read is no summary.
+    if len(made) == 1 and any(
+        isinstance(part, Text) and part.text.strip() for part in made[0].parts
+    ):
         summary = New(Role.SYSTEM, made[0].parts)
         edit = Digest(targets=targets, messages=(summary,))
     else:
         edit = Revise(targets=targets, messages=tuple(made))
     return counted(session, edit)  # type: ignore[return-value]  # the kind is kept
-
-
-def _has_words(message: New) -> bool:
-    """Whether there is a summary to read; what only the provider can read is none."""
-    return any(isinstance(part, Text) and part.text.strip() for part in message.parts)
 
 
 def _record(transaction: LogTransaction, edit: Digest | Revise) -> CompactionOutcome:
@@ -74,10 +72,10 @@ def _record(transaction: LogTransaction, edit: Digest | Revise) -> CompactionOut
     except Conflict as conflict:
         checked = check(transaction.thread, [edit], proposed=True)
         transaction.add(*checked.edits, title=TITLE, proposed=True)
-        sentence = f"A compaction waits as a proposal. {conflict.message}"
+        sentence = f"A compaction was recorded as a proposal. {conflict.message}"
         return CompactionOutcome("proposed", sentence)
     except Invalid as refusal:
         return CompactionOutcome(
-            "left", f"A compaction is kept as a record. {refusal.message}"
+            "left", f"A compaction was not recorded as an operation. {refusal.message}"
         )
     return CompactionOutcome(edit.kind)

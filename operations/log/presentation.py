@@ -1,29 +1,17 @@
-"""Operations and entries of the log in the words of the public contract."""
+"""Operations and entries of the log, as the public contract has them."""
 
 import json
-from collections.abc import Iterable
+import uuid
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel
+
+from operations.domain.log import operation as op
 from operations.domain.log.log import EditState, Log, Recorded, controlled
-from operations.domain.log.operation import (
-    Amend,
-    Condition,
-    Control,
-    Edit,
-    Insert,
-    Operation,
-    Redact,
-    Revert,
-    Tag,
-    Undo,
-    messages_of,
-    named_keys,
-    spans_of,
-)
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key, entry_number, made_key
-from operations.domain.tree.span import Span
 from operations.domain.tree.status import Report
 from threads.domain.message import Role
 from threads.sessions.presentation import present_parts
@@ -32,8 +20,73 @@ from .codec import encode
 from .selectors import History, LogRow
 
 
-def present_report(report: Report, recorded: Recorded, row: LogRow) -> dict[str, Any]:
+class ActorOut(BaseModel):
+    """Whom the log names."""
+
+    id: str
+    name: str
+
+
+class ConditionOut(BaseModel):
+    """When an operation applies."""
+
+    tags: list[str]
+    objectives: list[str]
+    match: Literal["all", "any", "none"]
+
+
+class OperationOut(BaseModel):
+    """An operation, lightly."""
+
+    id: uuid.UUID
+    key: str
+    type: str
+    title: str
+    status: str
+    staged: bool
+    """Whether its author collects it with others, to commit them together."""
+    reason: str
+    hidden_by: str | None
+    condition: ConditionOut | None
+    bundle_id: uuid.UUID | None
+    actor: ActorOut
+    created_at: str
+    reverted_at: str | None
+
+
+class OperationList(BaseModel):
+    """The operations of a session, in the order of the log."""
+
+    operations: list[OperationOut]
+
+
+class EntryOut(BaseModel):
+    """An entry of the log, as it was recorded."""
+
+    number: int
+    key: str
+    id: uuid.UUID
+    type: str
+    entry: dict[str, Any]
+    proposed: bool
+    staged: bool
+    bundle_id: uuid.UUID | None
+    actor: ActorOut
+    created_at: str
+
+
+class LogPage(BaseModel):
+    """Some entries of a log."""
+
+    items: list[EntryOut]
+    next_cursor: str | None
+
+
+def _present_report(
+    report: Report, history: History, reverted_at: Mapping[int, str]
+) -> dict[str, Any]:
     """An operation as the thread lists it: lightly."""
+    recorded, row = history.log.edits[report.number], history.rows[report.number]
     return {
         "id": str(row.id),
         "key": report.key,
@@ -43,11 +96,11 @@ def present_report(report: Report, recorded: Recorded, row: LogRow) -> dict[str,
         "staged": recorded.entry.staged,
         "reason": report.reason,
         "hidden_by": report.hidden_by,
-        "condition": present_condition(recorded.edit.condition),
+        "condition": _present_condition(recorded.edit.condition),
         "bundle_id": str(row.bundle) if row.bundle else None,
-        "actor": {"id": row.actor, "name": row.actor_name},
+        "actor": _actor(row),
         "created_at": row.created_at.isoformat(),
-        "reverted_at": None,
+        "reverted_at": reverted_at.get(report.number),
     }
 
 
@@ -57,12 +110,7 @@ def present_operations(
     """All operations of a session in the order of the log; `active_only`: those that apply."""
     reverted_at = _reverted_at(history)
     return [
-        {
-            **present_report(
-                report, history.log.edits[report.number], history.rows[report.number]
-            ),
-            "reverted_at": reverted_at.get(report.number),
-        }
+        _present_report(report, history, reverted_at)
         for report in thread.operations
         if not active_only or report.status == "applied"
     ]
@@ -70,12 +118,10 @@ def present_operations(
 
 def present_operation(thread: Thread, history: History, number: int) -> dict[str, Any]:
     """An operation with all that it was recorded with, and its words in force."""
-    recorded, row = history.log.edits[number], history.rows[number]
     report = thread.report(number)
     return {
-        **present_report(report, recorded, row),
-        "reverted_at": _reverted_at(history).get(number),
-        **_fields(history.log, recorded),
+        **_present_report(report, history, _reverted_at(history)),
+        **_fields(history.log, history.log.edits[number]),
         "operations": list(report.operations),
         "needs": list(report.needs),
         "amended": [
@@ -84,7 +130,7 @@ def present_operation(thread: Thread, history: History, number: int) -> dict[str
                 "at": history.rows[entry.number].created_at,
             }
             for entry in history.log.entries
-            if isinstance(entry.operation, Amend)
+            if isinstance(entry.operation, op.Amend)
             and entry.operation.operation == report.key
             and not history.log.is_undone(entry.number)
         ],
@@ -103,17 +149,14 @@ def present_log(history: History, numbers: Iterable[int]) -> list[dict[str, Any]
             "proposed": history.log.at(number).proposed,
             "staged": history.log.at(number).staged,
             "bundle_id": history.log.at(number).bundle,
-            "actor": {
-                "id": history.rows[number].actor,
-                "name": history.rows[number].actor_name,
-            },
+            "actor": _actor(history.rows[number]),
             "created_at": history.rows[number].created_at.isoformat(),
         }
         for number in numbers
     ]
 
 
-def present_condition(condition: Condition) -> dict[str, Any] | None:
+def _present_condition(condition: op.Condition) -> dict[str, Any] | None:
     """A condition; None where it always holds."""
     if not condition.tags and not condition.objectives:
         return None
@@ -124,13 +167,17 @@ def present_condition(condition: Condition) -> dict[str, Any] | None:
     }
 
 
+def _actor(row: LogRow) -> dict[str, str]:
+    return {"id": row.actor, "name": row.actor_name}
+
+
 def _fields(log: Log, recorded: Recorded) -> dict[str, Any]:
     number = recorded.entry.number
     edit = log.masks.edit(number, recorded.edit)
-    fields: dict[str, Any] = {"targets": list(named_keys(edit))}
-    if isinstance(edit, Insert):
+    fields: dict[str, Any] = {"targets": list(op.named_keys(edit))}
+    if isinstance(edit, op.Insert):
         fields = {"after": edit.after}
-    if made := messages_of(edit):
+    if made := op.messages_of(edit):
         fields["messages"] = [
             {
                 "key": made_key(number, place),
@@ -139,23 +186,22 @@ def _fields(log: Log, recorded: Recorded) -> dict[str, Any]:
             }
             for place, message in enumerate(made)
         ]
-    if isinstance(edit, Tag):
+    if isinstance(edit, op.Tag):
         fields["tags"] = list(edit.tags)
-    if spans := spans_of(edit):
-        fields["spans"] = [present_span(span) for span in spans]
+    if spans := op.spans_of(edit):
+        # Where the text is, and not what it says.
+        fields["spans"] = [
+            {
+                "key": span.key,
+                "part": span.part,
+                "start": span.start,
+                "end": span.end,
+                "replacement": span.text,
+                "tokens_saved": span.saved,
+            }
+            for span in spans
+        ]
     return fields
-
-
-def present_span(span: Span) -> dict[str, Any]:
-    """A stretch of text that is changed: its place, not its words."""
-    return {
-        "key": span.key,
-        "part": span.part,
-        "start": span.start,
-        "end": span.end,
-        "replacement": span.text,
-        "tokens_saved": span.saved,
-    }
 
 
 def _payload(log: Log, number: int) -> Any:
@@ -163,18 +209,18 @@ def _payload(log: Log, number: int) -> Any:
 
     The fingerprint of what a redaction masks is left out: of a short text it gives that away.
     """
-    operation: Operation = log.at(number).operation
-    if isinstance(operation, Amend):
+    operation: op.Operation = log.at(number).operation
+    if isinstance(operation, op.Amend):
         amended = entry_number(operation.operation) or 0
         edit = _without_fingerprints(operation.edit)
         operation = replace(operation, edit=log.masks.edit(amended, edit))
-    elif not isinstance(operation, Control):
+    elif not isinstance(operation, op.Control):
         operation = log.masks.edit(number, _without_fingerprints(operation))
     return json.loads(encode(operation)[1].decode("utf-8", "surrogatepass"))
 
 
-def _without_fingerprints(edit: Edit) -> Edit:
-    if not isinstance(edit, Redact):
+def _without_fingerprints(edit: op.Edit) -> op.Edit:
+    if not isinstance(edit, op.Redact):
         return edit
     return replace(edit, spans=tuple(replace(span, sha256="") for span in edit.spans))
 
@@ -184,11 +230,11 @@ def _reverted_at(history: History) -> dict[int, str]:
     taken: dict[int, int] = {}
     for entry in history.log.entries:
         match entry.operation:
-            case Revert():
+            case op.Revert():
                 taken.update(
                     (number, entry.number) for number in controlled(entry.operation)
                 )
-            case Undo(entries=numbers):
+            case op.Undo(entries=numbers):
                 taken.update((number, entry.number) for number in numbers)
     return {
         number: history.rows[entry].created_at.isoformat()

@@ -1,10 +1,11 @@
 """Reading the log and the thread that it makes; `get_operation` is the gate to an operation."""
 
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -15,13 +16,13 @@ from operations.domain.log.log import Entry, Log
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.leaf import Leaf
+from operations.domain.tree.status import Status
 from operations.models import LogEntry
 from threads.models import Session
 from threads.store.selectors import get_session, load_skeleton
 
-from .cache import Cache
+from .cache import Cache, version_of
 from .codec import decode
-from .version import version_of
 
 
 class LogRow(NamedTuple):
@@ -74,19 +75,27 @@ def load_history(session: Session) -> History:
 
 def extended(history: History, rows: Iterable[LogEntry]) -> History:
     """A history with further entries at its end."""
-    added = list(rows)
-    return History(
-        history.log.extended(_entry(row) for row in added),
-        {**history.rows, **{row.number: _row(row) for row in added}},
-    )
+    entries, known = [], dict(history.rows)
+    for row in rows:
+        entry = Entry(
+            number=row.number,
+            operation=decode(row.kind, bytes(row.payload)),
+            actor=row.actor,
+            bundle=str(row.bundle) if row.bundle else None,
+            proposed=row.proposed,
+            staged=row.staged,
+        )
+        entries.append(entry)
+        known[row.number] = LogRow(
+            row.id, row.actor, row.actor_name, row.created_at, row.bundle, row.title
+        )
+    return History(history.log.extended(entries), known)
 
 
 def history_at(history: History, head: int) -> History:
     """A history as it was when `head` was its last entry."""
-    log = Log().extended(history.log.entries[:head])
-    return History(
-        log, {number: row for number, row in history.rows.items() if number <= head}
-    )
+    rows = {number: row for number, row in history.rows.items() if number <= head}
+    return History(Log().extended(history.log.entries[:head]), rows)
 
 
 def load_thread(
@@ -130,18 +139,9 @@ def get_operation(
     lock: bool = False,
 ) -> tuple[Session, str]:
     """Session and key of an operation. Raises NotFound for a stranger."""
-    found = (
-        LogEntry.objects.filter(id=operation_id)
-        .values_list("session_id", "number")
-        .first()
-    )
-    if found is None:
-        raise NotFound("There is no such operation.", at=["operation_id"])
-    try:
-        session = get_session(caller, found[0], right, lock=lock)
-    except NotFound as error:
-        raise NotFound("There is no such operation.", at=["operation_id"]) from error
-    return session, f"o{found[1]}"
+    found = LogEntry.objects.filter(id=operation_id)
+    session, (key,) = _gate(caller, found, right, lock=lock, what="operation")
+    return session, key
 
 
 def get_bundle(
@@ -152,18 +152,22 @@ def get_bundle(
     lock: bool = False,
 ) -> tuple[Session, tuple[str, ...]]:
     """Session and keys of the operations of a bundle. Raises NotFound for a stranger."""
-    found = list(
-        LogEntry.objects.filter(bundle=bundle_id)
-        .order_by("number")
-        .values_list("session_id", "number")
-    )
-    if not found:
-        raise NotFound("There is no such bundle.", at=["bundle_id"])
+    found = LogEntry.objects.filter(bundle=bundle_id)
+    return _gate(caller, found, right, lock=lock, what="bundle")
+
+
+def _gate(
+    caller: Caller, entries: QuerySet[LogEntry], right: Right, *, lock: bool, what: str
+) -> tuple[Session, tuple[str, ...]]:
+    rows = list(entries.order_by("number").values_list("session_id", "number"))
+    refused = NotFound(f"There is no such {what}.", at=[f"{what}_id"])
+    if not rows:
+        raise refused
     try:
-        session = get_session(caller, found[0][0], right, lock=lock)
+        session = get_session(caller, rows[0][0], right, lock=lock)
     except NotFound as error:
-        raise NotFound("There is no such bundle.", at=["bundle_id"]) from error
-    return session, tuple(f"o{number}" for _, number in found)
+        raise refused from error
+    return session, tuple(f"o{number}" for _, number in rows)
 
 
 def load_payloads(sessions: QuerySet[Session]) -> Iterator[bytes]:
@@ -173,18 +177,13 @@ def load_payloads(sessions: QuerySet[Session]) -> Iterator[bytes]:
     return map(bytes, found.iterator(chunk_size=1000))
 
 
-def _entry(row: LogEntry) -> Entry:
-    return Entry(
-        number=row.number,
-        operation=decode(row.kind, bytes(row.payload)),
-        actor=row.actor,
-        bundle=str(row.bundle) if row.bundle else None,
-        proposed=row.proposed,
-        staged=row.staged,
-    )
-
-
-def _row(row: LogEntry) -> LogRow:
-    return LogRow(
-        row.id, row.actor, row.actor_name, row.created_at, row.bundle, row.title
-    )
+def overview(thread: Thread) -> dict[str, Any]:
+    """Effective tokens, and how many operations are on, off, proposed and in conflict."""
+    statuses = Counter(report.status for report in thread.operations)
+    return {
+        "effective_tokens": thread.tokens.effective,
+        "on": statuses[Status.APPLIED] + statuses[Status.UNMET] + statuses[Status.VOID],
+        "off": statuses[Status.OFF],
+        "proposed": statuses[Status.PROPOSED],
+        "conflict": statuses[Status.CONFLICT],
+    }

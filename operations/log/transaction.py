@@ -31,7 +31,6 @@ from threads.store.recording import keep_bodies
 from threads.store.selectors import get_session
 
 from .codec import encode
-from .overview import overview
 from .selectors import (
     History,
     extended,
@@ -39,6 +38,7 @@ from .selectors import (
     load_history,
     load_leaves,
     load_thread,
+    overview,
 )
 
 
@@ -67,22 +67,24 @@ class LogTransaction:
         titles: Sequence[str] = (),
     ) -> None:
         """Insert entries at the end of the log, numbered in a row; `titles`: one for each."""
-        rows = [
-            self._row(
-                number,
-                operation,
+        rows = []
+        named = zip(operations, titles or [title] * len(operations), strict=True)
+        for number, (operation, name) in enumerate(named, start=self.session.head + 1):
+            kind, payload = encode(operation)
+            row = LogEntry(
+                session=self.session,
+                number=number,
+                kind=kind,
+                payload=payload,
                 proposed=proposed,
                 staged=staged,
                 bundle=bundle,
-                title=name,
+                actor=self.caller.actor,
+                actor_name=self.caller.name[:150],
+                title=clean_title(name),
+                created_at=timezone.now(),
             )
-            for number, operation, name in zip(
-                range(self.session.head + 1, self.session.head + 1 + len(operations)),
-                operations,
-                titles or [title] * len(operations),
-                strict=True,
-            )
-        ]
+            rows.append(row)
         LogEntry.objects.bulk_create(rows)
         self.session.head += len(rows)
         self.numbers.extend(row.number for row in rows)
@@ -91,31 +93,6 @@ class LogTransaction:
             load_leaves(self.session),
             self.history.log,
             objective=self.session.objective,
-        )
-
-    def _row(
-        self,
-        number: int,
-        operation: Operation,
-        *,
-        proposed: bool,
-        staged: bool,
-        bundle: uuid.UUID | None,
-        title: str,
-    ) -> LogEntry:
-        kind, payload = encode(operation)
-        return LogEntry(
-            session=self.session,
-            number=number,
-            kind=kind,
-            payload=payload,
-            proposed=proposed,
-            staged=staged,
-            bundle=bundle,
-            actor=self.caller.actor,
-            actor_name=self.caller.name[:150],
-            title=clean_title(title),
-            created_at=timezone.now(),
         )
 
     def commit(self) -> "LogTransaction":

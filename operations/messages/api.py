@@ -13,8 +13,7 @@ from operations.log.selectors import load_history, load_thread
 from operations.requests import ViewName, tags_of
 from threads.store.selectors import get_session
 
-from .presentation import ThreadPresenter
-from .schemas import ThreadOut
+from .presentation import ThreadOut, ThreadPresenter
 
 router = Router(tags=["operations"])
 

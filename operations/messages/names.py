@@ -1,15 +1,20 @@
-"""What people read a message called: the one place that makes these names.
+"""What messages are called: by agents, and by people.
 
-An original is `#150`, its index. What an operation made is named by it: `insert o7`, its further
+An agent names one by its key, its short id, or the beginning of its digest. For people an
+original is `#150`, its index. What an operation made is named by it: `insert o7`, its further
 messages `insert o7.1`, a fold `digest o7`. Keys stand only where an API or a tool takes them.
 """
 
-from collections.abc import Iterable
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, made_place, original_index
+from operations.domain.tree.key import Key, made_place, original_index, original_key
+from threads.models import Message, Session
 
 MOST_RUNS = 3
 """Runs of originals up to which a set of messages is named by them."""
@@ -68,3 +73,79 @@ def ranges_of(thread: Thread, keys: Iterable[Key]) -> str:
     names = [range_of(thread, f"m{run[0]}", f"m{run[-1]}") for run in runs]
     names += [name_of(thread, key) for key in found if original_index(key) is None]
     return ", ".join(names) if len(names) <= MOST_RUNS else ""
+
+
+SHORTEST_PREFIX = 8
+"""Hex digits of a digest that are taken for it."""
+_PREFIX = re.compile(f"[0-9a-fA-F]{{{SHORTEST_PREFIX},64}}")
+
+
+def keys_of_hashes(
+    session: Session, thread: Thread, hashes: Sequence[str]
+) -> list[Key]:
+    """The keys that hashes mean, one each. Raises Invalid with one error a hash that means none.
+
+    A key is taken as it is where the thread holds it. A prefix of digests means the message
+    that alone has it.
+    """
+    wanted = [name for name in hashes if name.startswith("msg-")]
+    rows = Message.objects.filter(session=session, short_id__in=wanted)
+    indexes = rows.values_list("short_id", "index") if wanted else ()
+    by_id = {short_id: [original_key(index)] for short_id, index in indexes}
+    prefixes = [name for name in hashes if _PREFIX.fullmatch(name)]
+    masked = frozenset(thread.log.masks.keys)
+    by_prefix = _by_prefix(session, prefixes, masked) if prefixes else {}
+    found: list[Key] = []
+    errors: list[Invalid] = []
+    for place, name in enumerate(hashes):
+        is_key = original_index(name) is not None or made_place(name) is not None
+        keys = [name] if is_key and thread.holds(name) else by_id.get(name, [])
+        keys = keys or by_prefix.get(name.lower(), [])
+        if len(keys) == 1 and keys[0] not in found:
+            found += keys
+            continue
+        errors.append(_refused(name, keys, ("targets", place)))
+    if errors:
+        first = errors[0]
+        raise Invalid(first.message, at=first.at, code=first.code, errors=errors)
+    return found
+
+
+def message_ids(session: Session, keys: Iterable[Key]) -> dict[Key, str]:
+    """The short ids of messages by their keys; one that an operation made has but its key."""
+    found = {key: key for key in keys}
+    indexes = [index for key in found if (index := original_index(key)) is not None]
+    rows = Message.objects.filter(session=session, index__in=indexes)
+    for index, short_id in rows.values_list("index", "short_id") if indexes else ():
+        found[original_key(index)] = short_id
+    return found
+
+
+def _refused(name: str, keys: Sequence[Key], at: tuple[str, int]) -> Invalid:
+    if len(keys) > 1:
+        named = ", ".join(keys[:20])
+        sentence = f"{name} is a prefix of several digests: {named}."
+        return Invalid(sentence, at=at, code="ambiguous")
+    if keys:
+        return Invalid(f"{name} is named twice.", at=at, code="duplicate")
+    sentence = f"There is no message {name[:64]} in the thread."
+    return Invalid(sentence, at=at, code="unknown_key")
+
+
+def _by_prefix(
+    session: Session, prefixes: Sequence[str], masked: Collection[Key]
+) -> dict[str, list[Key]]:
+    """Originals by the prefixes of their digests, in one pass over these.
+
+    One with masked text has none: a guess at it could be tried on its digest.
+    """
+    lengths = {len(prefix) for prefix in prefixes}
+    wanted = {prefix.lower() for prefix in prefixes}
+    found: dict[str, list[Key]] = defaultdict(list)
+    rows = Message.objects.filter(session=session).order_by("index")
+    for index, digest in rows.values_list("index", "body__digest").iterator(2000):
+        text = bytes(digest).hex()
+        for prefix in wanted.intersection(text[:length] for length in lengths):
+            if original_key(index) not in masked:
+                found[prefix].append(original_key(index))
+    return found

@@ -1,18 +1,44 @@
-"""Nodes of a thread as the public contract gives them."""
+"""Nodes, groups and stretches of a thread, as the public contract and the tools have them."""
 
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import BaseModel
+
 from operations.domain.context.markers import words_of
+from operations.domain.thread.groups import MessageGroup
 from operations.domain.thread.node import EffectiveMessage, FoldNode, MessageNode, Node
 from operations.domain.thread.thread import Thread
+from operations.log.presentation import OperationOut
 from operations.log.selectors import History
 from threads.domain.message import Role
+from threads.domain.part import Text
 from threads.models import Session
 from threads.sessions.presentation import address_of, present_original, present_parts
-from threads.store.selectors import load_messages
+from threads.store.selectors import Original, load_messages, load_messages_at
 
 from .reader import MessageReader, MessageText
+
+
+class TokensOut(BaseModel):
+    """Tokens of the originals, and of what the model sees."""
+
+    original: int
+    effective: int
+
+
+class ThreadOut(BaseModel):
+    """A window into a thread."""
+
+    session_id: uuid.UUID
+    head: int
+    message_count: int
+    total: int
+    nodes: list[dict[str, Any]]
+    operations: list[OperationOut]
+    active_tags: list[str]
+    tokens: TokensOut
 
 
 class ThreadPresenter:
@@ -44,19 +70,25 @@ class ThreadPresenter:
             if isinstance(node, FoldNode) and node.key in unfold
         }
         words = MessageReader(self.session, self.thread).effective(
-            [key for node in nodes for key in _keys_of(node)],
+            [key for node in nodes for key in _keys_of(node)]
         )
         presented = []
         for node in nodes:
             if isinstance(node, MessageNode):
-                presented.append(self._message(node, words))
+                presented.append(
+                    self._message(
+                        node,
+                        words,
+                        tags=list(node.tags),
+                        moved_by=node.moved_by,
+                        changed=node.changed,
+                    )
+                )
                 continue
             fold = self._fold(node, words)
             if node.key in children:
                 fold["children"] = self.nodes(
-                    children[node.key],
-                    unfold=unfold,
-                    children_limit=children_limit,
+                    children[node.key], unfold=unfold, children_limit=children_limit
                 )
             presented.append(fold)
         return presented
@@ -82,44 +114,27 @@ class ThreadPresenter:
         words = MessageReader(self.session, self.thread).effective(
             [message.key for message in shown]
         )
-        return [self._shown(message, words) for message in shown]
-
-    def _shown(
-        self, message: EffectiveMessage, words: Mapping[str, MessageText]
-    ) -> dict[str, Any]:
-        read = words[message.key]
-        if read.original is not None:
-            return {
-                "kind": "message",
-                **present_original(
-                    read.original,
-                    parts=read.parts,
-                    tags=self.thread.tags(message.key),
-                    address=self._address,
-                ),
-            }
-        return self._made(message.key, read, message.tokens)
+        return [self._message(message, words) for message in shown]
 
     def _message(
-        self, node: MessageNode, words: Mapping[str, MessageText]
+        self,
+        message: EffectiveMessage | MessageNode,
+        words: Mapping[str, MessageText],
+        **extra: Any,
     ) -> dict[str, Any]:
-        read = words[node.key]
-        extra = {"moved_by": node.moved_by, "changed": node.changed}
-        if read.original is not None:
-            return {
-                "kind": "message",
-                **present_original(
-                    read.original,
-                    parts=read.parts,
-                    tags=node.tags,
-                    extra=extra,
-                    address=self._address,
-                ),
-            }
+        """A message that stands in the thread, or that the model sees."""
+        read = words[message.key]
+        if read.original is None:
+            return {**self._made(message.key, read, message.tokens), **extra}
         return {
-            **self._made(node.key, read, node.tokens),
-            "tags": list(node.tags),
-            **extra,
+            "kind": "message",
+            **present_original(
+                read.original,
+                parts=read.parts,
+                tags=self.thread.tags(message.key),
+                extra=extra,
+                address=self._address,
+            ),
         }
 
     def _made(self, key: str, read: MessageText, tokens: int) -> dict[str, Any]:
@@ -168,3 +183,44 @@ def _keys_of(node: Node) -> list[str]:
     if isinstance(node, MessageNode):
         return [node.key]
     return [f"{node.key}.{place}" for place in range(len(node.messages))]
+
+
+LONGEST_TITLE = 80
+"""Characters of a group's first message that name it."""
+MOST_MESSAGES = 500
+"""Originals that one answer holds."""
+
+
+def present_groups(
+    session: Session, groups: Sequence[MessageGroup]
+) -> list[dict[str, Any]]:
+    """Groups, each named by the first words of its first message."""
+    firsts = load_messages_at(session, (group.first for group in groups))
+    return [
+        {
+            "group_id": group.id,
+            "first": group.first,
+            "last": group.last,
+            "title": _title(firsts[group.first]),
+            "tokens": group.tokens,
+            "status": group.status,
+        }
+        for group in groups
+    ]
+
+
+def present_range(
+    session: Session, thread: Thread, start: int, end: int
+) -> list[dict[str, Any]]:
+    """The originals `start` to `end` (half-open) as they may be read, with their tags."""
+    return [
+        present_original(original, tags=thread.tags(original.key))
+        for original in load_messages(session, start, end)
+    ]
+
+
+def _title(original: Original) -> str:
+    texts = (part.text for part in original.parts if isinstance(part, Text))
+    words = " ".join(" ".join(texts).split())
+    short = words if len(words) <= LONGEST_TITLE else f"{words[: LONGEST_TITLE - 1]}…"
+    return short or f"({original.role})"

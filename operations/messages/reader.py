@@ -1,21 +1,34 @@
 """What messages say: as they were recorded, and as they read in a thread. Everyone reads here.
 
 Originals never change, so what was read of a session stays right when it grows or its log
-does; only a purge takes words back.
+does; only a purge takes words back. Text
+that redactions cover is masked in originals, and in what quotes them outside of the thread.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from django.db.models import QuerySet
+
+from operations.domain.log.mask import mask_words
+from operations.domain.log.operation import Redact
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, original_index, original_key
+from operations.domain.tree.key import (
+    Key,
+    original_index,
+    original_key,
+    original_number,
+)
 from operations.domain.tree.span import read_changed
 from operations.log.cache import Cache
 from operations.log.selectors import load_history
+from operations.models import LogEntry
 from threads.domain.message import Message, Role
 from threads.domain.part import Part
 from threads.models import Session
+from threads.store.masking import Readings
 from threads.store.selectors import Original, load_recorded_at
 
 MOST = 50_000
@@ -71,37 +84,23 @@ class MessageReader:
             self.session,
             {index for index in indexes.values() if index is not None and index < held},
         )
+        strategy = self.session.parsing_strategy
         found: dict[Key, MessageText] = {}
         for key, index in indexes.items():
             if index is None:
-                text = self._made(key)
+                if made := self.thread.made(key):
+                    found[key] = MessageText(
+                        key, Role(made.role), made.parts, strategy, None, None
+                    )
             elif index < held:
-                text = originals.get(index)
-            else:
-                text = self._sent(index - held)
-            if text is not None:
-                found[key] = text
+                if index in originals:
+                    found[key] = originals[index]
+            elif index - held < len(self.inbound):
+                sent = self.inbound[index - held]
+                found[key] = MessageText(
+                    key, sent.role, sent.parts, strategy, sent.name, None
+                )
         return found
-
-    def _made(self, key: Key) -> MessageText | None:
-        made = self.thread.made(key)
-        if made is None:
-            return None
-        strategy = self.session.parsing_strategy
-        return MessageText(key, Role(made.role), made.parts, strategy, None, None)
-
-    def _sent(self, place: int) -> MessageText | None:
-        if place >= len(self.inbound):
-            return None
-        message = self.inbound[place]
-        return MessageText(
-            original_key((self.held or 0) + place),
-            message.role,
-            message.parts,
-            self.session.parsing_strategy,
-            message.name,
-            None,
-        )
 
 
 class _CachedTexts(NamedTuple):
@@ -149,3 +148,36 @@ def _texts(
         )
         for index, one in sorted(originals.items())
     }
+
+
+def mask_text(session: Session, text: str) -> str:
+    """A text with what redactions that are on mask in the session, wherever it is found."""
+    masks = load_history(session).log.masks if text and session.head else None
+    if not masks:
+        return text
+    recorded = load_recorded_at(session, masks.indexes)
+
+    def read(key: str) -> tuple[Part, ...]:
+        found = recorded.get(original_number(key) - 1)
+        return found.parts if found else ()
+
+    return mask_words(text, masks.texts(read))
+
+
+def mask_originals(session: Session, readings: Readings) -> Readings:
+    """Originals with the text masked that redactions which are on mask."""
+    masks = load_history(session).log.masks if session.head else None
+    if not masks:
+        return readings
+    return {
+        index: masks.read(original_key(index), parts)
+        for index, parts in readings.items()
+    }
+
+
+def masked_places(sessions: QuerySet[Session]) -> Iterator[tuple[uuid.UUID, int]]:
+    """The originals of these sessions of which something may be masked."""
+    entries = LogEntry.objects.filter(session__in=sessions, kind=Redact.kind)
+    for session in Session.objects.filter(pk__in=entries.values("session")):
+        for index in load_history(session).log.masks.indexes:
+            yield session.pk, index

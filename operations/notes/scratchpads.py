@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
-from operations.messages.masking import mask_text
+from operations.messages.reader import mask_text
 from operations.models import ScratchpadVersion
 from threads.models import Session
 from threads.store import events

@@ -20,7 +20,7 @@ from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_number, original_key
 from operations.log.cache import Cache
 from operations.log.selectors import load_thread
-from operations.messages.masking import mask_text
+from operations.messages.reader import mask_text
 from operations.models import StateVersion
 from threads.domain.message import Role
 from threads.domain.part import Text

@@ -16,8 +16,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import visible_projects
 from operations.domain.log.operation import Redact
-from operations.log.overview import overview
-from operations.log.selectors import load_thread
+from operations.log.selectors import load_thread, overview
 from operations.models import LogEntry
 from threads.domain.message import Role
 from threads.imports.jobs import index_if_worth

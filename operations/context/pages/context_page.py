@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from operations.context.services import Context, GroupRange
 from operations.domain.context.step import Step
-from operations.domain.ledger.runs import Run, Side, runs
+from operations.domain.ledger.ledger import Run, Side, runs
 from operations.domain.providers.request import Issue
 from operations.messages.names import Named, named, range_of
 

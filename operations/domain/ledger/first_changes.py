@@ -5,7 +5,6 @@ It is exact where operations don't lie upon one another. For one alone two conte
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -14,13 +13,10 @@ from typing import NamedTuple
 
 from operations.domain.log.operation import Edit, Insert, named_keys, spans_of
 from operations.domain.providers.outgoing import Layer, Outgoing
-from operations.domain.thread.node import EffectiveMessage, FoldNode, Moved
+from operations.domain.thread.node import FoldNode, Moved
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number, made_key
 from operations.domain.tree.status import Status
-
-_Standing = tuple[Key, Sequence[EffectiveMessage]]
-"""A node at the top, and what the model sees of it."""
 
 
 class FirstChange(NamedTuple):
@@ -59,17 +55,22 @@ def layout_of(
     `waiting` are operations that the thread shows as if they applied, unlike what is sent, with
     what a request would have of them beyond their words.
     """
-    standing: list[_Standing] = list(thread.standing())
+    standing = list(thread.standing())
     rules = {key for layer in layers for key in layer.keys}
-    behind = _behind(rules, standing)
+    of_rules = (
+        place
+        for place, (_, shown) in enumerate(standing)
+        if shown and shown[0].key in rules
+    )
+    behind = max(of_rules, default=-1) + 1
     sent = {message.key: message.tokens for message in messages}
     before, tokens, first, frames = list[int](), 0, None, dict(waiting)
     for position, (node, shown) in enumerate(standing):
         if position == behind:
             tokens = sum(layer.tokens for layer in layers)
         before.append(tokens)
-        keys = _unfolded(thread, node) if node in waiting else _keys(shown)
-        for key in keys:
+        here = [one.key for one in shown]
+        for key in _unfolded(thread, node) if node in waiting else here:
             if key in sent:
                 first = position if first is None else first
                 tokens += sent[key]
@@ -140,20 +141,6 @@ def _moved(
         if move.within is None:
             behind = thread.position(move.behind) + 1 if move.behind else 0
             yield max(least, min(behind, *map(thread.position, move.keys))), 0
-
-
-def _behind(rules: AbstractSet[Key], standing: Iterable[_Standing]) -> int:
-    """The position behind the system prompt."""
-    places = [
-        place
-        for place, (_, shown) in enumerate(standing)
-        if shown and shown[0].key in rules
-    ]
-    return places[-1] + 1 if places else 0
-
-
-def _keys(shown: Iterable[EffectiveMessage]) -> list[Key]:
-    return [one.key for one in shown]
 
 
 def _unfolded(thread: Thread, node: Key) -> list[Key]:

@@ -6,8 +6,10 @@ fraction of the price; all that stands behind it is written into it anew, once. 
 the next turns read what is left. docs/ledger.md has the same sums in words, with their sources.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
 from fractions import Fraction
 from itertools import zip_longest
 from math import ceil
@@ -150,3 +152,49 @@ def clear_at_least(tokens: int, prefix: int, turns: int, tariff: Tariff) -> int 
     if not tariff.kept(tokens) or surcharge <= 0:
         return None
     return ceil((tokens - prefix) * surcharge / (turns * price.read + surcharge))
+
+
+_MOST_PAIRS = 4_000_000
+"""Pairs of messages beyond which the middle is taken as all new: it is looked at by pairs."""
+
+
+class Side(StrEnum):
+    """Which of the lists have a run."""
+
+    BOTH = "both"
+    BEFORE = "before"
+    AFTER = "after"
+
+
+class Run(NamedTuple):
+    """Elements `start` to `end`, half-open, of the list after; of the one before where only it
+    has them."""
+
+    side: Side
+    start: int
+    end: int
+
+
+def runs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Run]:
+    """The runs that lead from one list to the other, in the order of the list after."""
+    most = min(len(before), len(after))
+    head = next((n for n in range(most) if before[n] != after[n]), most)
+    tail = next(
+        (n for n in range(most - head) if before[-1 - n] != after[-1 - n]), most - head
+    )
+    first = before[head : len(before) - tail]
+    second = after[head : len(after) - tail]
+    steps: Sequence[tuple[str, int, int, int, int]]
+    if len(first) * len(second) > _MOST_PAIRS:
+        steps = [("replace", 0, len(first), 0, len(second))]
+    else:
+        steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    found = [Run(Side.BOTH, 0, head)]
+    for tag, old_start, old_end, start, end in steps:
+        if tag == "equal":
+            found.append(Run(Side.BOTH, head + start, head + end))
+            continue
+        found.append(Run(Side.BEFORE, head + old_start, head + old_end))
+        found.append(Run(Side.AFTER, head + start, head + end))
+    found.append(Run(Side.BOTH, len(after) - tail, len(after)))
+    return [run for run in found if run.start < run.end]

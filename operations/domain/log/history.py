@@ -1,27 +1,13 @@
 """What undo and redo take, and what a control comes to before it is recorded."""
 
+from dataclasses import replace
+
 from contextstudio.accounts.domain.errors import Conflict, NotFound
 from operations.domain.tree.key import Key, entry_key, made_key
 from operations.domain.tree.span import overlapping
 
+from . import operation as op
 from .log import EditState, Entry, Log, Recorded
-from .operation import (
-    Accept,
-    ActivateTags,
-    Amend,
-    Control,
-    Purge,
-    Redo,
-    Reject,
-    Revert,
-    Switch,
-    Toggle,
-    Undo,
-    messages_of,
-    named_keys,
-    retargets,
-    spans_of,
-)
 
 _WAITING = (EditState.PROPOSED, EditState.REJECTED)
 
@@ -43,9 +29,9 @@ def redoable(log: Log, actor: str) -> tuple[int, ...]:
     None once the actor has recorded something else since.
     """
     for entry in reversed(log.entries):
-        if entry.actor != actor or isinstance(entry.operation, Redo):
+        if entry.actor != actor or isinstance(entry.operation, op.Redo):
             continue
-        if not isinstance(entry.operation, Undo):
+        if not isinstance(entry.operation, op.Undo):
             return ()
         if kept := log.kept_undone(entry):
             return kept
@@ -61,7 +47,7 @@ def staged(log: Log, actor: str) -> tuple[int, ...]:
     )
 
 
-def undo(log: Log, actor: str) -> Undo:
+def undo(log: Log, actor: str) -> op.Undo:
     """The undo of an actor's newest entry or bundle.
 
     Raises Conflict where there is none (`nothing_to_undo`), where the operation of another
@@ -69,13 +55,13 @@ def undo(log: Log, actor: str) -> Undo:
     """
     entries = undoable(log, actor)
     if not entries:
-        raise Conflict("There is nothing of yours to undo.", code="nothing_to_undo")
-    control = Undo(entries=entries)
+        raise Conflict("You have nothing to undo.", code="nothing_to_undo")
+    control = op.Undo(entries=entries)
     after = _after(log, control, actor)
     needed = needed_by(log, after, actor)
     if needed:
         raise Conflict(
-            f"{', '.join(needed)} of somebody else needs what would go.",
+            f"Operations of others depend on what this undoes: {', '.join(needed)}.",
             code="needed",
             facts={"operations": list(needed)},
         )
@@ -83,12 +69,12 @@ def undo(log: Log, actor: str) -> Undo:
     return control
 
 
-def redo(log: Log, actor: str) -> Redo:
+def redo(log: Log, actor: str) -> op.Redo:
     """The redo of an actor's newest undo. Raises Conflict (`nothing_to_redo`, `overlap`)."""
     entries = redoable(log, actor)
     if not entries:
-        raise Conflict("There is nothing of yours to redo.", code="nothing_to_redo")
-    control = Redo(entries=entries)
+        raise Conflict("You have nothing to redo.", code="nothing_to_redo")
+    control = op.Redo(entries=entries)
     refuse_overlap(log, _after(log, control, actor))
     return control
 
@@ -104,7 +90,7 @@ def needed_by(before: Log, after: Log, actor: str) -> tuple[Key, ...]:
         for number, recorded in after.edits.items()
         if recorded.entry.actor != actor
         and not recorded.withdrawn
-        and not gone.isdisjoint(named_keys(recorded.edit))
+        and not gone.isdisjoint(op.named_keys(recorded.edit))
     )
 
 
@@ -113,7 +99,7 @@ def refuse_overlap(before: Log, after: Log) -> None:
     fresh = {
         number
         for number, recorded in after.edits.items()
-        if not recorded.withdrawn and spans_of(recorded.edit)
+        if not recorded.withdrawn and op.spans_of(recorded.edit)
         if number not in before.edits or before.edits[number].withdrawn
     }
     if not fresh:
@@ -122,7 +108,7 @@ def refuse_overlap(before: Log, after: Log) -> None:
         (number, span)
         for number, recorded in after.edits.items()
         if not recorded.withdrawn
-        for span in spans_of(recorded.edit)
+        for span in op.spans_of(recorded.edit)
     ]
     clashes = {
         number
@@ -133,13 +119,13 @@ def refuse_overlap(before: Log, after: Log) -> None:
     others = [entry_key(number) for number in sorted(clashes - fresh)]
     if clashes:
         raise Conflict(
-            "Text that this changes is changed by others already, or twice by itself.",
+            "This changes text that another operation already changes, or the same text twice.",
             code="overlap",
             facts={"operations": others},
         )
 
 
-def effective_control(log: Log, control: Control) -> Control | None:
+def effective_control(log: Log, control: op.Control) -> op.Control | None:
     """A control as it is to be recorded; None where it would change nothing.
 
     Operations that are already as wanted are left out. Raises NotFound for what is not in
@@ -147,20 +133,20 @@ def effective_control(log: Log, control: Control) -> Control | None:
     text twice. Whether amended or accepted edits fit the thread, `check` decides.
     """
     match control:
-        case Toggle() | Revert() | Accept() | Reject():
+        case op.Toggle() | op.Revert() | op.Accept() | op.Reject():
             return _effective_switch(log, control)
-        case Amend():
+        case op.Amend():
             return _effective_amend(log, control)
-        case ActivateTags(tags=tags):
+        case op.ActivateTags(tags=tags):
             return None if log.active_tags == set(tags) else control
-        case Purge(targets=targets):
+        case op.Purge(targets=targets):
             left = tuple(dict.fromkeys(key for key in targets if key not in log.purged))
-            return Purge(targets=left) if left else None
-        case Undo() | Redo():
+            return op.Purge(targets=left) if left else None
+        case op.Undo() | op.Redo():
             return control
 
 
-def _effective_switch(log: Log, control: Switch) -> Switch | None:
+def _effective_switch(log: Log, control: op.Switch) -> op.Switch | None:
     kept = []
     for place, key in enumerate(control.operations):
         recorded = log.edit(key)
@@ -170,30 +156,25 @@ def _effective_switch(log: Log, control: Switch) -> Switch | None:
             kept.append(key)
     if not kept:
         return None
-    effective: Switch
-    match control:
-        case Toggle(active=active):
-            effective = Toggle(operations=tuple(kept), active=active)
-        case _:
-            effective = type(control)(operations=tuple(kept))
+    effective = replace(control, operations=tuple(kept))
     refuse_overlap(log, _after(log, effective, ""))
     return effective
 
 
-def _changes(control: Switch, state: EditState, key: Key) -> bool:
+def _changes(control: op.Switch, state: EditState, key: Key) -> bool:
     """Whether a control changes an edit in this state. Raises Conflict where it may not."""
     match control:
-        case Toggle() if state in _WAITING:
+        case op.Toggle() if state in _WAITING:
             raise _refused(key, state, "accept or revert it")
-        case Toggle(active=active):
+        case op.Toggle(active=active):
             return active is not (state is EditState.ON)
-        case Revert():
+        case op.Revert():
             return state is not EditState.REVERTED
-        case Accept() | Reject() if state is EditState.REVERTED:
+        case op.Accept() | op.Reject() if state is EditState.REVERTED:
             raise _refused(key, state, "restore it first")
-        case Accept():
+        case op.Accept():
             return state in _WAITING
-        case Reject() if state not in _WAITING:
+        case op.Reject() if state not in _WAITING:
             raise _refused(key, state, "switch it off or revert it")
     return state is EditState.PROPOSED
 
@@ -204,15 +185,16 @@ def _refused(key: Key, state: EditState, remedy: str) -> Conflict:
     )
 
 
-def _effective_amend(log: Log, control: Amend) -> Amend | None:
+def _effective_amend(log: Log, control: op.Amend) -> op.Amend | None:
     recorded = log.edit(control.operation)
     if recorded is None:
         raise NotFound(f"There is no operation {control.operation}.", at=("operation",))
     if recorded.withdrawn:
         raise _refused(control.operation, recorded.state, "restore or accept it first")
-    if retargets(recorded.edit, control.edit):
+    if op.retargets(recorded.edit, control.edit):
         raise Conflict(
-            "An amendment changes words and condition, never targets.", code="retargets"
+            "An amendment may change content and condition, not targets.",
+            code="retargets",
         )
     return None if control.edit == recorded.edit else control
 
@@ -222,7 +204,7 @@ def _is_staged(recorded: Recorded) -> bool:
 
 
 def _can_go(log: Log, entry: Entry) -> bool:
-    if isinstance(entry.operation, Undo | Redo | Purge):
+    if isinstance(entry.operation, op.Undo | op.Redo | op.Purge):
         return False
     recorded = log.edits.get(entry.number)
     if recorded is None:
@@ -247,9 +229,9 @@ def _made(recorded: Recorded) -> set[Key]:
     if recorded.withdrawn:
         return set()
     number = recorded.entry.number
-    places = range(len(messages_of(recorded.edit)))
+    places = range(len(op.messages_of(recorded.edit)))
     return {entry_key(number), *(made_key(number, place) for place in places)}
 
 
-def _after(log: Log, control: Control, actor: str) -> Log:
+def _after(log: Log, control: op.Control, actor: str) -> Log:
     return log.extended([Entry(log.head + 1, control, actor)])

@@ -11,21 +11,8 @@ from typing import NamedTuple
 
 from operations.domain.tree.key import Key, entry_number
 
+from . import operation as op
 from .mask import Masks
-from .operation import (
-    Accept,
-    ActivateTags,
-    Amend,
-    Edit,
-    Operation,
-    Purge,
-    Redo,
-    Reject,
-    Revert,
-    Toggle,
-    Undo,
-    retargets,
-)
 
 
 class EditState(StrEnum):
@@ -46,7 +33,7 @@ class Entry(NamedTuple):
     """
 
     number: int
-    operation: Operation
+    operation: op.Operation
     actor: str
     bundle: str | None = None
     proposed: bool = False
@@ -58,7 +45,7 @@ class Recorded(NamedTuple):
 
     entry: Entry
     state: EditState
-    edit: Edit
+    edit: op.Edit
 
     @property
     def withdrawn(self) -> bool:
@@ -76,7 +63,7 @@ class Log:
         """The edits by their numbers, in the order of the log."""
         self.active_tags: frozenset[str] = frozenset()
         self.purged: frozenset[Key] = frozenset()
-        self._first: dict[int, Edit] = {}
+        self._first: dict[int, op.Edit] = {}
         """The words that edits were recorded with."""
         self._controls: dict[int, list[Entry]] = {}
         self._undone_by: dict[int, list[int]] = {}
@@ -104,12 +91,12 @@ class Log:
             self.wordings,
         )
 
-    def wordings(self, number: int) -> Iterator[Edit]:
+    def wordings(self, number: int) -> Iterator[op.Edit]:
         """All the words that an edit ever had, those it was recorded with first."""
         if number in self._first:
             yield self._first[number]
         for control in self._controls.get(number, ()):
-            if isinstance(control.operation, Amend):
+            if isinstance(control.operation, op.Amend):
                 yield control.operation.edit
 
     def is_undone(self, number: int) -> bool:
@@ -118,7 +105,7 @@ class Log:
 
     def kept_undone(self, undo: Entry) -> tuple[int, ...]:
         """The numbers of the entries that an undo still keeps taken back."""
-        numbers = undo.operation.entries if isinstance(undo.operation, Undo) else ()
+        numbers = undo.operation.entries if isinstance(undo.operation, op.Undo) else ()
         return tuple(n for n in numbers if undo.number in self._undone_by.get(n, ()))
 
     def extended(self, entries: Iterable[Entry]) -> "Log":
@@ -137,19 +124,21 @@ class Log:
     def _add(self, entry: Entry) -> None:
         self.entries.append(entry)
         match entry.operation:
-            case Toggle() | Revert() | Accept() | Reject() | Amend():
+            case op.Toggle() | op.Revert() | op.Accept() | op.Reject() | op.Amend():
                 self._control(entry)
-            case ActivateTags():
+            case op.ActivateTags():
                 self._activations.append(entry)
                 self._activate()
-            case Purge(targets=targets):
+            case op.Purge(targets=targets):
                 self.purged |= set(targets)
-            case Undo(entries=numbers):
+            case op.Undo(entries=numbers):
                 for number in numbers:
-                    if self._can_be_undone(number, entry):
+                    if 0 < number < entry.number and not isinstance(
+                        self.at(number).operation, op.Undo | op.Redo | op.Purge
+                    ):
                         self._undone_by.setdefault(number, []).append(entry.number)
                         self._refold(number)
-            case Redo(entries=numbers):
+            case op.Redo(entries=numbers):
                 for number in numbers:
                     if self.is_undone(number):
                         self._undone_by[number].pop()
@@ -165,11 +154,6 @@ class Log:
                 self._controls.setdefault(number, []).append(entry)
                 self._refold_edit(number)
 
-    def _can_be_undone(self, number: int, undo: Entry) -> bool:
-        return 0 < number < undo.number and not isinstance(
-            self.at(number).operation, Undo | Redo | Purge
-        )
-
     def at(self, number: int) -> Entry:
         """The entry with a number."""
         return self.entries[number - 1]
@@ -177,7 +161,7 @@ class Log:
     def _refold(self, number: int) -> None:
         """Fold again what an entry acts on, or the entry itself where it is an edit."""
         operation = self.at(number).operation
-        if isinstance(operation, ActivateTags):
+        if isinstance(operation, op.ActivateTags):
             self._activate()
         for edited in (number, *controlled(operation)):
             if edited in self.edits:
@@ -186,7 +170,7 @@ class Log:
     def _activate(self) -> None:
         self.active_tags = frozenset()
         for entry in self._activations:
-            if isinstance(entry.operation, ActivateTags) and not self.is_undone(
+            if isinstance(entry.operation, op.ActivateTags) and not self.is_undone(
                 entry.number
             ):
                 self.active_tags = frozenset(entry.operation.tags)
@@ -210,12 +194,12 @@ def fold(entries: Iterable[Entry]) -> Log:
     return Log().extended(entries)
 
 
-def controlled(operation: Operation) -> tuple[int, ...]:
+def controlled(operation: op.Operation) -> tuple[int, ...]:
     """The numbers of the entries that a control names by their keys, each once."""
     match operation:
-        case Toggle() | Revert() | Accept() | Reject():
+        case op.Toggle() | op.Revert() | op.Accept() | op.Reject():
             keys = operation.operations
-        case Amend():
+        case op.Amend():
             keys = (operation.operation,)
         case _:
             return ()
@@ -234,27 +218,27 @@ def _state(entry: Entry, controls: Iterable[Entry]) -> EditState:
 
 
 def _turn(
-    control: Operation, review: EditState, switch: EditState
+    control: op.Operation, review: EditState, switch: EditState
 ) -> tuple[EditState, EditState]:
     """Where a control leaves an edit; one that doesn't fit its state leaves it alone."""
     reverted, waits = switch is EditState.REVERTED, review is not EditState.ON
     match control:
-        case Revert() | Undo():
+        case op.Revert() | op.Undo():
             switch = EditState.REVERTED
-        case Toggle(active=True):
+        case op.Toggle(active=True):
             switch = EditState.ON
-        case Toggle() if not reverted and not waits:
+        case op.Toggle() if not reverted and not waits:
             switch = EditState.OFF
-        case Accept() if not reverted and waits:
+        case op.Accept() if not reverted and waits:
             review = EditState.ON
-        case Reject() if not reverted and waits:
+        case op.Reject() if not reverted and waits:
             review = EditState.REJECTED
     return review, switch
 
 
-def _words(edit: Edit, controls: Iterable[Entry]) -> Edit:
+def _words(edit: op.Edit, controls: Iterable[Entry]) -> op.Edit:
     for control in controls:
         amend = control.operation
-        if isinstance(amend, Amend) and not retargets(edit, amend.edit):
+        if isinstance(amend, op.Amend) and not op.retargets(edit, amend.edit):
             edit = amend.edit
     return edit

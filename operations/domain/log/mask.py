@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from operations.domain.tree.key import Key, made_key, made_place, original_index
-from operations.domain.tree.leaf import New
 from operations.domain.tree.span import (
     MASK,
     Span,
@@ -65,7 +64,11 @@ class Masks:
                 found.append(_change(number, span, span.part, span.start))
             else:
                 found += self._found_again(number, span, parts)
-        return _apart(found)
+        kept: list[SpanChange] = []
+        for change in sorted(found):  # of those that overlap the first
+            if not kept or not _overlap(kept[-1], change):
+                kept.append(change)
+        return kept
 
     def _found_again(
         self, number: int, span: Span, parts: Sequence[Part]
@@ -114,11 +117,7 @@ class Masks:
         if not self._spans or not messages_of(edit):
             return edit
         messages = tuple(
-            New(
-                message.role,
-                self.read(made_key(number, k), message.parts),
-                message.tokens,
-            )
+            replace(message, parts=self.read(made_key(number, k), message.parts))
             for k, message in enumerate(messages_of(edit))
         )
         return replace(edit, messages=messages)  # type: ignore[arg-type]  # it has some
@@ -136,15 +135,6 @@ def mask_words(words: str, texts: Mapping[str, str]) -> str:
 def _change(number: int, span: Span, part: int, start: int) -> SpanChange:
     end = start + span.end - span.start
     return SpanChange(part, start, end, span.text or MASK, number, True, span.saved)
-
-
-def _apart(changes: Iterable[SpanChange]) -> list[SpanChange]:
-    """Changes by place; of those that overlap the first."""
-    kept: list[SpanChange] = []
-    for change in sorted(changes):
-        if not kept or not _overlap(kept[-1], change):
-            kept.append(change)
-    return kept
 
 
 def masked_over(

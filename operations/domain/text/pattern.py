@@ -3,16 +3,27 @@
 They are literal, both markers are in what they match, and they are searched in what the
 thread shows, part by part. The cost is that of plain searches for the markers: it
 grows with the text, not with what the patterns are made of.
+
+For one who mistyped or misremembered, words that are almost those of a pattern are found: runs
+of three letters vote for where they may stand, and only the places with most votes are
+compared. That costs a few dozen plain searches, whatever text and words are.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from heapq import nlargest
+from typing import NamedTuple
 
+from operations.domain.log.operation import ALWAYS, Condition, Redact, Replace, TextEdit
 from operations.domain.tree.key import Key
 from operations.domain.tree.span import Span, fingerprint
 
 from .reading import PartReading
 
+FLOOR = 30
+"""Characters that a replacement at least takes away; a redaction may be shorter."""
 MOST = 1000
 """Matches that one pattern may have."""
 AROUND = 24
@@ -40,6 +51,29 @@ class Pattern:
         """The pattern in a sentence."""
         end = "" if self.end is None else f" to {quoted(self.end)}"
         return f"{quoted(self.start)}{end}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextEditRequest:
+    """What is asked for: patterns to search, or spans by their places.
+
+    A span without a fingerprint takes whatever stands there.
+    """
+
+    kind: type[TextEdit]
+    patterns: tuple[Pattern, ...] = ()
+    spans: tuple[Span, ...] = ()
+    include_folded: bool = False
+    condition: Condition = ALWAYS
+
+    @property
+    def floor(self) -> int:
+        """The characters that it changes at least: words to be masked may be short."""
+        return FLOOR if self.kind is Replace else 1
+
+    def edit(self, spans: Iterable[Span]) -> Replace | Redact:
+        """The edit that changes these spans."""
+        return self.kind(spans=tuple(spans), condition=self.condition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +106,6 @@ class PatternMatch:
         return self.reading.text[self.start : self.end]
 
     @property
-    def recorded(self) -> tuple[int, int] | None:
-        """Where it stands in the text as recorded; None where some of it is changed."""
-        return self.reading.recorded(self.start, self.end)
-
-    @property
     def holders(self) -> tuple[int, ...]:
         """Operations that hold some of its text already: it can't be changed as well."""
         return self.reading.holders(self.start, self.end)
@@ -100,7 +129,7 @@ class PatternMatch:
     def facts(self) -> dict[str, object]:
         """What programs are told of it; `start` and `end` as recorded, where it is not changed."""
         before, text, behind = self.excerpt
-        start, end = self.recorded or (None, None)
+        start, end = self.reading.recorded(self.start, self.end) or (None, None)
         return {
             "pattern": self.pattern,
             "key": self.key,
@@ -113,7 +142,7 @@ class PatternMatch:
 
     def span(self, replacement: str) -> Span:
         """The span to record; only of what no operation holds."""
-        start, end = self.recorded or (0, 0)
+        start, end = self.reading.recorded(self.start, self.end) or (0, 0)
         return Span(
             key=self.key,
             part=self.reading.part,
@@ -168,3 +197,67 @@ def quoted(words: str) -> str:
     """Words as a sentence quotes them: on one line, and not too many."""
     line = words.replace("\n", "⏎")
     return f"“{line if len(line) <= 60 else line[:59] + '…'}”"
+
+
+RUN = 3
+MOST_RUNS = 32
+MOST_HITS = 400
+"""Places of one run that are looked at in a text; a run with more says nothing."""
+LONGEST = 100
+"""Characters of the words, from the first on, that are compared."""
+PLACES = 3
+"""Places of one text that are considered."""
+MOST_COMPARED = 12
+MOST_NAMED = 3
+ALIKE = 0.6
+"""How alike words must be, from 0 to 1, to be worth naming."""
+
+
+class SimilarText(NamedTuple):
+    """Text that may be like the words: how many runs of theirs it has in place."""
+
+    votes: int
+    text: str
+
+
+def candidates(text: str, words: str) -> list[SimilarText]:
+    """Where a text may have something like the words, which it does not have."""
+    words = words.strip()[:LONGEST]
+    folded, wanted = _folded(text), _folded(words)
+    votes = Counter[int]()
+    step = max(1, len(wanted) // MOST_RUNS)
+    for offset in range(0, len(wanted) - RUN + 1, step):
+        votes.update(_hits(folded, wanted[offset : offset + RUN], offset))
+    return [
+        SimilarText(count, text[place : place + len(words)].strip())
+        for place, count in votes.most_common(PLACES)
+    ]
+
+
+def likest(found: Iterable[SimilarText], words: str) -> tuple[str, ...]:
+    """The candidates that are most like the words, the likest first."""
+    wanted = _folded(words.strip()[:LONGEST])
+    best = nlargest(MOST_COMPARED, set(found))
+    alike = {
+        text: SequenceMatcher(None, _folded(text), wanted, autojunk=False).ratio()
+        for _, text in best
+    }
+    near = sorted((-ratio, text) for text, ratio in alike.items() if ratio >= ALIKE)
+    return tuple(text for _, text in near[:MOST_NAMED])
+
+
+def _hits(text: str, run: str, offset: int) -> list[int]:
+    """Where the words would begin if a run of theirs were in its place; none of too many."""
+    hits: list[int] = []
+    at = text.find(run)
+    while at >= 0:
+        if len(hits) == MOST_HITS:
+            return []
+        hits.append(max(0, at - offset))
+        at = text.find(run, at + 1)
+    return hits
+
+
+def _folded(text: str) -> str:
+    """The text in lower case, each letter in its place: only İ would become two."""
+    return text.replace("İ", "I").lower()

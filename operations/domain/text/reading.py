@@ -9,7 +9,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from operations.domain.tree.key import Key
+from operations.domain.log.log import Log
+from operations.domain.log.operation import spans_of
+from operations.domain.thread.node import FoldNode
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, entry_number, made_key
 from operations.domain.tree.span import SpanChange
 from threads.domain.part import Part
 from threads.domain.text import BETWEEN, pieces_of
@@ -89,6 +93,36 @@ class PartReading:
             if self._tiles[place].shown >= end:
                 return
             yield self._tiles[place]
+
+
+def keys_to_read(thread: Thread, *, include_folded: bool = False) -> list[Key]:
+    """The messages that the thread shows, in their order; or those in folds as well."""
+    if not include_folded:
+        return [shown.key for shown in thread.effective()]
+    folds = frozenset(thread.folds)
+    found: list[Key] = []
+    waiting = thread.keys[::-1]
+    while waiting:
+        key = waiting.pop()
+        if key not in folds:
+            found.append(key)
+            continue
+        node = thread.node(key)
+        messages = node.messages if isinstance(node, FoldNode) else ()
+        number = entry_number(key) or 0
+        found += [made_key(number, place) for place in range(len(messages))]
+        waiting += thread.child_keys(key)[::-1]
+    return found
+
+
+def held_text(log: Log) -> dict[tuple[Key, int], list[HeldText]]:
+    """What replaces and redactions that are not withdrawn hold, by message and part."""
+    held: dict[tuple[Key, int], list[HeldText]] = {}
+    for number, recorded in log.edits.items():
+        for span in () if recorded.withdrawn else spans_of(recorded.edit):
+            place = HeldText(span.start, span.end, number)
+            held.setdefault((span.key, span.part), []).append(place)
+    return held
 
 
 def _tiles(

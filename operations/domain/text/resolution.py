@@ -10,12 +10,20 @@ from dataclasses import dataclass
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
 from operations.domain.tree.key import entry_key
 
-from .pattern import MOST, Hits, Pattern, PatternMatch, find_matches, quoted
+from .pattern import (
+    FLOOR,
+    MOST,
+    Hits,
+    Pattern,
+    PatternMatch,
+    SimilarText,
+    candidates,
+    find_matches,
+    likest,
+    quoted,
+)
 from .reading import PartReading
-from .similar import SimilarText, candidates, likest
 
-FLOOR = 30
-"""Characters that a replacement at least takes away; a redaction may be shorter."""
 MOST_NAMED = 100
 """Matches that a fault names, and overlaps that are reported."""
 MOST_SOUGHT = 5
@@ -24,7 +32,7 @@ Readings = Callable[[], Iterable[PartReading]]
 """Reads what is searched, from the beginning each time: whole threads need not be held."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PatternFault:
     """Why pattern number `pattern` of a batch, from 0, can't be applied."""
 
@@ -59,7 +67,7 @@ def resolve_patterns(
         said = _naming(place, pattern)
         if matches and unclear:
             named = tuple(matches[:MOST_NAMED]) if len(matches) <= MOST else ()
-            faults.append(_fault("ambiguous", place, f"{said} {unclear}", named))
+            faults.append(PatternFault("ambiguous", place, f"{said} {unclear}", named))
         chosen += taken
         considered += taken or matches[:MOST_NAMED]
         faults += _too_short(said, taken or matches, floor, all_of_them=not taken)
@@ -80,11 +88,16 @@ def refusal(faults: Sequence[PatternFault]) -> DomainError:
     facts = {"operations": [entry_key(number) for number in holders]}
     return kind(
         faults[0].message,
-        at=_place(faults[0]),
+        at=("patterns", faults[0].pattern),
         code=faults[0].code,
         facts=facts if holders else {},
         errors=[
-            kind(fault.message, at=_place(fault), code=fault.code, facts=_facts(fault))
+            kind(
+                fault.message,
+                at=("patterns", fault.pattern),
+                code=fault.code,
+                facts=_facts(fault),
+            )
             for fault in faults
         ],
     )
@@ -121,7 +134,9 @@ def _too_short(
     figures = f"{lengths[0]}" + (f" to {lengths[-1]}" if len(lengths) > 1 else "")
     many = f"{_matches(len(short))} of {figures} characters"
     message = f"{said} is too short, {many}: minimum {floor} characters."
-    yield _fault("too_short", short[0].pattern, message, tuple(short[:MOST_NAMED]))
+    yield PatternFault(
+        "too_short", short[0].pattern, message, tuple(short[:MOST_NAMED])
+    )
 
 
 def _held(said: str, matches: Iterable[PatternMatch]) -> Iterator[PatternFault]:
@@ -133,7 +148,7 @@ def _held(said: str, matches: Iterable[PatternMatch]) -> Iterator[PatternFault]:
         yield PatternFault(
             code="overlap",
             pattern=held[0].pattern,
-            message=f"{said} is overlapping with what {listed} changes already.",
+            message=f"{said} is overlapping with text that {listed} already changes.",
             matches=tuple(held[:MOST_NAMED]),
             operations=tuple(numbers),
         )
@@ -181,7 +196,8 @@ def _overlaps(
         if last and last.place == match.place and match.start < last.end:
             found += 1
             if found <= MOST_NAMED:
-                yield _overlap(patterns, *sorted((last, match), key=_pattern_of))
+                pair = sorted((last, match), key=lambda one: one.pattern)
+                yield _overlap(patterns, *pair)
             if match.end <= last.end:
                 continue
         last = match
@@ -197,13 +213,7 @@ def _overlap(
         f"{second} is overlapping with {first[0].lower()}{first[1:]}:"
         f" {shared:,} characters of {one.key} are in both."
     )
-    return _fault("overlap", other.pattern, message, (one, other))
-
-
-def _fault(
-    code: str, place: int, message: str, matches: tuple[PatternMatch, ...]
-) -> PatternFault:
-    return PatternFault(code=code, pattern=place, message=message, matches=matches)
+    return PatternFault("overlap", other.pattern, message, (one, other))
 
 
 def _facts(fault: PatternFault) -> dict[str, object]:
@@ -216,14 +226,6 @@ def _facts(fault: PatternFault) -> dict[str, object]:
     if fault.operations:
         facts["operations"] = [entry_key(number) for number in fault.operations]
     return facts
-
-
-def _place(fault: PatternFault) -> tuple[str | int, ...]:
-    return "patterns", fault.pattern
-
-
-def _pattern_of(match: PatternMatch) -> int:
-    return match.pattern
 
 
 def _naming(place: int, pattern: Pattern) -> str:

@@ -151,7 +151,7 @@ def _warnings(thread: Thread, report: Report) -> list[EditWarning]:
     found += [
         EditWarning(
             "inside_fold",
-            f"They all are in {fold} and are reordered in it.",
+            f"All of them are inside {fold} and are reordered there.",
             report.key,
         )
         for fold in within

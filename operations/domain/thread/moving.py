@@ -30,19 +30,16 @@ def order_behind(
     )
     rest = [node for node in nodes if node not in moved]
     place = 0
+    unmoved = Invalid("These messages are already there.", at=["after"], code="unmoved")
     if after is not None:
         anchor = _holder(thread, after, depth)
         if anchor in moved:
-            raise Invalid(
-                "These messages stand there already.", at=["after"], code="unmoved"
-            )
+            raise unmoved
         place = rest.index(anchor) + 1
     goal = [*rest[:place], *(node for node in nodes if node in moved), *rest[place:]]
     listed = _between(nodes, goal)
     if not listed:
-        raise Invalid(
-            "These messages stand there already.", at=["after"], code="unmoved"
-        )
+        raise unmoved
     return tuple(leaf for node in listed for leaf in thread.leaf_keys(node))
 
 
@@ -63,10 +60,7 @@ def _container(
 def _holder(thread: Thread, key: Key, depth: int) -> Key:
     """The node at a depth that holds a key, or is it."""
     path = thread.path(key)
-    if depth < len(path):
-        return path[depth]
-    node = thread.node(key)
-    return node.key
+    return path[depth] if depth < len(path) else thread.node(key).key
 
 
 def _with_hanging(thread: Thread, nodes: Sequence[Key], moved: set[Key]) -> set[Key]:

@@ -1,6 +1,6 @@
 """What a thread is asked for: its nodes, what the model reads of them, and their extras."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from operations.domain.tree.key import Key
@@ -60,36 +60,14 @@ class FoldNode:
 Node = MessageNode | FoldNode
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class EffectiveMessage:
+class EffectiveMessage(NamedTuple):
     """One message that the model sees. `message` is None where it is an original."""
 
     key: Key
     role: str
     tokens: int
-    index: int | None
+    index: int | None  # type: ignore[assignment]  # hides that of tuples
     message: New | None
-
-    def __init__(  # what dataclasses write themselves takes twice as long
-        self,
-        *,
-        key: Key,
-        role: str,
-        tokens: int,
-        index: int | None,
-        message: New | None,
-    ) -> None:
-        _set_key(self, key)
-        _set_role(self, role)
-        _set_tokens(self, tokens)
-        _set_index(self, index)
-        _set_message(self, message)
-
-
-_set_key, _set_role, _set_tokens, _set_index, _set_message = (
-    getattr(EffectiveMessage, member.name).__set__
-    for member in fields(EffectiveMessage)
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,16 +102,3 @@ class Tokens(NamedTuple):
     effective: int
     by_role: dict[str, int]
     folds: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extent:
-    """What a fold holds: see `FoldNode`."""
-
-    first: int | None
-    last: int | None
-    count: int
-    leaves: int
-    children: int
-    folds: int
-    tokens: int

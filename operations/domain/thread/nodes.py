@@ -1,13 +1,24 @@
 """The nodes of a tree as values, made when they are asked for."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from operations.domain.log.log import Log
 from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import Key, entry_key, made_key, original_key
 from operations.domain.tree.leaf import Leaf, New
 
-from .node import EffectiveMessage, Extent, FoldNode, MessageNode, Node, Tokens
+from .node import EffectiveMessage, FoldNode, MessageNode, Node, Tokens
+
+
+class _Extent(NamedTuple):
+    """What a fold holds, as `FoldNode` has it; `tokens` are those of its leaves."""
+
+    first: int | None
+    last: int | None
+    children: int
+    folds: int
+    tokens: int
 
 
 class Nodes:
@@ -19,7 +30,7 @@ class Nodes:
         self._log = log
         self._draft = draft
         self._tree = draft.tree
-        self._extents: dict[int, Extent] = {}
+        self._extents: dict[int, _Extent] = {}
 
     def node(self, node: int) -> Node:
         """A message or a fold, as it stands in the thread."""
@@ -57,9 +68,7 @@ class Nodes:
     ) -> EffectiveMessage:
         if key in self._draft.changes:
             tokens -= self._saved(key)
-        return EffectiveMessage(
-            key=key, role=role, tokens=tokens, index=index, message=new
-        )
+        return EffectiveMessage(key, role, tokens, index, new)
 
     def around(self, node: int) -> list[int]:
         """The folds around a node, from the outermost in."""
@@ -131,8 +140,8 @@ class Nodes:
             kind=self._log.edits[number].edit.kind,
             first=extent.first,
             last=extent.last,
-            count=extent.count,
-            leaves=extent.leaves,
+            count=self._tree.originals[node],
+            leaves=self._tree.size[node],
             children=extent.children,
             folds=extent.folds,
             tokens_before=extent.tokens,
@@ -154,12 +163,10 @@ class Nodes:
     def _saved(self, key: Key) -> int:
         return sum(change.saved for change in self._draft.changes.get(key, ()))
 
-    def _extent_of(self, fold: int) -> Extent:
-        """What a fold holds; each fold in it is summed up once."""
+    def _extent_of(self, fold: int) -> _Extent:
+        """What a fold holds; each fold in it is summed up once, after those that it holds."""
         tree, waiting = self._tree, [fold]
-        for (
-            outer
-        ) in waiting:  # grows while it is walked: what a fold holds comes behind it
+        for outer in waiting:  # grows while it is walked
             if outer not in self._extents:
                 waiting += [node for node in tree.nodes(outer) if node in tree.size]
         for inner in reversed(waiting):
@@ -167,7 +174,7 @@ class Nodes:
                 self._extents[inner] = self._extent(inner)
         return self._extents[fold]
 
-    def _extent(self, fold: int) -> Extent:
+    def _extent(self, fold: int) -> _Extent:
         extents = self._extents
         children = folds = tokens = 0
         indexes: list[int] = []
@@ -183,12 +190,5 @@ class Nodes:
                 indexes.append(node - 1)
             else:
                 tokens += self._new(node).tokens
-        return Extent(
-            first=min(indexes, default=None),
-            last=max(indexes, default=None),
-            count=self._tree.originals[fold],
-            leaves=self._tree.size[fold],
-            children=children,
-            folds=folds,
-            tokens=tokens,
-        )
+        first, last = min(indexes, default=None), max(indexes, default=None)
+        return _Extent(first, last, children, folds, tokens)

@@ -4,19 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from operations.domain.log.operation import (
-    Condense,
-    Digest,
-    Edit,
-    Fold,
-    Insert,
-    Redact,
-    Replace,
-    Resequence,
-    Revise,
-    Tag,
-    messages_of,
-)
+from operations.domain.log import operation as op
 from operations.domain.tree.key import (
     Key,
     entry_key,
@@ -32,15 +20,15 @@ from .thread import Thread
 
 
 def prepare(
-    thread: Thread, edits: Sequence[Edit], *, bundle: bool = False
-) -> list[Edit]:
+    thread: Thread, edits: Sequence[op.Edit], *, bundle: bool = False
+) -> list[op.Edit]:
     """Edits with leaf keys only, as they would be recorded at the head of a thread.
 
     Later ones may name what earlier ones make. Raises Invalid: one error for each edit that
     is malformed, the first of them on top.
     """
     recorded = {number: entry.edit for number, entry in thread.log.edits.items()}
-    prepared: list[Edit] = []
+    prepared: list[op.Edit] = []
     errors: list[Invalid] = []
     for place, edit in enumerate(edits):
         at: Place = ("operations", place) if bundle else ()
@@ -60,34 +48,36 @@ def prepare(
 class _Preparation:
     """Prepares one edit. `recorded` are the edits before it; `at` is where it stands."""
 
-    def __init__(self, thread: Thread, recorded: Mapping[int, Edit], at: Place) -> None:
+    def __init__(
+        self, thread: Thread, recorded: Mapping[int, op.Edit], at: Place
+    ) -> None:
         self._thread = thread
         self._recorded = recorded
         self._at = at
 
-    def prepare(self, edit: Edit) -> Edit:
+    def prepare(self, edit: op.Edit) -> op.Edit:
         match edit:
-            case Insert(after=after):
+            case op.Insert(after=after):
                 self._messages(edit.messages)
                 return replace(
                     edit, after=after if after is None else self._anchor(after)
                 )
-            case Resequence(order=order):
+            case op.Resequence(order=order):
                 return replace(edit, order=self._leaves(order, "order", distinct=True))
-            case Replace(spans=spans) | Redact(spans=spans):
+            case op.Replace(spans=spans) | op.Redact(spans=spans):
                 self._spans(spans)
                 return edit
-            case Tag(tags=tags):
+            case op.Tag(tags=tags):
                 if not tags or not all(tag.strip() for tag in tags):
                     raise self._invalid(
                         "A tag must not be empty.", "tags", code="empty"
                     )
-            case Digest() | Revise() | Condense():
+            case op.Digest() | op.Revise() | op.Condense():
                 self._messages(edit.messages)
         targets = self._leaves(edit.targets, "targets")
-        if isinstance(edit, Digest):
+        if isinstance(edit, op.Digest):
             self._digest(edit)
-        elif isinstance(edit, Condense):
+        elif isinstance(edit, op.Condense):
             self._condense(edit, targets)
         return replace(edit, targets=targets)
 
@@ -95,7 +85,7 @@ class _Preparation:
         self, keys: Sequence[Key], field: str, *, distinct: bool = False
     ) -> tuple[Key, ...]:
         if not keys:
-            raise self._invalid("No messages are named.", field, code="empty")
+            raise self._invalid("No messages are given.", field, code="empty")
         found: dict[Key, None] = {}
         for place, key in enumerate(keys):
             leaves = self._expand(key)
@@ -115,13 +105,13 @@ class _Preparation:
             return [key] if index < self._thread.message_count else None
         number, place = made_place(key) or (0, None)
         edit = self._recorded.get(number)
-        count = len(messages_of(edit)) if edit else 0
+        count = len(op.messages_of(edit)) if edit else 0
         if edit is None or (place is not None and place >= count):
             return None
-        if isinstance(edit, Insert):
+        if isinstance(edit, op.Insert):
             places = range(count) if place is None else [place]
             return [made_key(number, each) for each in places]
-        if not isinstance(edit, Fold):
+        if not isinstance(edit, op.Fold):
             return None
         fold = entry_key(number)
         if self._thread.holds(fold):
@@ -140,7 +130,7 @@ class _Preparation:
             seen.add(key)
             number, _ = made_place(key) or (0, None)
             edit = self._recorded.get(number)
-            if isinstance(edit, Fold) and not self._thread.holds(entry_key(number)):
+            if isinstance(edit, op.Fold) and not self._thread.holds(entry_key(number)):
                 waiting.extend(reversed(edit.targets))
             else:
                 found.update(dict.fromkeys(self._expand(key) or ()))
@@ -151,60 +141,61 @@ class _Preparation:
         if not leaves:
             raise self._unknown(key, "after")
         number, _ = made_place(key) or (0, None)
-        if isinstance(self._recorded.get(number), Fold):
+        if isinstance(self._recorded.get(number), op.Fold):
             return entry_key(number)
         return leaves[-1]
 
     def _spans(self, spans: Sequence[Span]) -> None:
         if not spans:
-            raise self._invalid("No text is named.", "spans", code="empty")
+            raise self._invalid("No spans are given.", "spans", code="empty")
         for place, span in enumerate(spans):
-            if not self._has_text(span):
+            if self._expand(span.key) != [span.key] and not self._made(span.key):
                 raise self._unknown(span.key, "spans", place)
             if span.part < 0 or not 0 <= span.start < span.end:
                 raise self._invalid(
-                    "A span covers no text.", "spans", place, code="range"
+                    "A span must cover text.", "spans", place, code="range"
                 )
         for _, place in overlapping(enumerate(spans)):
             raise self._invalid("Spans overlap.", "spans", place, code="overlap")
         for place, span in enumerate(spans):
             made = self._made(span.key)
             if made and not matches(made.parts, span):
-                sentence = f"The text in {span.key} is not what the span was made for."
+                sentence = (
+                    f"The text in {span.key} does not match the sha256 of the span."
+                )
                 raise self._invalid(sentence, "spans", place, code="text")
-
-    def _has_text(self, span: Span) -> bool:
-        return self._expand(span.key) == [span.key] or self._made(span.key) is not None
 
     def _made(self, key: Key) -> New | None:
         number, place = made_place(key) or (0, None)
         edit = self._recorded.get(number)
-        made = messages_of(edit) if edit else ()
+        made = op.messages_of(edit) if edit else ()
         return made[place] if place is not None and place < len(made) else None
 
     def _messages(self, messages: Sequence[New]) -> None:
         if not messages:
-            raise self._invalid("There must be a message.", "messages", code="empty")
+            raise self._invalid(
+                "At least one message is required.", "messages", code="empty"
+            )
 
-    def _digest(self, edit: Digest) -> None:
+    def _digest(self, edit: op.Digest) -> None:
         self._only_one(edit.messages, "messages")
         parts = edit.messages[0].parts
         if not any(isinstance(part, Text) and part.text.strip() for part in parts):
             raise self._invalid("The summary is empty.", "messages", 0, code="empty")
 
-    def _condense(self, edit: Condense, targets: Sequence[Key]) -> None:
+    def _condense(self, edit: op.Condense, targets: Sequence[Key]) -> None:
         self._only_one(edit.messages, "messages")
         self._only_one(targets, "targets")
         new = self._made(targets[0])
         index = original_index(targets[0])
         role = new.role if new else self._thread.leaves[index or 0].role
         if edit.messages[0].role != role:
-            sentence = "A condensed message keeps its role."
+            sentence = "A condensed message must keep its role."
             raise self._invalid(sentence, "messages", 0, code="role")
 
     def _only_one(self, values: Sequence[object], field: str) -> None:
         if len(values) != 1:
-            raise self._invalid("There must be exactly one.", field, code="count")
+            raise self._invalid("Exactly one is required.", field, code="count")
 
     def _unknown(self, key: Key, *place: str | int) -> Invalid:
         return self._invalid(f"There is no message {key}.", *place, code="unknown_key")

@@ -12,10 +12,15 @@ from operations.domain.tree.status import EditOutcome, Status
 
 from .thread import Thread
 
+_UNMET = {
+    "all": "Not all of its tags are active.",
+    "any": "None of its tags is active.",
+    "none": "One of its tags is active; it requires none.",
+}
 _REASONS = {
-    EditState.PROPOSED: "It waits for review.",
-    EditState.REJECTED: "It was declined in review.",
-    EditState.REVERTED: "It was taken back.",
+    EditState.PROPOSED: "It is waiting for review.",
+    EditState.REJECTED: "It was rejected in review.",
+    EditState.REVERTED: "It was reverted.",
     EditState.OFF: "It is switched off.",
 }
 
@@ -67,13 +72,5 @@ def _play(
         return EditOutcome(Status(recorded.state), _REASONS[recorded.state])
     condition = recorded.edit.condition
     if not condition.holds(active_tags):
-        return EditOutcome(Status.UNMET, _unmet(condition.match))
+        return EditOutcome(Status.UNMET, _UNMET[condition.match])
     return recorded.edit.apply(draft, recorded.entry.number)
-
-
-def _unmet(match: str) -> str:
-    return {
-        "all": "Not all of its tags are active.",
-        "any": "None of its tags is active.",
-        "none": "One of the tags that keep it away is active.",
-    }[match]

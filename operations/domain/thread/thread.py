@@ -203,13 +203,16 @@ class Thread:
     def report(self, number: int) -> Report:
         """How one edit fared."""
         outcome = self._outcomes[number]
+        outer = {self._tree.outermost(node) for node in outcome.nodes}
+        own = any(not self._tree.parent[node] for node in outcome.nodes)
+        hidden_by = None if own or len(outer) != 1 else self._draft.key(outer.pop())
         return Report(
             number,
             entry_key(number),
             self.log.edits[number].edit.kind,
             outcome.status,
             outcome.reason,
-            self._hidden_by(outcome.nodes),
+            hidden_by,
             outcome.operations,
             outcome.needs,
         )
@@ -298,11 +301,5 @@ class Thread:
     def _fold(self, key: Key) -> int:
         fold = self._find(key)
         if fold not in self._tree.size:
-            raise NotFound(f"{key} is no fold.")
+            raise NotFound(f"{key} is not a fold.")
         return fold
-
-    def _hidden_by(self, nodes: Sequence[int]) -> Key | None:
-        outer = {self._tree.outermost(node) for node in nodes}
-        if len(outer) != 1 or any(not self._tree.parent[node] for node in nodes):
-            return None
-        return self._draft.key(outer.pop())

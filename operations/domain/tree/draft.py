@@ -12,13 +12,13 @@ from typing import NamedTuple
 from .key import Key, entry_key, made_key, made_place, original_key, original_number
 from .leaf import New
 from .span import MASK, Span, SpanChange, matches
-from .status import EditOutcome, applied, conflict, void
+from .status import EditOutcome, Status
 from .tree import THREAD, ThreadTree, longest_ascent
 
 _NO_TARGET = "None of its messages is in the thread."
-_NO_ANCHOR = "What it stands behind is not in the thread."
-_NO_TEXT = "None of the text that it changes is in the thread any more."
-_CUTS = "It would cut through a fold."
+_NO_ANCHOR = "The message or fold that it follows is not in the thread."
+_NO_TEXT = "The text that it changes is no longer in the thread."
+_CUTS = "It covers only part of a fold."
 _OVERLAPS = "Other operations change the same text."
 
 
@@ -89,10 +89,10 @@ class ThreadDraft:
         """Give the leaves among the targets tags."""
         leaves = self._present(targets)
         if not leaves:
-            return void(_NO_TARGET)
+            return EditOutcome(Status.VOID, _NO_TARGET)
         for leaf in leaves:
             self.tags[leaf] = [*dict.fromkeys([*self.tags.get(leaf, ()), *tags])]
-        return applied(leaves)
+        return _applied(leaves)
 
     def fold(
         self, number: int, targets: Iterable[Key], messages: tuple[New, ...]
@@ -100,7 +100,7 @@ class ThreadDraft:
         """Wrap the largest nodes whose leaves are all targets, if they are siblings."""
         leaves = self._present(targets)
         if not leaves:
-            return void(_NO_TARGET)
+            return EditOutcome(Status.VOID, _NO_TARGET)
         nodes = self.tree.summits(leaves)
         parent = self.tree.parent
         if len({parent[node] for node in nodes}) > 1:
@@ -109,7 +109,7 @@ class ThreadDraft:
         self.folds[number] = fold
         self.made_by[fold] = (number, -1)
         self.messages[number] = messages
-        return applied([fold])
+        return _applied([fold])
 
     def insert(
         self, number: int, after: Key | None, messages: tuple[New, ...]
@@ -117,7 +117,7 @@ class ThreadDraft:
         """Put messages behind an anchor and what hangs on it already."""
         anchor = THREAD if after is None else self.holder(after)
         if anchor is None:
-            return void(_NO_ANCHOR)
+            return EditOutcome(Status.VOID, _NO_ANCHOR)
         behind = self._last_hanging(self.tree.outermost(anchor))
         leaves = self.tree.insert(len(messages), behind=behind)
         for place, leaf in enumerate(leaves):
@@ -125,26 +125,31 @@ class ThreadDraft:
             self.made_by[leaf] = (number, place)
             self._hangs_on[leaf] = anchor
         self.messages[number] = messages
-        return applied(leaves)
+        return _applied(leaves)
 
     def resequence(self, number: int, order: Iterable[Key]) -> EditOutcome:
         """Permute the nodes that hold the leaves among the places that they hold."""
         leaves = self._present(order)
         if not leaves:
-            return void(_NO_TARGET)
+            return EditOutcome(Status.VOID, _NO_TARGET)
         container, holders = self.tree.meeting(leaves)
         nodes = list(dict.fromkeys(holders))
         before = sorted(nodes, key=self.tree.rank.__getitem__)
         moved = _moved(before, nodes)
         for node in moved:
-            if self.moves and node == self._follower(self.moves[-1], number):
-                self.moves[-1].nodes.append(node)
+            last = self.moves[-1] if self.moves else None
+            if (
+                last
+                and last.operation == number
+                and self.tree.next[last.nodes[-1]] == node
+            ):
+                last.nodes.append(node)
             else:
                 behind = self.tree.previous[node]
                 self.moves.append(Move(number, [node], behind, container))
             self.moved_by[node] = number
         self.tree.permute(before, nodes)
-        return applied(moved)
+        return _applied(moved)
 
     def change(
         self, number: int, spans: Iterable[Span], *, redacted: bool
@@ -165,9 +170,12 @@ class ThreadDraft:
             )
             self.changes.setdefault(span.key, []).append(change)
             holders.append(holder)
-        if not holders and clashes:
-            return conflict(_OVERLAPS, operations=map(entry_key, sorted(clashes)))
-        return applied(dict.fromkeys(holders)) if holders else void(_NO_TEXT)
+        if holders:
+            return _applied(dict.fromkeys(holders))
+        if clashes:
+            keys = tuple(map(entry_key, sorted(clashes)))
+            return EditOutcome(Status.CONFLICT, _OVERLAPS, operations=keys)
+        return EditOutcome(Status.VOID, _NO_TEXT)
 
     def _present(self, keys: Iterable[Key]) -> list[int]:
         """The distinct leaves among keys that are in the tree, in the order of the keys."""
@@ -191,21 +199,23 @@ class ThreadDraft:
             for holder in (dict.fromkeys(holders) if number in self.explained else ())
             for leaf in self.tree.leaves(holder)
         ]
-        return conflict(_CUTS, operations=map(entry_key, numbers), needs=needs)
+        return EditOutcome(
+            Status.CONFLICT, _CUTS, (), tuple(map(entry_key, numbers)), tuple(needs)
+        )
 
     def _last_hanging(self, outer: int) -> int:
         """The last node of those that hang on a node of the thread; 0: on its top."""
         known: dict[int, bool] = {}
         behind, following = outer, self.tree.next
         node = following[outer] if outer else self.tree.first[THREAD]
-        while node and self._only_hangs(node, outer, known):
+        while node and not (
+            self.tree.is_original(node) or self.tree.originals.get(node)
+        ):
+            leaves = self.tree.leaves(node)
+            if not all(self._hangs(leaf, outer, known) for leaf in leaves):
+                break
             behind, node = node, following[node]
         return behind
-
-    def _only_hangs(self, node: int, outer: int, known: dict[int, bool]) -> bool:
-        if self.tree.is_original(node) or self.tree.originals.get(node):
-            return False
-        return all(self._hangs(leaf, outer, known) for leaf in self.tree.leaves(node))
 
     def _hangs(self, leaf: int, outer: int, known: dict[int, bool]) -> bool:
         passed = []
@@ -217,9 +227,6 @@ class ThreadDraft:
         hangs = known.get(leaf, self.tree.outermost(leaf) == outer)
         known.update(dict.fromkeys(passed, hangs))
         return hangs
-
-    def _follower(self, move: Move, number: int) -> int:
-        return self.tree.next[move.nodes[-1]] if move.operation == number else 0
 
     def _reads(self, span: Span) -> int | None:
         """The node whose text a span covers, if that is still what it was."""
@@ -247,6 +254,10 @@ class ThreadDraft:
                 return other
         taken.insert(place, (span.start, span.end, number))
         return 0
+
+
+def _applied(nodes: Iterable[int]) -> EditOutcome:
+    return EditOutcome(Status.APPLIED, "", tuple(nodes))
 
 
 def _moved(before: Sequence[int], after: Sequence[int]) -> list[int]:

@@ -1,6 +1,5 @@
 """What became of an edit when the log was replayed."""
 
-from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -43,20 +42,3 @@ class Report(NamedTuple):
     hidden_by: Key | None
     operations: tuple[Key, ...]
     needs: tuple[Key, ...]
-
-
-def applied(nodes: Iterable[int]) -> EditOutcome:
-    """An edit that acted on these nodes."""
-    return EditOutcome(Status.APPLIED, "", tuple(nodes))
-
-
-def void(reason: str) -> EditOutcome:
-    """An edit that found nothing to act on."""
-    return EditOutcome(Status.VOID, reason)
-
-
-def conflict(
-    reason: str, *, operations: Iterable[Key], needs: Iterable[Key] = ()
-) -> EditOutcome:
-    """An edit that others stand in the way of."""
-    return EditOutcome(Status.CONFLICT, reason, (), tuple(operations), tuple(needs))

@@ -120,9 +120,12 @@ class ThreadTree:
     def insert(self, count: int, *, behind: int) -> range:
         """New leaves in the thread behind one of its nodes; behind 0: at its top."""
         if self._gap(behind) <= count:
-            self._rank_anew()
+            for place, node in enumerate(self.nodes(THREAD)):
+                self.rank[node] = place * _STEP
         step = max(1, min(self._gap(behind) // (count + 1), _NEAR))
-        rank = self.rank[behind] if behind else self._top() - _STEP
+        first = self.first[THREAD]
+        top = self.rank[first] if first else _STEP
+        rank = self.rank[behind] if behind else top - _STEP
         made = range(len(self.parent), len(self.parent) + count)
         for _ in range(count):
             rank += step
@@ -217,19 +220,11 @@ class ThreadTree:
             self.last[container] = before
         self.previous[first] = self.next[last] = 0
 
-    def _top(self) -> int:
-        first = self.first[THREAD]
-        return self.rank[first] if first else _STEP
-
     def _gap(self, behind: int) -> int:
         follower = self.next[behind] if behind else 0
         if not follower:
             return _STEP
         return self.rank[follower] - self.rank[behind]
-
-    def _rank_anew(self) -> None:
-        for place, node in enumerate(self.nodes(THREAD)):
-            self.rank[node] = place * _STEP
 
 
 def longest_ascent(values: Sequence[int]) -> list[int]:

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.templatetags.look import messages
-from operations.domain.text.resolution import FLOOR, refusal
+from operations.domain.text.pattern import FLOOR
+from operations.domain.text.resolution import refusal
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key
 from operations.domain.tree.span import fingerprint

@@ -28,8 +28,7 @@ from operations.find_replace.schemas import DryRunOut, present_dry_run
 from operations.find_replace.services import dry_run
 from operations.ledger.schemas import StagedOut, present_staged
 from operations.ledger.services import staged_ledger
-from operations.log.presentation import present_operations
-from operations.log.schemas import OperationList
+from operations.log.presentation import OperationList, present_operations
 from operations.log.selectors import load_history, load_thread
 from operations.log.transaction import LogTransaction
 from operations.requests import expected_head

@@ -6,11 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log.operation import Redact, Replace
-from operations.domain.text.pattern import Pattern
-from operations.domain.text.text_edit import TextEditRequest
+from operations.domain.text.pattern import Pattern, TextEditRequest
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.span import Span
-from operations.messages.matching import edit_of
+from operations.messages.search import edit_of
 from threads.models import Session
 
 from .edit import EditArguments, TagName

@@ -13,7 +13,11 @@ from operations.edits import purging, services
 from operations.edits.schemas import present_edit, present_transaction
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction
-from operations.messages.groups import MOST_MESSAGES, present_groups, present_range
+from operations.messages.presentation import (
+    MOST_MESSAGES,
+    present_groups,
+    present_range,
+)
 from operations.notes.states import current_state
 from operations.tools.tool import SessionTool
 

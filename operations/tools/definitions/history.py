@@ -12,7 +12,7 @@ from operations.edits import services
 from operations.edits.arguments import DigestArguments, Index
 from operations.edits.schemas import present_edit
 from operations.log.selectors import load_thread
-from operations.messages.groups import MOST_MESSAGES, present_range
+from operations.messages.presentation import MOST_MESSAGES, present_range
 from operations.tools.query_db.query import run_query
 from operations.tools.tool import SessionTool, Tool
 from threads.search.services import find_in_session

@@ -19,7 +19,7 @@ from operations.edits.schemas import present_bundle
 from operations.find_replace.services import change_by_pattern
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction
-from operations.messages.addresses import keys_of_hashes, message_ids
+from operations.messages.names import keys_of_hashes, message_ids
 from operations.messages.reader import MessageReader
 from operations.tools.tool import SessionTool
 from threads.domain.message import Role

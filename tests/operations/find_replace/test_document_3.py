@@ -204,7 +204,7 @@ def test_text_that_another_operation_changes_is_overlapping(
     )
     target = {"start": "START_VERBOSE_OUTPUT", "end": "END_VERBOSE_OUTPUT"}
     (error,) = replace(call, target)["errors"]
-    assert "overlapping with what o1 changes already" in error
+    assert "overlapping with text that o1 already changes" in error
     path = f"/api/sessions/{session_id}/operations"
     body = {"type": "replace", "patterns": [target]}
     refused = post(agent, path, body, expect=409)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.domain.ledger.runs import Run, Side, runs
+from operations.domain.ledger.ledger import Run, Side, runs
 
 LISTS = st.lists(st.integers(0, 4), max_size=12)
 
@@ -36,7 +36,7 @@ def test_a_list_does_not_differ_from_itself(one: list[int]) -> None:
 def test_what_is_too_long_to_be_compared_is_all_new(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("operations.domain.ledger.runs._MOST_PAIRS", 3)
+    monkeypatch.setattr("operations.domain.ledger.ledger._MOST_PAIRS", 3)
     assert runs([0, 1, 2, 9], [0, 2, 3, 9]) == [
         Run(Side.BOTH, 0, 1),
         Run(Side.BEFORE, 1, 3),

@@ -96,7 +96,7 @@ def test_the_last_active_tags_count_and_undo_brings_back_the_ones_before():
     [
         ("all", "Not all of its tags are active."),
         ("any", "None of its tags is active."),
-        ("none", "One of the tags that keep it away is active."),
+        ("none", "One of its tags is active; it requires none."),
     ],
 )
 def test_an_unmet_operation_says_why(match, reason):

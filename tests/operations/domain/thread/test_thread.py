@@ -76,7 +76,7 @@ def test_what_is_not_in_the_thread_is_not_found(key):
 
 
 def test_a_message_has_no_children():
-    with pytest.raises(NotFound, match="m1 is no fold"):
+    with pytest.raises(NotFound, match="m1 is not a fold"):
         thread(3).children("m1")
 
 

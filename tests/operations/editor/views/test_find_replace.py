@@ -148,7 +148,7 @@ def test_nothing_chosen_and_nothing_known_are_refused(page: Page) -> None:
     stale = f"m1 0 6 51 {'0' * 64}"
     answer = record(page, stale)
     assert answer.status_code == 422
-    assert "not what the span was made for" in words(answer)
+    assert "does not match the sha256 of the span" in words(answer)
 
 
 def test_only_so_many_are_listed_at_once(page: Page, editor: User) -> None:
