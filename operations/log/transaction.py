@@ -9,14 +9,7 @@ from django.utils import timezone
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
-from operations.domain.log.operation import (
-    Condense,
-    Digest,
-    Edit,
-    Insert,
-    Operation,
-    Revise,
-)
+from operations.domain.log.operation import Edit, Operation, messages_of
 from operations.domain.thread.check import EditWarning
 from operations.domain.thread.difference import StatusChange, status_changes
 from operations.domain.thread.replay import replay
@@ -142,12 +135,13 @@ def refuse_stale(session: Session, expected_head: int | None) -> None:
 
 def counted(session: Session, edit: Edit) -> Edit:
     """The edit with its messages' images kept and their tokens counted."""
-    if not isinstance(edit, Digest | Revise | Condense | Insert):
+    messages = messages_of(edit)
+    if not messages:
         return edit
-    kept = keep_bodies(session.project_id, [message.parts for message in edit.messages])
+    kept = keep_bodies(session.project_id, [message.parts for message in messages])
     counts = tokens.count_messages(kept, session.encoding)
     made = tuple(
         New(message.role, parts, sum(count))
-        for message, parts, count in zip(edit.messages, kept, counts, strict=True)
+        for message, parts, count in zip(messages, kept, counts, strict=True)
     )
-    return replace(edit, messages=made)
+    return replace(edit, messages=made)  # type: ignore[arg-type]  # it has some
