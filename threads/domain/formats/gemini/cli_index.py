@@ -74,12 +74,13 @@ class _IndexReader:
 
     def __init__(self, file: BinaryIO, index: CliIndex) -> None:
         self._file, self._index = file, index
+        self._steps, self._warnings = index.steps, index.warnings
         self._shown: dict[str, CliRecord] = {}
 
     def line(self, value: JSON, span: ByteSpan) -> None:
         """Take in a line."""
         if value is BROKEN:
-            self._index.steps.append(Event("unreadable", span.record))
+            self._steps.append(Event("unreadable", span.record))
         elif back := fields.text(value, "$rewindTo"):
             self._rewind(back, span)
         elif fields.text(value, "id"):
@@ -89,9 +90,8 @@ class _IndexReader:
         elif fields.text(value, "sessionId"):
             self._set(value, span)
         else:
-            self._index.steps.append(
-                Event(fields.text(value, "type") or "record", span.record)
-            )
+            type_ = fields.text(value, "type") or "record"
+            self._steps.append(Event(type_, span.record))
 
     def _set(self, members: dict[str, Any], span: ByteSpan, within: str = "") -> None:
         """Members that a line sets; only for messages it is looked into again."""
@@ -99,36 +99,30 @@ class _IndexReader:
             self.head(span, within)
             return
         self._index.about |= members
-        self._index.steps.append(Event(within or "session", span.record))
+        self._steps.append(Event(within or "session", span.record))
 
     def head(self, span: ByteSpan, within: str = "") -> None:
         """Members that are set, among them perhaps the messages: then these are all there are."""
-        members = json_file.places(self._file, span, self._index.warnings)
+        members = json_file.places(self._file, span, self._warnings)
         if within:
-            members = json_file.places(
-                self._file, members[within], self._index.warnings
-            )
+            members = json_file.places(self._file, members[within], self._warnings)
         for name in members.keys() - {"messages"}:
             self._index.about[str(name)] = json_file.get(self._file, members, str(name))
         if "messages" not in members:
             return
-        place = members["messages"]
-        found = [
-            entry
-            for piece in json_file.named_elements(
-                self._file, place, ("messages",), self._index.warnings
-            )
-            if (entry := self._element(piece))
-        ]
+        pieces = json_file.named_elements(
+            self._file, members["messages"], ("messages",), self._warnings
+        )
+        found = [entry for piece in pieces if (entry := self._element(piece))]
         self._shown = {entry.id: entry for entry in found}
         if within:
-            self._index.steps.append(Event("checkpoint", span.record))
-        self._index.steps.append(Checkpoint(list(self._shown.values()), span))
+            self._steps.append(Event("checkpoint", span.record))
+        self._steps.append(Checkpoint(list(self._shown.values()), span))
 
     def _element(self, piece: Element) -> CliRecord | None:
         """The record of a checkpoint's element: the one that stands there, if it is the same."""
         if not fields.text(piece.value, "id") and not fields.text(piece.value, "type"):
-            self._index.steps.append(Event("unreadable", piece.span.record))
+            self._steps.append(Event("unreadable", piece.span.record))
             return None
         entry = _entry(piece.value, piece.span)
         before = self._shown.get(entry.id)
@@ -138,7 +132,7 @@ class _IndexReader:
         entry = _entry(record, span)
         if (before := self._shown.get(entry.id)) is None:
             self._shown[entry.id] = entry
-            self._index.steps.append(entry)
+            self._steps.append(entry)
             return
         before.spans.append(span)
         before.type, before.digest = entry.type, entry.digest
@@ -149,7 +143,7 @@ class _IndexReader:
         ids = list(self._shown)
         for gone in ids[ids.index(id_) if id_ in self._shown else 0 :]:
             self._shown.pop(gone).is_gone = True
-        self._index.steps.append(Event("$rewindTo", span.record))
+        self._steps.append(Event("$rewindTo", span.record))
 
 
 def _entry(record: dict[str, Any], span: ByteSpan) -> CliRecord:
@@ -158,11 +152,8 @@ def _entry(record: dict[str, Any], span: ByteSpan) -> CliRecord:
     text = json.dumps(said, sort_keys=True)
     content = record.get("content")
     parts = content if isinstance(content, list) else [content]
-    answers = (
-        fields.text(fields.mapping(part, "functionResponse"), "id")
-        for part in parts
-        if isinstance(part, dict)
-    )
+    responses = (fields.mapping(part, "functionResponse") for part in parts)
+    answers = (fields.text(response, "id") for response in responses)
     return CliRecord(
         id=fields.text(record, "id") or f"@{span.start}",
         type=_TYPES.get(type_, type_),
