@@ -6,7 +6,7 @@ They differ only in how they write the result.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import islice
 from types import MappingProxyType
@@ -234,7 +234,7 @@ def last_question(reader: MessageReader) -> str:
 def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
     messages, total = _messages(inputs), None
     if inputs.encoding != inputs.session.encoding:
-        messages = [replace(one, tokens=count(one.parts)) for one in messages]
+        messages = [one._replace(tokens=count(one.parts)) for one in messages]
         total = sum(count(parts) for parts in _originals(inputs.session))
     plan = Plan(
         count=count,

@@ -235,7 +235,7 @@ def _standing(thread: Thread) -> Iterator[tuple[Place, list[EffectiveMessage]]]:
             group = thread.leaves[min(held)].group
             groups = frozenset(thread.leaves[one].group for one in held)
         if groups is None:
-            groups = alone.setdefault(group, frozenset((group,)))
+            groups = alone.get(group) or alone.setdefault(group, frozenset((group,)))
         yield Place(node, group, groups), shown
 
 

@@ -6,7 +6,6 @@ holds other texts than the messages it is made of. What stays as it is keeps its
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from operations.domain.providers.outgoing import Outgoing
@@ -51,14 +50,14 @@ def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling
             continue
         lost = [part for part in message.parts if _is_lost(part, parts)]
         reasoning = count(lost) if lost and parts else 0
-        now = count(parts) if parts else 0
+        now = _counted(message, parts, count) if parts else 0
         change = now - (message.tokens - reasoning)
         why = rules.get(message.key, "It is not sent.")
         if lost or change < 0 or not parts:
             less = reasoning + max(0, -change)
             left_out.append(Omission(message.key, less, why))
         added += max(0, change)
-        messages.append(replace(message, tokens=now))
+        messages.append(message._replace(tokens=now))
     after = assembly.sent + added - sum(omission.tokens for omission in left_out)
     step = Step(
         name=NAME,
@@ -105,16 +104,23 @@ def _says_the_same(recorded: Sequence[Part], written: Sequence[Part]) -> bool:
     if len(recorded) != len(written):
         return False
     for one, other in zip(recorded, written, strict=True):
-        if one is not other and not _is_counted_alike(one, other):
+        if one is other:
+            continue
+        # A result that gets its tool's name is the commonest case by far.
+        if type(one) is ToolResult is type(other) and one.content is other.content:
+            continue
+        if one != other and words((one,)) != words((other,)):
             return False
     return True
 
 
-def _is_counted_alike(one: Part, other: Part) -> bool:
-    # A result that gets its tool's name is the commonest case by far.
-    if isinstance(one, ToolResult) and isinstance(other, ToolResult):
-        return one.content is other.content or words((one,)) == words((other,))
-    return one == other or words((one,)) == words((other,))
+def _counted(message: Outgoing, written: Sequence[Part], count: Count) -> int:
+    """The tokens of what is written of a message: of what is beside all of its parts, counted."""
+    own = set(map(id, message.parts))
+    beside = [part for part in written if id(part) not in own]
+    if len(written) - len(beside) == len(message.parts):
+        return message.tokens + count(beside)
+    return count(written)
 
 
 def _is_lost(part: Part, written: Sequence[Part]) -> bool:

@@ -4,7 +4,6 @@ Compile translates calls between strategies, so that this is a switch, off by de
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from operations.domain.providers.outgoing import Outgoing
 from threads.domain.part import Part, Thinking, ToolCall, ToolResult
@@ -37,7 +36,7 @@ def isolate(
         why = f"Calls and results of {message.strategy} are not sent as {strategy}."
         left_out.append(Omission(message.key, message.tokens - tokens, why))
         if parts:
-            kept.append(replace(message, parts=parts, tokens=tokens, changed=True))
+            kept.append(message._replace(parts=parts, tokens=tokens, changed=True))
     return kept, leaving_out(NAME, messages, left_out)
 
 

@@ -81,7 +81,7 @@ def truncate(
             f"Cut to {limit:,} of {of:,} characters" for limit, of in lengths
         )
         left_out.append(Omission(message.key, message.tokens - tokens, f"{why}."))
-        kept.append(replace(message, parts=short, tokens=tokens, changed=True))
+        kept.append(message._replace(parts=short, tokens=tokens, changed=True))
     return kept[::-1], leaving_out(NAME, messages, left_out[::-1])
 
 

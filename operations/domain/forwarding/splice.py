@@ -63,16 +63,18 @@ def splice(
 def _pieces(
     messages: Sequence[Form], places: dict[int, int], write: Callable[[Form], bytes]
 ) -> Iterator[GivenRun | bytes]:
-    run: GivenRun | None = None
+    start = end = 0
     for form in messages:
         place = places.get(id(form))
-        if run is not None and place == run.end:
-            run = run._replace(end=place + 1)
+        if place is not None and place == end:
+            end += 1
             continue
-        if run is not None:
-            yield run
-        run = None if place is None else GivenRun(place, place + 1)
+        if start < end:
+            yield GivenRun(start, end)
         if place is None:
+            start = end = 0
             yield write(form)
-    if run is not None:
-        yield run
+        else:
+            start, end = place, place + 1
+    if start < end:
+        yield GivenRun(start, end)

@@ -5,7 +5,7 @@ from typing import Any
 
 from operations.domain.tree.key import Key
 from threads.domain.formats.openai.forms import write_spoken, write_tool_message
-from threads.domain.message import Message, Role
+from threads.domain.message import Role
 from threads.domain.part import File, Image, Text, ToolResult
 
 from .passes.preparing import prepared, system_of
@@ -41,14 +41,15 @@ def compile_chat(
         if finish is not None:
             finish(turn, work)
         if turn.role is Role.TOOL:
-            turn.pieces = [with_one_text(piece) for piece in turn.pieces]
-        elif len(turn.pieces) > 1 and _takes_a_string(turn):
-            turn.joined = (*turn.joined, Text)
-        for form, keys in _written(turn, draft):
-            if gives_text and form.get("content") is None:
-                form["content"] = ""
-            messages.append(form)
-            origins.append(keys)
+            turn.pieces = list(map(with_one_text, turn.pieces))
+            messages += map(_result, turn.pieces)
+            origins += [keys_of([piece]) for piece in turn.pieces]
+            continue
+        form = _spoken(turn, draft)
+        if gives_text and form.get("content") is None:
+            form["content"] = ""
+        messages.append(form)
+        origins.append(turn.keys)
     request: Form = {"model": draft.model, "messages": messages}
     if tools := list(chat_tools(work)):
         request["tools"] = tools
@@ -58,24 +59,19 @@ def compile_chat(
     )
 
 
-def _written(turn: Turn, draft: Draft) -> list[tuple[Form, tuple[Key, ...]]]:
-    """The messages of a turn, each with the keys of what it is made of."""
-    if turn.role is Role.TOOL:
-        return [(_form(piece), keys_of([piece])) for piece in turn.pieces]
+def _spoken(turn: Turn, draft: Draft) -> Form:
+    """The message of a turn; its texts are one where its content can be a string."""
     first = turn.pieces[0].part
     if len(turn.pieces) == 1 and isinstance(first, Text) and not turn.name:
-        return [({"role": str(turn.role), "content": first.text}, turn.keys)]
-    message = Message(role=turn.role, parts=turn.written, name=turn.name)
-    form = write_spoken(message, message.parts, draft.heading.address)
-    return [(form, turn.keys)]
+        return {"role": str(turn.role), "content": first.text}
+    if len(turn.texts()) > 1 and not any(
+        isinstance(piece.part, Image | File) for piece in turn.pieces
+    ):  # some hosts take nothing but a string
+        turn.joined = (*turn.joined, Text)
+    return write_spoken(turn.role, turn.name, turn.written, draft.heading.address)
 
 
-def _form(piece: Piece) -> Form:
+def _result(piece: Piece) -> Form:
     part = piece.part
     assert isinstance(part, ToolResult)  # noqa: S101 - a tool's turn holds nothing else
     return write_tool_message(ToolResult(part.call_id, part.content))
-
-
-def _takes_a_string(turn: Turn) -> bool:
-    """Whether its content can be a string, which some hosts take alone."""
-    return not any(isinstance(piece.part, Image | File) for piece in turn.pieces)

@@ -1,14 +1,14 @@
 """Messages on their way from the thread to a provider, and the layers before them."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from operations.domain.tree.key import Key
 from threads.domain.message import Role
 from threads.domain.part import Part
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outgoing:
+class Outgoing(NamedTuple):
     """A message that the model is about to see, in the words that it reads in the thread.
 
     `node` is the node at the top of the thread that shows it: itself, or its fold. `group` is
@@ -25,7 +25,7 @@ class Outgoing:
     groups: frozenset[int]
     strategy: str
     """The `parsing_strategy` of the original; the session's for what an operation made."""
-    index: int | None = None
+    index: int | None = None  # type: ignore[assignment]  # nobody looks for a value in it
     """Of the original; None for what an operation made."""
     kind: str | None = None
     """The kind of the edit that made it (digest, revise, insert, condense), `marker` for the

@@ -38,7 +38,7 @@ class Turn:
     @property
     def parts(self) -> tuple[Part, ...]:
         """Its parts alone."""
-        return tuple(piece.part for piece in self.pieces)
+        return tuple([piece.part for piece in self.pieces])
 
     @property
     def written(self) -> tuple[Part, ...]:
@@ -54,7 +54,7 @@ class Turn:
 
     def texts(self, kind: type[Text | Thinking] = Text) -> list[str]:
         """The words of its parts of a kind."""
-        parts = (piece.part for piece in self.pieces)
+        parts = [piece.part for piece in self.pieces]
         return [part.text for part in parts if isinstance(part, kind)]
 
     @property
@@ -68,7 +68,8 @@ def keys_of(pieces: list[Piece]) -> tuple[Key, ...]:
     if len(pieces) == 1:
         key = pieces[0].key
         return () if key is None else (key,)
-    return tuple(dict.fromkeys(piece.key for piece in pieces if piece.key is not None))
+    keys = dict.fromkeys([piece.key for piece in pieces])
+    return tuple([key for key in keys if key is not None])
 
 
 def with_one_text(piece: Piece) -> Piece:

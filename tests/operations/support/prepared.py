@@ -136,7 +136,7 @@ def context(
     """What the pipeline makes of a conversation under a log."""
     thread = replay(_leaves(conversation.messages), fold(entries), tags)
     said = outgoings(thread, _words(thread, conversation), characters)
-    messages = [replace(one, tokens=characters(one.parts)) for one in said]
+    messages = [one._replace(tokens=characters(one.parts)) for one in said]
     assembly = assemble(thread, messages, plan)
     draft = Draft(
         layers=assembly.layers,

@@ -235,7 +235,7 @@ def write_request_messages(
         content = [b for item in media for b in write_blocks(item, address)]
         yield {"role": "user", "content": content}
     if rest or not results:
-        yield write_spoken(message, rest, address)
+        yield write_spoken(message.role, message.name, rest, address)
 
 
 def write_tool_message(result: ToolResult) -> dict[str, Any]:
@@ -248,19 +248,19 @@ def write_tool_message(result: ToolResult) -> dict[str, Any]:
 
 
 def write_spoken(
-    message: Message, parts: Sequence[Part], address: Address
+    role: Role, name: str | None, parts: Sequence[Part], address: Address
 ) -> dict[str, Any]:
-    """A message with these of its parts, among which are no results."""
+    """A message of these parts, among which are no results."""
     calls = [part for part in parts if isinstance(part, ToolCall)]
-    spoken = [b for part in parts for b in write_blocks(part, address)]
+    others = [part for part in parts if not isinstance(part, ToolCall)]
+    spoken = [b for part in others for b in write_blocks(part, address)]
     is_text = len(spoken) == 1 and spoken[0]["type"] == "text"
-    role = Role.USER if message.role is Role.TOOL else message.role
-    form: dict[str, Any] = {"role": str(role)}
-    if message.name:
-        form["name"] = message.name
+    form: dict[str, Any] = {"role": str(Role.USER if role is Role.TOOL else role)}
+    if name:
+        form["name"] = name
     silent = None if calls else ""
     form["content"] = spoken[0]["text"] if is_text else spoken or silent
-    form.update(_reasoning([part for part in parts if isinstance(part, Thinking)]))
+    form.update(_reasoning([part for part in others if isinstance(part, Thinking)]))
     if len(calls) == 1 and not calls[0].id:
         form["function_call"] = write_call(calls[0])["function"]
     elif calls:
