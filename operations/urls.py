@@ -2,9 +2,7 @@
 
 from django.urls import path, register_converter
 
-from .context.pages import check_views
-from .context.pages import context_views as context
-from .context.pages import policy_views as policy
+from .context.pages import checks, context, policy
 from .editor.views import (
     dialogs,
     edits,
@@ -66,7 +64,7 @@ urlpatterns = [
     path(f"{_SESSION}context.json", context.request_body, name="request"),
     path(
         f"{_SESSION}provider-checks",
-        check_views.provider_checks,
+        checks.provider_checks,
         name="provider-checks",
     ),
     path(f"{_SESSION}policy", policy.page, name="policy"),

@@ -42,7 +42,7 @@ from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_key
 from operations.domain.tree.leaf import Leaf, New
-from operations.forwarding.wire import Answer, RawRequest, read_raw
+from operations.forwarding.answers import Answer, RawRequest, read_raw
 from threads import tokens
 from threads.domain.formats.format import Heading
 from threads.domain.formats.openai import messages as openai

@@ -51,8 +51,8 @@ def context(
 def policy(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """The policy that a session's context is assembled by."""
     session = get_session(caller_of(request), session_id)
-    own = policies.has_own_policy(session)
-    return _policy(policies.policy_of(session), own=own)
+    found = policies.in_force(session)
+    return _policy(found.policy, own=found.of == "session")
 
 
 @router.put("/sessions/{uuid:session_id}/policy", response=PolicyOut | EffectOut)

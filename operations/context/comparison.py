@@ -12,7 +12,6 @@ from operations.domain.ledger.ledger import PrefixChange, PromptPiece, first_cha
 from operations.domain.log.log import Entry
 from operations.domain.log.operation import Redact, Toggle
 from operations.domain.providers import PROVIDERS
-from operations.domain.providers.outgoing import Outgoing
 from operations.domain.providers.passes.signatures import broken_signatures, signed_keys
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
@@ -57,9 +56,8 @@ def context_with(
     session: Session, query: ContextQuery, operations: Iterable[Key]
 ) -> Context:
     """The context that there would be if operations applied. Raises NotFound."""
-    return assemble_session(
-        session, replace(query, thread=thread_with(session, query, operations))
-    )
+    thread = thread_with(session, query, operations)
+    return assemble_session(session, replace(query, thread=thread))
 
 
 def thread_with(
@@ -146,11 +144,9 @@ def _pieces(context: Context) -> Iterator[PromptPiece]:
     for layer in context.assembly.layers:
         key = layer.keys[0] if layer.keys else layer.name
         yield PromptPiece(key, layer.text, layer.tokens)
-    yield from map(_piece, context.built.messages)
-
-
-def _piece(message: Outgoing) -> PromptPiece:
-    return PromptPiece(message.key, (message.role, message.parts), message.tokens)
+    for message in context.built.messages:
+        text = (message.role, message.parts)
+        yield PromptPiece(message.key, text, message.tokens)
 
 
 def _own(context: Context, keys: Iterable[Key]) -> tuple[Key, ...]:

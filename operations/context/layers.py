@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operations.domain.context import layers
 from operations.domain.context.policy import Policy
 from operations.domain.context.step import Count
-from operations.domain.providers.outgoing import Layer
+from operations.domain.providers.request import Layer
 from operations.domain.thread.thread import Thread
 from operations.messages.reader import mask_text
 from operations.notes.scratchpads import load_scratchpad

@@ -51,20 +51,11 @@ def _windows() -> dict[str, int]:
 
 
 INPUT = "input_cost_per_token"
-
-
 WRITE = "cache_creation_input_token_cost"
-
-
 READ = "cache_read_input_token_cost"
-
-
 MINIMUM = "prompt_cache_min_tokens"
-
-
+_WORDS = {READ: "read", WRITE: "write", MINIMUM: "minimum"}
 _KINDS = (INPUT, WRITE, READ)
-
-
 _TIER = re.compile(r"(.+)_above_(\d+)k_tokens")
 
 
@@ -80,11 +71,8 @@ class Share(NamedTuple):
 
 
 _CLAUDE = Share(Fraction(5, 4), Fraction(1, 10), 1024)
-
-
 _OPENAI = Share(Fraction(1), Fraction(1, 10), 1024, 128)
-
-
+_UNKNOWN = Share(Fraction(1), Fraction(1), 1024, prefix="mistral/")
 SHARES: Mapping[str, Share] = {
     "anthropic": _CLAUDE,
     "bedrock": _CLAUDE,
@@ -94,9 +82,6 @@ SHARES: Mapping[str, Share] = {
     "deepseek": Share(Fraction(1), Fraction(1, 50), 64, 64, "deepseek/"),
 }
 """By provider; of the others nothing is known, and nothing is taken to be cached."""
-
-
-_UNKNOWN = Share(Fraction(1), Fraction(1), 1024, prefix="mistral/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,9 +122,6 @@ def _listed(name: str, facts: Mapping[str, Any], share: Share) -> Prices:
         model=name,
         estimated=tuple(_WORDS[fact] for fact in missing),
     )
-
-
-_WORDS = {READ: "read", WRITE: "write", MINIMUM: "minimum"}
 
 
 def _tiers(facts: Mapping[str, Any], share: Share) -> Iterator[tuple[int, Price]]:

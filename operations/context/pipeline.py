@@ -13,21 +13,26 @@ from types import MappingProxyType
 from typing import Any
 
 from operations.domain.context.assembly import Assembly, Plan, assemble, outgoings
-from operations.domain.context.compiling import Compiling, compiling
-from operations.domain.context.policy import Policy
-from operations.domain.context.selection import Preference
-from operations.domain.context.step import Count, Step
-from operations.domain.context.unanswered import (
+from operations.domain.context.compiling import (
+    Compiling,
+    compiling,
     keys_near,
     left_out_results,
     unanswered,
 )
+from operations.domain.context.policy import Policy
+from operations.domain.context.selection import Preference
+from operations.domain.context.step import Count, Step
 from operations.domain.log.operation import Tag
 from operations.domain.providers import compile_request
-from operations.domain.providers.outgoing import Layer, Outgoing
-from operations.domain.providers.request import Compiled, Draft, LeftOut
+from operations.domain.providers.request import (
+    Compiled,
+    Draft,
+    Layer,
+    LeftOut,
+    Outgoing,
+)
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key
 from operations.domain.tree.status import Status
 from operations.log.cache import version_of
 from operations.messages.reader import MessageReader
@@ -40,8 +45,7 @@ from threads.store import blobs
 from threads.store.selectors import load_messages
 
 from .layers import Surroundings, load_layers
-from .policies import policy_of
-from .slices import pending_slice
+from .policies import pending_slice, policy_of
 
 _ROWS = 500
 """Originals that are counted at once, where a model reads in another encoding."""
@@ -232,7 +236,10 @@ def last_question(reader: MessageReader) -> str:
 
 
 def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
-    messages, total = _messages(inputs), None
+    thread = inputs.thread
+    said = inputs.reader.effective(shown.key for shown in thread.effective())
+    messages = outgoings(thread, said, counter_of(inputs.session.encoding))
+    total = None
     if inputs.encoding != inputs.session.encoding:
         messages = [one._replace(tokens=count(one.parts)) for one in messages]
         total = sum(count(parts) for parts in _originals(inputs.session))
@@ -243,14 +250,7 @@ def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
         preference=inputs.preference,
         layers=inputs.layers,
     )
-    return assemble(inputs.thread, messages, plan, total=total)
-
-
-def _messages(inputs: ContextInputs) -> Sequence[Outgoing]:
-    """What the model sees of the thread, counted as the session is."""
-    thread = inputs.thread
-    said = inputs.reader.effective(shown.key for shown in thread.effective())
-    return outgoings(thread, said, counter_of(inputs.session.encoding))
+    return assemble(thread, messages, plan, total=total)
 
 
 def _originals(session: Session) -> Iterator[tuple[Part, ...]]:
@@ -266,7 +266,6 @@ def _results_left_out(
     calls = unanswered(assembly.messages)
     if not calls:
         return MappingProxyType({})
-    near: Sequence[Key] = keys_near(inputs.thread, calls)
-    said = inputs.reader.effective(near)
+    said = inputs.reader.effective(keys_near(inputs.thread, calls))
     parts = {key: text.parts for key, text in said.items()}
     return left_out_results(inputs.thread, assembly.steps, calls, parts)

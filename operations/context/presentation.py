@@ -1,10 +1,10 @@
 """Contexts in the words of the public contract."""
 
+from dataclasses import asdict
 from typing import Any
 
 from operations.domain.context.policy import encode_policy
 from operations.domain.context.step import Step
-from operations.domain.providers.outgoing import Layer
 from operations.domain.providers.request import Issue
 from threads import tokens
 
@@ -14,6 +14,7 @@ from .services import Context, Effect
 def present_context(context: Context) -> dict[str, Any]:
     """A context as the public contract gives it."""
     compiled, assembly = context.compiled, context.assembly
+    by_layer = {layer.name: layer.tokens for layer in assembly.layers}
     answer: dict[str, Any] = {
         "session_id": str(context.session.pk),
         "provider": context.provider,
@@ -21,7 +22,7 @@ def present_context(context: Context) -> dict[str, Any]:
         "policy": context.policy.preset,
         "request": compiled.request,
         "messages": compiled.messages,
-        "layers": [_present_layer(layer) for layer in assembly.layers],
+        "layers": [asdict(layer) for layer in assembly.layers],
         "issues": [present_issue(issue) for issue in compiled.issues],
         "steps": [present_step(step) for step in context.steps],
         "over_budget": context.over_budget,
@@ -31,7 +32,7 @@ def present_context(context: Context) -> dict[str, Any]:
             "total": assembly.total,
             "shown": assembly.shown,
             "sent": context.sent,
-            "by_layer": _by_layer(context),
+            "by_layer": by_layer | {"history": context.sent - sum(by_layer.values())},
             "tokenizer": context.encoding,
             "exact": tokens.is_exact(context.model),
         },
@@ -71,18 +72,3 @@ def present_step(step: Step) -> dict[str, Any]:
         "added": step.added,
         "left_out": [omission._asdict() for omission in step.left_out],
     }
-
-
-def _present_layer(layer: Layer) -> dict[str, Any]:
-    return {
-        "name": layer.name,
-        "text": layer.text,
-        "tokens": layer.tokens,
-        "keys": list(layer.keys),
-    }
-
-
-def _by_layer(context: Context) -> dict[str, int]:
-    """Tokens of each layer, and of the history: together all that is sent."""
-    found = {layer.name: layer.tokens for layer in context.assembly.layers}
-    return found | {"history": context.sent - sum(found.values())}

@@ -15,7 +15,7 @@ from django.core.cache import cache
 
 from operations.domain.context.assembly import Assembly
 from operations.domain.providers import PROVIDERS
-from operations.domain.providers.request import Issue, Severity
+from operations.domain.providers.request import Severity
 from operations.domain.tree.key import Key
 from threads.models import Session
 
@@ -88,21 +88,19 @@ def _made(session: Session, providers: Collection[str]) -> Iterator[ProviderChec
         again = None if inputs.policy.isolation else assembly
         built = build(replace(inputs, provider=provider), again)
         assembly = built.assembly
-        hits = sorted(
-            map(_hit, built.compiled.issues), key=lambda hit: _GRAVE.index(hit.severity)
-        )
+        hits = [
+            Hit(
+                issue.rule,
+                issue.severity,
+                issue.detail,
+                issue.repair,
+                issue.keys[:MOST_KEYS],
+                len(issue.keys),
+            )
+            for issue in built.compiled.issues
+        ]
+        hits.sort(key=lambda hit: _GRAVE.index(hit.severity))
         yield ProviderCheck(provider, tuple(hits))
-
-
-def _hit(issue: Issue) -> Hit:
-    return Hit(
-        issue.rule,
-        issue.severity,
-        issue.detail,
-        issue.repair,
-        issue.keys[:MOST_KEYS],
-        len(issue.keys),
-    )
 
 
 def stamp_of(session: Session) -> str:

@@ -9,7 +9,7 @@ from threads.domain.message import Role
 from threads.domain.part import Text
 from threads.models import Session
 
-from .services import Context, ContextQuery, assemble_session
+from .services import ContextQuery, assemble_session
 
 
 class Rebuilt(NamedTuple):
@@ -32,15 +32,10 @@ def rebuild_state(session: Session) -> Rebuilt:
     """What STATE would be; nothing is changed."""
     context = assemble_session(session, ContextQuery())
     before = current_state(session, context.thread)
-    key, text = _last_state(context)
-    return Rebuilt(key, text, before.text if before else "")
-
-
-def _last_state(context: Context) -> tuple[Key | None, str]:
-    """The last STATE block of what is sent, with the key of its response."""
+    in_force = before.text if before else ""
     for message in reversed(context.assembly.messages):
-        texts = [part.text for part in message.parts if isinstance(part, Text)]
-        state = extract("\n\n".join(texts)) if message.role is Role.ASSISTANT else None
-        if state is not None:
-            return message.key, state.text
-    return None, ""
+        if message.role is Role.ASSISTANT:
+            texts = [part.text for part in message.parts if isinstance(part, Text)]
+            if state := extract("\n\n".join(texts)):
+                return Rebuilt(message.key, state.text, in_force)
+    return Rebuilt(None, "", in_force)

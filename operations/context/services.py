@@ -14,11 +14,9 @@ from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.context.assembly import Assembly
 from operations.domain.context.policy import Policy, read_policy
-from operations.domain.context.selection import Preference
 from operations.domain.context.step import Step
 from operations.domain.providers import PROVIDERS
-from operations.domain.providers.outgoing import Outgoing
-from operations.domain.providers.request import Compiled
+from operations.domain.providers.request import Compiled, Outgoing
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from operations.log.cache import Cache
@@ -29,8 +27,7 @@ from threads.models import Session
 from threads.store.selectors import get_session
 
 from .pipeline import Built, ContextInputs, basis_of, build, inputs_of
-from .policies import default_policy
-from .slices import consume_slice
+from .policies import consume_slice, default_policy
 
 MOST_UNASKED = 2_000
 """Of a session with more messages a page has contexts made only when somebody asks for them: the
@@ -82,17 +79,14 @@ class Context:
 
     @property
     def session(self) -> Session:
-        """Whose it is."""
         return self.inputs.session
 
     @property
     def thread(self) -> Thread:
-        """The thread that is sent."""
         return self.inputs.thread
 
     @property
     def provider(self) -> str:
-        """Whom it is for."""
         return self.inputs.provider
 
     @property
@@ -102,32 +96,22 @@ class Context:
 
     @property
     def policy(self) -> Policy:
-        """By which it was assembled."""
         return self.inputs.policy
 
     @property
-    def preference(self) -> Preference | None:
-        """The slice that waits."""
-        return self.inputs.preference
-
-    @property
     def assembly(self) -> Assembly:
-        """Layers and messages before they are compiled."""
         return self.built.assembly
 
     @property
     def compiled(self) -> Compiled:
-        """The request."""
         return self.built.compiled
 
     @property
     def steps(self) -> Sequence[Step]:
-        """From the originals to what is sent."""
         return self.built.steps
 
     @property
     def sent(self) -> int:
-        """The tokens that are sent."""
         return self.built.sent
 
     @property
@@ -142,7 +126,6 @@ class Context:
 
     @property
     def over_budget(self) -> bool:
-        """Whether more is sent than was allowed."""
         return self.max_tokens is not None and self.sent > self.max_tokens
 
     @property
@@ -173,11 +156,8 @@ def assemble_session(session: Session, query: ContextQuery) -> Context:
     built = _kept.get(version) if version else None
     if built is None:
         built = build(inputs)
-        if (
-            version
-            and len(built.assembly.messages) <= MOST_KEPT
-            and not _has_media(built.assembly)
-        ):
+        is_short = len(built.assembly.messages) <= MOST_KEPT
+        if version and is_short and not _has_media(built.assembly):
             _kept.keep(version, built)
     return Context(inputs=inputs, built=built, max_tokens=query.max_tokens)
 
@@ -203,13 +183,12 @@ def query_inputs(session: Session, query: ContextQuery) -> ContextInputs:
 
 
 def _has_media(assembly: Assembly) -> bool:
-    for message in assembly.messages:
-        for part in message.parts:
-            inner = part.content if isinstance(part, ToolResult) else (part,)
-            for item in inner:
-                if isinstance(item, _MEDIA):
-                    return True
-    return False
+    parts = (part for message in assembly.messages for part in message.parts)
+    return any(
+        isinstance(item, _MEDIA)
+        for part in parts
+        for item in (part.content if isinstance(part, ToolResult) else (part,))
+    )
 
 
 class Effect(NamedTuple):

@@ -1,14 +1,18 @@
-"""What the model would see, as the messages and bodies that files are written of."""
+"""What the model would see, as the bodies, messages and folds that files are written of."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 
 from operations.context.services import Context
 from operations.domain.context.layers import SYSTEM
-from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.request import Outgoing
 from operations.domain.providers.turns import Piece, Turn
+from operations.domain.thread.node import FoldNode, MessageNode, Node
 from operations.domain.tree.key import Key
+from operations.log.selectors import load_history
 from operations.messages.reader import MessageText
+from threads.domain.formats.documents import html
 from threads.domain.formats.io import json_text
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
@@ -42,21 +46,20 @@ def written_messages(context: Context) -> Iterator[Message]:
     assembly, compiled = context.assembly, context.compiled
     if compiled.prompt:
         yield Message(role=Role.SYSTEM, parts=(Text(compiled.prompt),))
-    said = read(context, (message.key for message in assembly.messages))
+    said = _read(context, (message.key for message in assembly.messages))
     for turn in compiled.turns:
         for _, pieces in groupby(_joined(turn), key=lambda piece: piece.key):
             found = list(pieces)
             text = said.get(found[0].key or "")
-            usage = text.original.usage if text and text.original else None
+            original = text.original if text else None
+            is_intact = found[0].place < assembly.intact
             yield Message(
                 role=turn.role,
                 parts=tuple(piece.part for piece in found),
                 name=turn.name,
-                model=_model(text),
-                created_at=text.original.row.created_at
-                if text and text.original
-                else None,
-                usage=usage if found[0].place < assembly.intact else None,
+                model=(original.row.model or None) if original else None,
+                created_at=original.row.created_at if original else None,
+                usage=original.usage if original and is_intact else None,
             )
 
 
@@ -74,47 +77,96 @@ def assembled_messages(context: Context) -> Iterator[Message]:
     messages = context.assembly.messages
     for start in range(0, len(messages), BATCH):
         batch = messages[start : start + BATCH]
-        said = read(context, (message.key for message in batch))
-        yield from (sent_message(message, said.get(message.key)) for message in batch)
+        said = _read(context, (message.key for message in batch))
+        yield from (_message(message, said.get(message.key)) for message in batch)
 
 
 def prompt_of(context: Context) -> Iterator[Message]:
     """The system prompt and the other layers, as messages of the system."""
     for layer in context.assembly.layers:
         if layer.name == SYSTEM:
-            yield from map(as_read, read(context, layer.keys).values())
+            said = _read(context, layer.keys).values()
+            yield from (_message(text, text) for text in said)
         else:
             yield Message(role=Role.SYSTEM, parts=(Text(layer.text),))
 
 
-def read(context: Context, keys: Iterable[Key]) -> dict[Key, MessageText]:
+def _read(context: Context, keys: Iterable[Key]) -> dict[Key, MessageText]:
     """What messages read in the thread that is sent."""
     return context.inputs.reader.effective(keys)
 
 
-def sent_message(message: Outgoing, text: MessageText | None) -> Message:
-    """A message of the context, with what is known of its original."""
+def _message(said: Outgoing | MessageText, text: MessageText | None) -> Message:
+    """What is said, with what is known of its original."""
     row = text.original.row if text and text.original else None
     return Message(
-        role=message.role,
-        parts=message.parts,
-        name=message.name,
-        model=_model(text),
+        role=said.role,
+        parts=said.parts,
+        name=said.name,
+        model=(row.model or None) if row else None,
         created_at=row.created_at if row else None,
     )
 
 
-def as_read(text: MessageText) -> Message:
-    """A message as it reads in the thread."""
-    row = text.original.row if text.original else None
-    return Message(
-        role=text.role,
-        parts=text.parts,
-        name=text.name,
-        model=_model(text),
-        created_at=row.created_at if row else None,
+# As a page of HTML, its folds with what they hide inside
+
+
+def with_folds(context: Context) -> Iterator[html.Item]:
+    """What is sent, each fold followed by what is in it.
+
+    Nodes of which a window or a slice sends nothing are left out, as they are of the request.
+    """
+    sent: dict[Key, list[Outgoing]] = {}
+    for message in context.assembly.messages:
+        sent.setdefault(message.node, []).append(message)
+    yield from prompt_of(context)
+    # A stack of its own: folds may lie in one another deeper than Python's calls may.
+    around = [_nodes(context, context.thread.window)]
+    while around:
+        found = next(around[-1], None)
+        if found is None:
+            around.pop()
+            if around:
+                yield html.CLOSED
+            continue
+        node, said = found
+        if len(around) > 1:
+            shown = [_message(said[key], said[key]) for key in _keys(node)]
+        else:
+            shown = [_message(one, said.get(one.key)) for one in sent.get(node.key, ())]
+            if not shown and (isinstance(node, MessageNode) or node.messages):
+                continue
+        if isinstance(node, FoldNode):
+            yield _opened(context, node, shown)
+            around.append(_nodes(context, partial(context.thread.children, node.key)))
+        else:
+            yield from shown
+
+
+def _opened(context: Context, fold: FoldNode, shown: list[Message]) -> html.Opened:
+    count = f"{fold.leaves:,} message{'' if fold.leaves == 1 else 's'}"
+    return html.Opened(
+        kind=fold.kind,
+        title=load_history(context.session).rows[int(fold.operation[1:])].title,
+        note=f"{count}, {fold.tokens_before:,} tokens, replaced by "
+        f"{fold.tokens_after:,} tokens",
+        shown=tuple(shown),
     )
 
 
-def _model(text: MessageText | None) -> str | None:
-    return (text.original.row.model or None) if text and text.original else None
+def _nodes(
+    context: Context, window: Callable[[int, int], list[Node]]
+) -> Iterator[tuple[Node, Mapping[Key, MessageText]]]:
+    """Nodes with what they show, in batches."""
+    start = 0
+    while batch := window(start, BATCH):
+        said = _read(context, [key for node in batch for key in _keys(node)])
+        yield from ((node, said) for node in batch)
+        start += len(batch)
+
+
+def _keys(node: Node) -> list[Key]:
+    """The keys of the messages that a node shows."""
+    if isinstance(node, MessageNode):
+        return [node.key]
+    return [f"{node.key}.{place}" for place in range(len(node.messages))]

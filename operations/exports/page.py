@@ -13,20 +13,6 @@ _GROUPS = (
     (View.EFFECTIVE, "Effective", "what the model sees"),
     (View.ORIGINAL, "Original", "as it was recorded"),
 )
-_NAMES = {
-    "contextstudio": "ContextStudio JSON",
-    "openai": "OpenAI messages",
-    "openai_responses": "OpenAI Responses items",
-    "anthropic": "Anthropic messages",
-    "gemini": "Gemini contents",
-    "atif": "ATIF trajectory",
-    "atif_zip": "ATIF with its files",
-    "claude_code": "Claude Code session",
-    "codex": "Codex rollout",
-    "finetuning": "Fine-tuning line",
-    "markdown": "Markdown",
-    "html": "HTML page",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +41,10 @@ def export_menu(session: Session) -> list[FormatGroup]:
             hint,
             [
                 Download(
-                    _NAMES.get(name, name),
+                    writer.label,
                     f"{address}?{urlencode({'format': name, 'view': view})}",
                 )
-                for name in formats.WRITERS
+                for name, writer in formats.WRITERS.items()
             ],
         )
         for view, title, hint in _GROUPS

@@ -26,10 +26,15 @@ from threads.store import blobs
 from threads.store.records import load_record
 from threads.store.selectors import load_messages
 
-from .effective import assembled_messages, prompt_of, request_body, written_messages
-from .html_page import with_folds
+from .effective import (
+    BATCH,
+    assembled_messages,
+    prompt_of,
+    request_body,
+    with_folds,
+    written_messages,
+)
 
-BATCH = 500
 _BODIES = {
     "openai": "openai",
     "anthropic": "anthropic",

@@ -32,7 +32,7 @@ from threads.store import blobs
 from threads.store.recording import named_by_hash
 from threads.store.selectors import Original, find_blobs, load_digests, load_recorded_at
 
-from .wire import RawRequest
+from .answers import RawRequest
 
 _ROWS = 500
 """Originals that are read at once."""

@@ -16,10 +16,10 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.responses import json_answer
 
-from . import answer_cache, services
+from . import answers, services
 from .alignment import Inbound
+from .answers import read_raw
 from .schemas import ApplyIn, ApplyOut
-from .wire import read_raw
 
 Route = Callable[..., HttpResponseBase]
 router = Router(tags=["operations"])
@@ -46,7 +46,7 @@ def _known(request: HttpRequest, session_id: uuid.UUID) -> bytes | None:
     with suppress(DomainError, RequestDataTooBig):
         caller = caller_of(request)
         raw = read_raw(request.body)
-        return answer_cache.find(caller, session_id, raw) if raw else None
+        return answers.find(caller, session_id, raw) if raw else None
     return None
 
 

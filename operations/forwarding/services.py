@@ -25,8 +25,8 @@ from operations.context.pipeline import (
     inputs_of,
     last_question,
 )
+from operations.context.policies import consume_slice
 from operations.context.presentation import present_issue, present_step
-from operations.context.slices import consume_slice
 from operations.domain.context.step import Step
 from operations.domain.forwarding.alignment import Unit
 from operations.domain.forwarding.passthrough import with_own
@@ -54,9 +54,9 @@ from threads.store import events
 from threads.store.recording import record_messages
 from threads.store.selectors import get_session
 
-from . import alignment, answer_cache
+from . import alignment, answers
 from .alignment import Inbound
-from .wire import Answer
+from .answers import Answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,13 +109,13 @@ def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> bytes:
         # What makes it short to answer the same request, or one that goes on from it.
         alignment.keep(session, inbound, units)
         if inbound.raw is not None and not inputs.preference:
-            kept = answer_cache.CachedAnswer(
+            kept = answers.CachedAnswer(
                 answer=answer,
                 policy=inputs.policy,
                 layers=inputs.layers,
                 question=last_question(reader),
             )
-            answer_cache.keep(session, inbound.raw, kept)
+            answers.keep(session, inbound.raw, kept)
     if inbound.raw is None:
         return answer.written([dump(message) for message in inbound.messages])
     return answer.written(inbound.raw.messages)
@@ -138,7 +138,8 @@ def _outbound(
         built.assembly.messages,
         inputs.thread,
         units,
-        [*([None] * _prompts(inbound)), *inbound.messages],
+        # The system prompt beside the messages is one of those that were aligned.
+        [*(None for _ in anthropic.read_system(inbound.system)), *inbound.messages],
         inbound.system,
     )
     step = _without_given(built, passed.given)
@@ -192,11 +193,6 @@ def _refuse(compiled: Compiled) -> None:
         )
 
 
-def _prompts(inbound: Inbound) -> int:
-    """How many messages of a request are its `system`: one, or none."""
-    return len([*anthropic.read_system(inbound.system)])
-
-
 def _replay(
     session: Session,
     history: History,
@@ -230,20 +226,16 @@ def _report(
             for report in thread.operations
             if report.status is Status.APPLIED
         ],
-        "suspended": _suspended(history, thread),
+        # Those that are on and had nothing to act on among the inbound messages.
+        "suspended": [
+            {"id": str(history.rows[report.number].id), "reason": report.reason}
+            for report in thread.operations
+            if report.status is Status.VOID
+            and named_keys(thread.log.edits[report.number].edit)
+        ],
         "issues": [present_issue(issue) for issue in sent.issues],
         "steps": [present_step(step) for step in sent.steps],
         "tokens": {"before": sent.before, "after": sent.after},
         "session_id": str(session.pk),
         **system,
     }
-
-
-def _suspended(history: History, thread: Thread) -> list[dict[str, str]]:
-    """Operations that are on and had nothing to act on among the inbound messages."""
-    return [
-        {"id": str(history.rows[report.number].id), "reason": report.reason}
-        for report in thread.operations
-        if report.status is Status.VOID
-        and named_keys(thread.log.edits[report.number].edit)
-    ]

@@ -1,26 +1,25 @@
 """From a thread to what is sent, step by step."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import takewhile
 from typing import Protocol
 
-from operations.domain.providers.outgoing import Layer, Outgoing
 from operations.domain.providers.passes.signatures import count_intact
+from operations.domain.providers.request import Layer, Outgoing
 from operations.domain.thread.node import EffectiveMessage, FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_number, made_place, original_index
 from threads.domain.message import Role
 from threads.domain.part import Part
 
-from .isolation import isolate
 from .layers import SYSTEM, in_order, system_layer
 from .markers import Place, Standing, mark
 from .policy import REPLAY, Policy
-from .selection import Preference, select
+from .selection import Preference, isolate, keep_window, select
 from .step import Count, Omission, Step, weigh
 from .truncation import truncate
-from .window import keep_window
 
 REPLAYED, LAYERS = "replay", "layers"
 _ROLES = {role.value: role for role in Role}
@@ -109,7 +108,10 @@ def assemble(
     sent_layers = in_order([*([prompt] if prompt else ()), *plan.layers])
     added = sum(layer.tokens for layer in sent_layers if layer.name != SYSTEM)
     sent = own + weigh(history) + added
-    steps = [replayed, *(_beside(step, own) for step in steps)]
+    steps = [replayed] + [
+        replace(step, before=step.before + own, after=step.after + own)
+        for step in steps
+    ]
     steps.append(Step(name=LAYERS, before=sent - added, after=sent, added=added))
     return Assembly(
         layers=sent_layers,
@@ -118,7 +120,10 @@ def assemble(
         total=total,
         shown=shown,
         sent=sent,
-        intact=0 if added else _count_intact(messages, rules, history),
+        # None where anything stands before the history but the prompt as it was recorded.
+        intact=0
+        if added or count_intact(messages[:rules]) < rules
+        else count_intact(history, rules),
     )
 
 
@@ -144,7 +149,8 @@ def _stepped(
     steps: list[Step] = []
     policy, all_of_it = plan.policy, history
     if plan.preference is not None:
-        history, step = select(history, plan.preference, _Holding(thread))
+        holds = cache(partial(_indexes, thread))  # each fold is walked once
+        history, step = select(history, plan.preference, holds)
         steps.append(step)
     if policy.window:
         history, step = keep_window(history, policy.window)
@@ -193,30 +199,6 @@ def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[Standing]:
         yield Standing(place, folds.get(place.node), place.node in shown)
 
 
-def _beside(step: Step, tokens: int) -> Step:
-    """A step on the history, its figures those of all that is sent."""
-    return Step(
-        name=step.name,
-        before=step.before + tokens,
-        after=step.after + tokens,
-        added=step.added,
-        left_out=step.left_out,
-    )
-
-
-class _Holding:
-    """The originals in folds; each fold is walked once."""
-
-    def __init__(self, thread: Thread) -> None:
-        self._thread = thread
-        self._known: dict[Key, list[int]] = {}
-
-    def __call__(self, fold: Key) -> list[int]:
-        if fold not in self._known:
-            self._known[fold] = _indexes(self._thread, fold)
-        return self._known[fold]
-
-
 def _indexes(thread: Thread, fold: Key) -> list[int]:
     found = map(original_index, thread.leaf_keys(fold))
     return [index for index in found if index is not None]
@@ -263,13 +245,4 @@ def _outgoing(
         kind=kind,
         changed=changed,
         name=said.name,
-    )
-
-
-def _count_intact(
-    messages: Sequence[Outgoing], rules: int, history: Sequence[Outgoing]
-) -> int:
-    """How many messages stand as recorded, behind a system prompt that does."""
-    return (
-        count_intact(history, rules) if count_intact(messages[:rules]) == rules else 0
     )

@@ -1,24 +1,83 @@
-"""What compiling for a provider does to tokens: the last step, counted on the request's own texts.
+"""Around compiling for a provider: which results are missing, and what it does to tokens.
 
-A request frames summaries, bridges gaps and leaves out what its provider refuses, so that it
-holds other texts than the messages it is made of. What stays as it is keeps its count.
+A provider wants a result for each call, so that a short one says how to recall the true one.
+
+The last step is counted on the request's own texts. A request frames summaries, bridges gaps
+and leaves out what its provider refuses, so that it holds other texts than the messages it is
+made of. What stays as it is keeps its count.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from operations.domain.providers.outgoing import Outgoing
-from operations.domain.providers.request import Compiled, Issue
+from operations.domain.providers.request import Compiled, LeftOut, Outgoing
 from operations.domain.providers.turns import GAP, MADE
-from operations.domain.tree.key import Key
-from threads.domain.part import Part, Text, Thinking, ToolResult
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, original_key
+from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
 from threads.domain.tokens import words
 
 from .assembly import Assembly
 from .step import Count, Omission, Step
 
 NAME = "compile"
+NEAR = 16
+"""How many originals behind that of a call may hold its result."""
+
+
+def unanswered(messages: Iterable[Outgoing]) -> dict[str, int]:
+    """The ids of calls whose results are not among the messages, with the calls' originals."""
+    calls: dict[str, int] = {}
+    answered: set[str] = set()
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, ToolCall) and message.index is not None:
+                calls[part.id] = message.index
+            elif isinstance(part, ToolResult):
+                answered.add(part.call_id)
+    return {id_: index for id_, index in calls.items() if id_ not in answered}
+
+
+def keys_near(thread: Thread, calls: Mapping[str, int]) -> list[Key]:
+    """The originals in which the results of calls may be, in the thread's order of indexes."""
+    end = len(thread.leaves)
+    near = {
+        place
+        for index in calls.values()
+        for place in range(index + 1, min(index + 1 + NEAR, end))
+    }
+    return [original_key(place) for place in sorted(near)]
+
+
+def left_out_results(
+    thread: Thread,
+    steps: Sequence[Step],
+    calls: Mapping[str, int],
+    words: Mapping[Key, Sequence[Part]],
+) -> dict[str, LeftOut]:
+    """By call, the message that holds its result and what left it out (`Draft.left_out`).
+
+    `words` are those of `keys_near`; a call whose result is in none of them is not named.
+    """
+    found: dict[str, LeftOut] = {}
+    for key, parts in words.items():
+        for part in parts:
+            if isinstance(part, ToolResult) and part.call_id in calls:
+                by = _left_out_by(thread, steps, key)
+                if by is not None:
+                    found.setdefault(part.call_id, LeftOut(key, by))
+    return found
+
+
+def _left_out_by(thread: Thread, steps: Sequence[Step], key: Key) -> str | None:
+    """The outermost fold that holds an original, else the step that left it out."""
+    if around := thread.path(key):
+        return around[0]
+    for step in steps:
+        if any(omission.key == key for omission in step.left_out):
+            return step.name
+    return None
 
 
 class Compiling(NamedTuple):
@@ -36,7 +95,12 @@ def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling
     is what most often goes unseen. Else a message counts by the difference.
     """
     written, made = _written(compiled)
-    rules = _rules(compiled.issues)
+    # For each message that an issue names, the rule and what was done, in words.
+    rules = {
+        key: f"{issue.rule}: {issue.repair or issue.detail}"
+        for issue in reversed(compiled.issues)
+        for key in issue.keys
+    }
     left_out: list[Omission] = []
     messages: list[Outgoing] = []
     added = _joins(compiled, count) + (count(made) if made else 0)
@@ -48,7 +112,8 @@ def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling
         if _says_the_same(message.parts, parts):
             messages.append(message)
             continue
-        lost = [part for part in message.parts if _is_lost(part, parts)]
+        thoughts = [part for part in message.parts if isinstance(part, Thinking)]
+        lost = [part for part in thoughts if part not in parts]
         reasoning = count(lost) if lost and parts else 0
         now = _counted(message, parts, count) if parts else 0
         change = now - (message.tokens - reasoning)
@@ -90,15 +155,6 @@ def _joins(compiled: Compiled, count: Count) -> int:
     return more
 
 
-def _rules(issues: Sequence[Issue]) -> dict[Key, str]:
-    """For each message that an issue names, the rule and what was done, in words."""
-    return {
-        key: f"{issue.rule}: {issue.repair or issue.detail}"
-        for issue in reversed(issues)
-        for key in issue.keys
-    }
-
-
 def _says_the_same(recorded: Sequence[Part], written: Sequence[Part]) -> bool:
     """Whether the same is counted of both: other ids and roles make no difference."""
     if len(recorded) != len(written):
@@ -121,7 +177,3 @@ def _counted(message: Outgoing, written: Sequence[Part], count: Count) -> int:
     if len(written) - len(beside) == len(message.parts):
         return message.tokens + count(beside)
     return count(written)
-
-
-def _is_lost(part: Part, written: Sequence[Part]) -> bool:
-    return isinstance(part, Thinking) and part not in written

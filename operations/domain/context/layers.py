@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from operations.domain.providers.outgoing import PROMPT, Layer, Outgoing
+from operations.domain.providers.request import PROMPT, Layer, Outgoing
 from threads.domain.formats.requests import SYSTEM_GAP
 from threads.domain.part import Text
 

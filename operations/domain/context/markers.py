@@ -7,9 +7,10 @@ default: they are words that nobody said.
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
-from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.request import Outgoing
 from operations.domain.thread.node import FoldNode
 from operations.domain.tree.key import Key
 from threads.domain.message import Role
@@ -60,7 +61,7 @@ def mark(
     `standing` are all nodes at the top of the thread, in order. A fold that shows nothing is
     marked but where what stands before it was left out with its group.
     """
-    sent = {node: list(shown) for node, shown in groupby(messages, _node)}
+    sent = {node: list(shown) for node, shown in groupby(messages, attrgetter("node"))}
     groups = {group for message in messages for group in message.groups}
     found: list[Outgoing] = []
     waiting: list[Outgoing] = []
@@ -79,24 +80,19 @@ def mark(
     return found, Step(name=NAME, before=before, after=after, added=after - before)
 
 
-def _node(message: Outgoing) -> Key:
-    return message.node
-
-
 def _markers(place: Place, fold: FoldNode, count: Count) -> list[Outgoing]:
-    return [_marker(place, words, count) for words in words_of(fold) if words]
-
-
-def _marker(place: Place, words: str, count: Count) -> Outgoing:
-    parts = (Text(words),)
-    return Outgoing(
-        key=place.node,
-        node=place.node,
-        role=Role.SYSTEM,
-        parts=parts,
-        tokens=count(parts),
-        group=place.group,
-        groups=place.groups,
-        strategy="",
-        kind=KIND,
-    )
+    return [
+        Outgoing(
+            key=place.node,
+            node=place.node,
+            role=Role.SYSTEM,
+            parts=(Text(words),),
+            tokens=count((Text(words),)),
+            group=place.group,
+            groups=place.groups,
+            strategy="",
+            kind=KIND,
+        )
+        for words in words_of(fold)
+        if words
+    ]

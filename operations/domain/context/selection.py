@@ -1,22 +1,27 @@
-"""A slice of the conversation that an agent asked for, for the next context alone."""
+"""What of the history is sent: the slice that an agent asked for, the last groups, and the calls
+of strategies that read one another's.
+"""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.request import Outgoing
 from operations.domain.tree.key import Key, entry_number
+from threads.domain.part import Part, Thinking, ToolCall, ToolResult
 
-from .step import Omission, Step, leaving_out
+from .step import Count, Omission, Step, leaving_out
 
-NAME = "slice"
+SLICE, WINDOW, ISOLATION = "slice", "window", "isolation"
+_FAMILIES = {"gemini_gca": "gemini"}
+"""What strategies that read one another's calls have in common."""
 Holds = Callable[[Key], Collection[int]]
 """Gives the indexes of the originals in a fold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preference:
-    """What the next context is to hold.
+    """What the next context, and it alone, is to hold.
 
     `start` and `end` are indexes of originals, half-open; both None: of all. `matches` are
     the indexes that the last search found.
@@ -57,19 +62,23 @@ def select(
     An insert goes with the node before it. The system's prompt is not among `messages`.
     """
     places = _places(messages, holds)
-    wanted = _wanted(places, preference)
+    inside = [
+        place for place, indexes in enumerate(places) if _in_range(indexes, preference)
+    ]
+    if preference.max_context_messages is not None:
+        inside = inside[-preference.max_context_messages :]
     found = set(preference.matches if preference.include_search_results else ())
     matching = {
         place for place, indexes in enumerate(places) if not found.isdisjoint(indexes)
     }
-    kept = wanted | matching
+    kept = matching.union(inside)
     left_out = [
         Omission(message.key, message.tokens, _why(places[place], preference))
         for place, message in enumerate(messages)
         if place not in kept
     ]
     chosen = [message for place, message in enumerate(messages) if place in kept]
-    return chosen, leaving_out(NAME, messages, left_out)
+    return chosen, leaving_out(SLICE, messages, left_out)
 
 
 def _places(messages: Sequence[Outgoing], holds: Holds) -> list[Collection[int]]:
@@ -85,16 +94,6 @@ def _places(messages: Sequence[Outgoing], holds: Holds) -> list[Collection[int]]
     return places
 
 
-def _wanted(places: Sequence[Collection[int]], preference: Preference) -> set[int]:
-    """The newest messages of the range."""
-    inside = [
-        place for place, indexes in enumerate(places) if _in_range(indexes, preference)
-    ]
-    if preference.max_context_messages is not None:
-        inside = inside[-preference.max_context_messages :]
-    return set(inside)
-
-
 def _in_range(indexes: Collection[int], preference: Preference) -> bool:
     if preference.start is None or preference.end is None:
         return True
@@ -105,3 +104,72 @@ def _why(indexes: Collection[int], preference: Preference) -> str:
     if not _in_range(indexes, preference):
         return f"It is not in the slice {preference.start} to {preference.end}."
     return f"It is not among the newest {preference.max_context_messages:,}."
+
+
+def last_groups(messages: Sequence[Outgoing], count: int) -> set[int]:
+    """The last `count` groups in the order of the thread as replayed.
+
+    A fold counts as every group that it holds; of these the later ones count first.
+    """
+    found: set[int] = set()
+    for message in reversed(messages):
+        for group in sorted(message.groups, reverse=True):
+            if group not in found:
+                if len(found) == count:
+                    return found
+                found.add(group)
+    return found
+
+
+def keep_window(
+    messages: Sequence[Outgoing], count: int
+) -> tuple[list[Outgoing], Step]:
+    """The messages that belong to the last `count` groups; 0: all."""
+    if not count:
+        return list(messages), leaving_out(WINDOW, messages, ())
+    groups = last_groups(messages, count)
+    kept = [message for message in messages if message.group in groups]
+    left_out = [
+        Omission(
+            message.key,
+            message.tokens,
+            f"Group {message.group} is not among the last {count:,}.",
+        )
+        for message in messages
+        if message.group not in groups
+    ]
+    return kept, leaving_out(WINDOW, messages, left_out)
+
+
+def isolate(
+    messages: Sequence[Outgoing], strategy: str, count: Count
+) -> tuple[list[Outgoing], Step]:
+    """The messages without the calls and results of other strategies than this one.
+
+    Text crosses. Compile translates calls between strategies, so that this is a switch, off by
+    default.
+    """
+    family = _FAMILIES.get(strategy, strategy)
+    kept: list[Outgoing] = []
+    left_out: list[Omission] = []
+    for message in messages:
+        parts = message.parts
+        if _FAMILIES.get(message.strategy, message.strategy) != family:
+            parts = _text_of(parts)
+        if len(parts) == len(message.parts):
+            kept.append(message)
+            continue
+        tokens = count(parts) if parts else 0
+        why = f"Calls and results of {message.strategy} are not sent as {strategy}."
+        left_out.append(Omission(message.key, message.tokens - tokens, why))
+        if parts:
+            kept.append(message._replace(parts=parts, tokens=tokens, changed=True))
+    return kept, leaving_out(ISOLATION, messages, left_out)
+
+
+def _text_of(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts without calls and results; none where nothing but reasoning is left."""
+    rest = tuple(part for part in parts if not isinstance(part, ToolCall | ToolResult))
+    if len(rest) < len(parts) and all(isinstance(part, Thinking) for part in rest):
+        return ()
+    return rest

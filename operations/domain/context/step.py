@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.request import Outgoing
 from operations.domain.tree.key import Key
 from threads.domain.part import Part
 

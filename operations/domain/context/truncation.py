@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import repeat
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.request import Outgoing
 from threads.domain.part import Part, Text, ToolResult
 
 from .step import Count, Omission, Step, leaving_out
@@ -93,9 +93,9 @@ def hint(key: str) -> str:
 def cut(text: str, limit: int, keep: Keep) -> str:
     """At most `limit` characters of a text that has more, and the gap between them."""
     if keep is Keep.HEAD:
-        return text[: _back(text, limit)]
-    head = _back(text, limit // 5)
-    tail = _forth(text, len(text) - (limit - limit // 5))
+        return text[: _whole(text, limit, -1)]
+    head = _whole(text, limit // 5, -1)
+    tail = _whole(text, len(text) - (limit - limit // 5), 1)
     return text[:head] + GAP + text[tail:]
 
 
@@ -113,39 +113,19 @@ def _shortened(
             if length > limit:
                 lengths.append((limit, length))
                 short = cut("\n".join(texts), limit, keep) + hint(message.key)
-                part = _with_text(part, short)
+                images = [one for one in part.content if not isinstance(one, Text)]
+                part = replace(part, content=(Text(short), *images))
         parts.append(part)
     return tuple(parts), lengths
 
 
-def _with_text(result: ToolResult, text: str) -> ToolResult:
-    """The result with one text in place of its texts; images stay."""
-    others = tuple(item for item in result.content if not isinstance(item, Text))
-    return replace(result, content=(Text(text), *others))
-
-
-def _back(text: str, place: int) -> int:
-    """The nearest place at or before one at which no character is cut in two."""
-    nearest = place
-    while nearest > 0 and place - nearest < _LONGEST_CHARACTER:
-        if not _is_inside(text, nearest):
+def _whole(text: str, place: int, step: int) -> int:
+    """The nearest place, backward or forward, at which no character is cut in two."""
+    end = place + step * _LONGEST_CHARACTER
+    for nearest in range(place, end, step):
+        if nearest in (0, len(text)) or not _is_inside(text, nearest):
             return nearest
-        nearest -= 1
-    return _between_surrogates(text, nearest, -1)
-
-
-def _forth(text: str, place: int) -> int:
-    """The nearest place at or behind one at which no character is cut in two."""
-    nearest = place
-    while nearest < len(text) and nearest - place < _LONGEST_CHARACTER:
-        if not _is_inside(text, nearest):
-            return nearest
-        nearest += 1
-    return _between_surrogates(text, nearest, 1)
-
-
-def _between_surrogates(text: str, place: int, step: int) -> int:
-    return place + step if _splits_a_pair(text, place) else place
+    return end + step if _splits_a_pair(text, end) else end
 
 
 def _is_inside(text: str, place: int) -> bool:

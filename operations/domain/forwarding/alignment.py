@@ -9,6 +9,7 @@ that says what a run of the client's messages says: together they are a unit.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from operations.domain.tree.key import Key, original_key
 from threads.domain.formats.format import Heading
 from threads.domain.formats.kit.calls import CallIds
 from threads.domain.formats.requests import (
@@ -39,6 +40,11 @@ class Unit(NamedTuple):
     end: int
     joins: bool = False
     as_given: bool = True
+
+    @property
+    def keys(self) -> list[Key]:
+        """Its originals."""
+        return [original_key(index) for index in range(self.first, self.last)]
 
 
 class Held(Protocol):

@@ -3,10 +3,15 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
-from operations.domain.providers.outgoing import PROMPT, Layer, Outgoing
-from operations.domain.providers.request import Compiled, Severity
+from operations.domain.providers.request import (
+    PROMPT,
+    Compiled,
+    Layer,
+    Outgoing,
+    Severity,
+)
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, original_index, original_key
+from operations.domain.tree.key import Key, original_index
 from threads.domain.part import ToolResult
 
 from .alignment import Unit
@@ -106,24 +111,14 @@ def _renamed(compiled: Compiled, messages: Sequence[Outgoing]) -> set[Key]:
 def _is_given(prompt: Layer, thread: Thread, units: Sequence[Unit]) -> bool:
     """Whether the prompt is the client's own: its originals, all of them, as they were recorded."""
     own = _at_top(units)
-    silent = {
-        original_key(index)
-        for unit in units
-        if unit.start == unit.end
-        for index in range(unit.first, unit.last)
-    }
+    silent = {key for unit in units if unit.start == unit.end for key in unit.keys}
     spoken = [key for key in prompt.keys if key not in silent]
     return own - silent == set(spoken) and not any(map(thread.spans, spoken))
 
 
 def _at_top(units: Sequence[Unit]) -> set[Key]:
     """The originals that the client's first message says."""
-    return {
-        original_key(index)
-        for unit in units
-        if unit.start == 0
-        for index in range(unit.first, unit.last)
-    }
+    return {key for unit in units if unit.start == 0 for key in unit.keys}
 
 
 def pass_through(
@@ -153,7 +148,7 @@ def pass_through(
             place += 1
             continue
         for unit in starts:
-            kept.update(map(original_key, range(unit.first, unit.last)))
+            kept.update(unit.keys)
             sent += [form for form in given[unit.start : unit.end] if form is not None]
         place = end
     return Passed(sent, frozenset(kept))
@@ -186,7 +181,7 @@ class _OriginalUnits:
             unit = self._unit(key)
             if unit is None:
                 return frozenset()
-            found.update(map(original_key, range(unit.first, unit.last)))
+            found.update(unit.keys)
         return frozenset() if any(map(self._is_changed, found)) else frozenset(found)
 
     def of(self, keys: Sequence[Key]) -> list[Unit]:
@@ -197,11 +192,7 @@ class _OriginalUnits:
         found = list(
             dict.fromkeys(self._units[original_index(key) or 0] for key in keys)
         )
-        said = [
-            original_key(index)
-            for unit in found
-            for index in range(unit.first, unit.last)
-        ]
+        said = [key for unit in found for key in unit.keys]
         return found if said == list(keys) else []
 
     def _unit(self, key: Key) -> Unit | None:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from operations.domain.log.operation import Edit, Insert, named_keys, spans_of
-from operations.domain.providers.outgoing import Layer, Outgoing
+from operations.domain.providers.request import Layer, Outgoing
 from operations.domain.thread.node import FoldNode, Moved
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number, made_key

@@ -1,61 +1,50 @@
 """Requests of every provider, compiled from one draft.
 
-A compiler runs the same passes over the same turns (`passes`) under its provider's rules,
-then writes them in its provider's form. `docs/providers.md` has the rules.
+The same passes run over the same turns (`passes`) under the provider's rules; then its writer
+gives them its form. `docs/providers.md` has the rules.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from .anthropic import RULES as ANTHROPIC
-from .anthropic import compile_anthropic
-from .bedrock import RULES as BEDROCK
-from .bedrock import compile_bedrock
-from .deepseek import RULES as DEEPSEEK
-from .deepseek import compile_deepseek
-from .gemini import RULES as GEMINI
-from .gemini import compile_gemini
-from .generic_strict import RULES as GENERIC_STRICT
-from .generic_strict import compile_generic_strict
-from .mistral import RULES as MISTRAL
-from .mistral import compile_mistral
-from .openai import RULES as OPENAI
-from .openai import compile_openai
-from .openai_responses import RULES as OPENAI_RESPONSES
-from .openai_responses import compile_openai_responses
-from .request import Compiled, Compiler, Draft
+from . import anthropic, bedrock, chat, gemini, openai_responses
+from .passes.preparing import prepared, system_of
+from .passes.work import Work
+from .request import Compiled, Draft, Written
 from .rules import Rules
+from .turns import Turn
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider: its name for programs, its label for people, its compiler, its rules."""
+    """A provider: its name for programs, its label for people, its rules, its writer."""
 
     name: str
     label: str
-    compile: Compiler
     rules: Rules
+    write: Callable[[list[Turn], Work, str], Written]
+    """Writes prepared turns and the system prompt."""
 
 
 _ALL = (
-    Provider("openai", "OpenAI Chat", compile_openai, OPENAI),
+    Provider("openai", "OpenAI Chat", chat.OPENAI, chat.write_chat),
     Provider(
         "openai-responses",
         "OpenAI Responses",
-        compile_openai_responses,
-        OPENAI_RESPONSES,
+        openai_responses.RULES,
+        openai_responses.write_responses,
     ),
-    Provider("anthropic", "Anthropic", compile_anthropic, ANTHROPIC),
-    Provider("gemini", "Gemini", compile_gemini, GEMINI),
-    Provider("mistral", "Mistral", compile_mistral, MISTRAL),
-    Provider("deepseek", "DeepSeek", compile_deepseek, DEEPSEEK),
-    Provider("bedrock", "Bedrock Converse", compile_bedrock, BEDROCK),
+    Provider("anthropic", "Anthropic", anthropic.RULES, anthropic.write_anthropic),
+    Provider("gemini", "Gemini", gemini.RULES, gemini.write_gemini),
+    Provider("mistral", "Mistral", chat.MISTRAL, chat.write_chat),
+    Provider("deepseek", "DeepSeek", chat.DEEPSEEK, chat.write_chat),
+    Provider("bedrock", "Bedrock Converse", bedrock.RULES, bedrock.write_bedrock),
     Provider(
         "generic-strict",
         "Strict OpenAI-compatible",
-        compile_generic_strict,
-        GENERIC_STRICT,
+        chat.GENERIC_STRICT,
+        chat.write_chat,
     ),
 )
 PROVIDERS: Mapping[str, Provider] = MappingProxyType({one.name: one for one in _ALL})
@@ -63,4 +52,11 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType({one.name: one for one in _
 
 def compile_request(provider: str, draft: Draft) -> Compiled:
     """The request of a draft for a provider. Raises KeyError for a name that none has."""
-    return PROVIDERS[provider].compile(draft)
+    found = PROVIDERS[provider]
+    work = Work(draft, found.rules)
+    turns, prompt = prepared(work), system_of(work)
+    request, messages, system, origins = found.write(turns, work, prompt)
+    issues = work.issues()
+    return Compiled(
+        request, messages, system, tuple(origins), issues, tuple(turns), prompt
+    )

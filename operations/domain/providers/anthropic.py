@@ -3,21 +3,18 @@
 Source: platform.claude.com/docs/en/api/messages.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from operations.domain.tree.key import Key
 from threads.domain.formats.anthropic.messages import write_pieces
 from threads.domain.message import Message, Role
 
-from .passes.preparing import prepared, system_of
-from .passes.turn_order import joined_results
 from .passes.work import Work
-from .request import Compiled, Draft
+from .request import Written
 from .rules import IDS as SHORT_IDS
 from .rules import PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import definitions
-from .turns import without_blank_texts
+from .turns import Turn, without_blank_texts
 
 _SERVER = frozenset(
     {"web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result"}
@@ -30,6 +27,7 @@ RULES = Rules(
     strategies=frozenset({"anthropic"}),
     ids=Alphabet(legal=SHORT_IDS.legal, longest=64),
     merges=True,
+    results_by_user=True,
     reasoning=Reasoning.SIGNED,
     images=PICTURES,
     files=PDF | {"text/plain"},
@@ -45,10 +43,9 @@ RULES = Rules(
 )
 
 
-def compile_anthropic(draft: Draft) -> Compiled:
+def write_anthropic(turns: list[Turn], work: Work, prompt: str) -> Written:
     """The body of `POST /v1/messages`."""
-    prepared_turns, work = prepared(draft, RULES)
-    turns = tuple(joined_results(prepared_turns))
+    draft = work.draft
     messages: list[dict[str, Any]] = []
     origins: list[tuple[Key, ...]] = []
     for turn in turns:
@@ -59,19 +56,9 @@ def compile_anthropic(draft: Draft) -> Compiled:
             messages.append(piece.form)
             origins.append(turn.keys)
     request: dict[str, Any] = {"model": draft.model, "max_tokens": draft.answer_tokens}
-    prompt = system_of(draft)
     if prompt:
         request["system"] = prompt
     request["messages"] = messages
-    if tools := list(_tools(work)):
-        request["tools"] = tools
-    issues = work.findings.issues()
-    return Compiled(
-        request, messages, prompt or None, tuple(origins), issues, turns, prompt
-    )
-
-
-def _tools(work: Work) -> Iterator[dict[str, Any]]:
-    for name, description, schema in definitions(work):
-        form = {"name": name, "input_schema": schema}
-        yield form | ({"description": description} if description else {})
+    if tools := definitions(work):
+        request["tools"] = [tool.form(input_schema=tool.schema) for tool in tools]
+    return Written(request, messages, prompt or None, origins)

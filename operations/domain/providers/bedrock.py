@@ -8,17 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from operations.domain.tree.key import Key
 from threads.domain.message import Role
 from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
 
 from .passes import findings
-from .passes.preparing import prepared, system_of
-from .passes.turn_order import joined_results
 from .passes.work import Work
-from .request import Compiled, Draft
+from .request import Written
 from .rules import IDS, PDF, PICTURES, Alphabet, Reasoning, Rules
-from .tools import Definition, definitions, with_called
+from .tools import definitions, with_called
 from .turns import Piece, Turn, without_blank_texts
 
 Block = dict[str, Any]
@@ -27,6 +24,7 @@ EMPTY = "(no output)"
 RULES = Rules(
     strategies=frozenset({"bedrock", "anthropic"}),
     ids=Alphabet(legal=IDS.legal, longest=64),
+    results_by_user=True,
     reasoning=Reasoning.SIGNED,
     encoded_signatures=frozenset({"data"}),
     images=PICTURES,
@@ -34,29 +32,26 @@ RULES = Rules(
 )
 
 
-def compile_bedrock(draft: Draft) -> Compiled:
+def write_bedrock(turns: list[Turn], work: Work, prompt: str) -> Written:
     """The body of `POST /model/{modelId}/converse`, which names no model."""
-    turns, work = prepared(draft, RULES)
     writer = _Writer()
     messages: list[Block] = []
-    origins: list[tuple[Key, ...]] = []
-    turns = list(joined_results(turns))
     for turn in turns:
         _text_first(turn, work)
         turn.pieces = _with_words(turn.pieces)
         role = "assistant" if turn.role is Role.ASSISTANT else "user"
         messages.append({"role": role, "content": writer.blocks(turn.parts)})
-        origins.append(turn.keys)
-    prompt = system_of(draft)
     system = [{"text": prompt}] if prompt else None
     request: Block = {"system": system} if system else {}
     request["messages"] = messages
     if tools := with_called(definitions(work), turns, work):
-        request["toolConfig"] = {"tools": [_specification(tool) for tool in tools]}
-    issues = work.findings.issues()
-    return Compiled(
-        request, messages, system, tuple(origins), issues, tuple(turns), prompt
-    )
+        request["toolConfig"] = {
+            "tools": [
+                {"toolSpec": tool.form(inputSchema={"json": tool.schema})}
+                for tool in tools
+            ]
+        }
+    return Written(request, messages, system, [turn.keys for turn in turns])
 
 
 def _text_first(turn: Turn, work: Work) -> None:
@@ -71,19 +66,17 @@ def _text_first(turn: Turn, work: Work) -> None:
 
 def _with_words(pieces: list[Piece]) -> list[Piece]:
     """The pieces, where results have words, none of them blank, and documents a text beside."""
-    found = [_with_text(without_blank_texts(piece)) for piece in pieces]
+    found: list[Piece] = []
+    for piece in map(without_blank_texts, pieces):
+        part = piece.part
+        if isinstance(part, ToolResult) and not part.content:
+            piece = piece._replace(part=replace(part, content=(Text(EMPTY),)))
+        found.append(piece)
     parts = [piece.part for piece in found]
     has_text = any(isinstance(part, Text) for part in parts)
     if not has_text and any(isinstance(part, File) for part in parts):
         found.append(Piece(Text("[A document.]")))
     return found
-
-
-def _with_text(piece: Piece) -> Piece:
-    part = piece.part
-    if not isinstance(part, ToolResult) or part.content:
-        return piece
-    return piece._replace(part=replace(part, content=(Text(EMPTY),)))
 
 
 class _Writer:
@@ -100,8 +93,11 @@ class _Writer:
         match part:
             case Text(text):
                 yield {"text": text}
-            case Thinking():
-                yield {"reasoningContent": _reasoning(part)}
+            case Thinking(data=str(data)):
+                yield {"reasoningContent": {"redactedContent": data}}
+            case Thinking(text, signature):
+                reasoning = {"text": text, "signature": signature}
+                yield {"reasoningContent": {"reasoningText": reasoning}}
             case ToolCall(id_, name, arguments):
                 yield {"toolUse": {"toolUseId": id_, "name": name, "input": arguments}}
             case ToolResult():
@@ -117,24 +113,11 @@ class _Writer:
                 yield {"document": form}
 
 
-def _reasoning(part: Thinking) -> Block:
-    if part.data is not None:
-        return {"redactedContent": part.data}
-    return {"reasoningText": {"text": part.text, "signature": part.signature}}
-
-
 def _result(part: ToolResult) -> Block:
-    texts = [item.text for item in part.content if isinstance(item, Text)]
-    content = [{"text": text} for text in texts]
+    texts = [item for item in part.content if isinstance(item, Text)]
+    content = [{"text": item.text} for item in texts]
     form: Block = {"toolUseId": part.call_id, "content": content}
     return form | ({"status": "error"} if part.is_error else {})
-
-
-def _specification(tool: Definition) -> Block:
-    form: Block = {"name": tool.name, "inputSchema": {"json": tool.schema}}
-    if tool.description:
-        form["description"] = tool.description
-    return {"toolSpec": form}
 
 
 def _base64(data: bytes) -> str:

@@ -1,65 +1,96 @@
-"""Requests in the form of OpenAI Chat, which several providers take, each in its dialect."""
+"""Requests in the form of OpenAI Chat, which several providers take, each by its own rules.
 
-from collections.abc import Callable
+Sources: platform.openai.com/docs/api-reference/chat/create; docs.mistral.ai/api and the checks
+of the package mistral-common; api-docs.deepseek.com (create-chat-completion, thinking_mode).
+"""
+
+import re
 from typing import Any
 
 from operations.domain.tree.key import Key
 from threads.domain.formats.openai.forms import write_spoken, write_tool_message
 from threads.domain.message import Role
-from threads.domain.part import File, Image, Text, ToolResult
+from threads.domain.part import File, Image, Text, Thinking, ToolResult
 
-from .passes.preparing import prepared, system_of
+from .passes import findings
 from .passes.work import Work
-from .request import Compiled, Draft
-from .rules import Rules
-from .tools import chat_tools
+from .request import Written
+from .rules import PDF, PICTURES, Alphabet, Reasoning, Rules
+from .tools import definitions
 from .turns import Piece, Turn, keys_of, with_one_text
 
 Form = dict[str, Any]
-Finish = Callable[[Turn, Work], None]
-"""Gives a turn what its provider wants beside OpenAI's form."""
+PLACEHOLDER = "(not recorded)"
+"""Stands for the reasoning of an answer that has none."""
+OPENAI = Rules(
+    strategies=frozenset({"openai"}),
+    system_anywhere=True,
+    alternates=False,
+    images=PICTURES,
+    image_urls=True,
+    files=PDF,
+    opaque={
+        Role.USER: frozenset({"input_audio", "file"}),
+        Role.ASSISTANT: frozenset({"refusal"}),
+    },
+    speakers=re.compile(r"[a-zA-Z0-9_-]{1,64}"),
+)
+MISTRAL = Rules(
+    strategies=frozenset({"mistral"}),
+    ids=Alphabet(legal=re.compile(r"[a-zA-Z0-9]+"), longest=9, shortest=9),
+    bridges=True,
+    images=PICTURES,
+    image_urls=True,
+    content_is_text=True,
+)
+"""Speakers alternate strictly, ids have nine letters or digits (R2, R3)."""
+DEEPSEEK = Rules(
+    strategies=frozenset({"deepseek"}), reasoning=Reasoning.WORDS, content_is_text=True
+)
+"""Text alone, and reasoning on every answer (R13).
+
+In thinking mode an answer without `reasoning_content` is refused, an empty one too on some
+hosts; outside of it the member is passed over.
+"""
+GENERIC_STRICT = Rules(bridges=True, content_is_text=True)
+"""A strict host of OpenAI's form: the chat templates of vLLM, llama.cpp and the like (R16).
+
+One message of the system and that first, speakers in turn, content that is a string, and no
+member that the oldest form of the API did not have.
+"""
 
 
-def compile_chat(
-    draft: Draft,
-    rules: Rules,
-    finish: Finish | None = None,
-    *,
-    gives_text: bool = False,
-) -> Compiled:
-    """The request of a draft under a provider's rules.
-
-    `gives_text`: an answer that is calls alone has an empty text, for some hosts fail on null.
-    """
-    turns, work = prepared(draft, rules)
+def write_chat(turns: list[Turn], work: Work, prompt: str) -> Written:
+    """The body of `POST /v1/chat/completions` (DeepSeek's path has no `/v1`)."""
     messages: list[Form] = []
     origins: list[tuple[Key, ...]] = []
-    if prompt := system_of(draft):
+    if prompt:
         messages.append({"role": "system", "content": prompt})
         origins.append(())
     for turn in turns:
-        if finish is not None:
-            finish(turn, work)
         if turn.role is Role.TOOL:
             turn.pieces = list(map(with_one_text, turn.pieces))
             messages += map(_result, turn.pieces)
             origins += [keys_of([piece]) for piece in turn.pieces]
             continue
-        form = _spoken(turn, draft)
-        if gives_text and form.get("content") is None:
+        if turn.role is Role.ASSISTANT and work.rules.reasoning is Reasoning.WORDS:
+            _give_reasoning(turn, work)
+        form = _spoken(turn, work)
+        if work.rules.content_is_text and form.get("content") is None:
             form["content"] = ""
         messages.append(form)
         origins.append(turn.keys)
-    request: Form = {"model": draft.model, "messages": messages}
-    if tools := list(chat_tools(work)):
-        request["tools"] = tools
-    issues = work.findings.issues()
-    return Compiled(
-        request, messages, None, tuple(origins), issues, tuple(turns), prompt
-    )
+    request: Form = {"model": work.draft.model, "messages": messages}
+    if tools := definitions(work):
+        request["tools"] = [
+            # The description stands before the parameters here.
+            {"type": "function", "function": tool.form() | {"parameters": tool.schema}}
+            for tool in tools
+        ]
+    return Written(request, messages, None, origins)
 
 
-def _spoken(turn: Turn, draft: Draft) -> Form:
+def _spoken(turn: Turn, work: Work) -> Form:
     """The message of a turn; its texts are one where its content can be a string."""
     first = turn.pieces[0].part
     if len(turn.pieces) == 1 and isinstance(first, Text) and not turn.name:
@@ -68,10 +99,19 @@ def _spoken(turn: Turn, draft: Draft) -> Form:
         isinstance(piece.part, Image | File) for piece in turn.pieces
     ):  # some hosts take nothing but a string
         turn.joined = (*turn.joined, Text)
-    return write_spoken(turn.role, turn.name, turn.written, draft.heading.address)
+    address = work.draft.heading.address
+    return write_spoken(turn.role, turn.name, turn.written, address)
 
 
 def _result(piece: Piece) -> Form:
     part = piece.part
     assert isinstance(part, ToolResult)  # noqa: S101 - a tool's turn holds nothing else
     return write_tool_message(ToolResult(part.call_id, part.content))
+
+
+def _give_reasoning(turn: Turn, work: Work) -> None:
+    """Gives an answer its reasoning as one text, or a placeholder (R13)."""
+    turn.joined = (Thinking,)
+    if not any(isinstance(piece.part, Thinking) for piece in turn.pieces):
+        work.found(findings.NO_REASONING, turn.pieces[0])
+        turn.pieces.insert(0, Piece(Thinking(PLACEHOLDER)))

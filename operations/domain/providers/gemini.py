@@ -8,16 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from operations.domain.tree.key import Key
 from threads.domain.formats.gemini.writing import OWN_PARTS, write_content
 from threads.domain.message import Message, Role
-from threads.domain.part import Text
 
 from .passes import findings
 from .passes.media import LEAD
-from .passes.preparing import prepared, system_of
 from .passes.work import Work
-from .request import Compiled, Draft
+from .request import Written
 from .rules import IDS, PDF, Alphabet, Reasoning, Rules
 from .tools import definitions
 from .turns import Turn, with_one_text
@@ -45,12 +42,10 @@ RULES = Rules(
 )
 
 
-def compile_gemini(draft: Draft) -> Compiled:
+def write_gemini(turns: list[Turn], work: Work, prompt: str) -> Written:
     """The body of `POST /v1beta/models/{model}:generateContent`, which names no model."""
-    turns, work = prepared(draft, RULES)
     contents: list[Content] = []
-    origins: list[tuple[Key, ...]] = []
-    heading = replace(draft.heading, strategy="gemini")
+    heading = replace(work.draft.heading, strategy="gemini")
     names: dict[str, str] = {}
     active = _active(turns)
     for place, turn in enumerate(turns):
@@ -60,32 +55,25 @@ def compile_gemini(draft: Draft) -> Compiled:
         if place > active and turn.role is Role.ASSISTANT:
             _sign(content, turn, work)
         contents.append(content)
-        origins.append(turn.keys)
-    prompt = system_of(draft)
     system = {"parts": [{"text": prompt}]} if prompt else None
     request: Content = {"systemInstruction": system} if system else {}
     request["contents"] = contents
-    if tools := [_declaration(*tool) for tool in definitions(work)]:
-        request["tools"] = [{"functionDeclarations": tools}]
-    issues = work.findings.issues()
-    return Compiled(
-        request, contents, system, tuple(origins), issues, tuple(turns), prompt
-    )
+    if tools := definitions(work):
+        forms = [tool.form(parametersJsonSchema=tool.schema) for tool in tools]
+        request["tools"] = [{"functionDeclarations": forms}]
+    return Written(request, contents, system, [turn.keys for turn in turns])
 
 
 def _active(turns: Sequence[Turn]) -> int:
-    """The place of the user's turn with which the turn in progress began."""
+    """The place of the user's turn with which the turn in progress began.
+
+    One that is nothing but what was taken out of results began none.
+    """
     return max(
         place
         for place, turn in enumerate(turns)
-        if turn.role is Role.USER and (place == 0 or not _is_lifted(turn))
+        if turn.role is Role.USER and (place == 0 or turn.texts() != [LEAD])
     )
-
-
-def _is_lifted(turn: Turn) -> bool:
-    """Whether a user's turn is nothing but what was taken out of results."""
-    texts = [part.text for part in turn.parts if isinstance(part, Text)]
-    return texts == [LEAD]
 
 
 def _sign(content: Content, turn: Turn, work: Work) -> None:
@@ -94,8 +82,3 @@ def _sign(content: Content, turn: Turn, work: Work) -> None:
     if calls and "thoughtSignature" not in calls[0]:
         calls[0]["thoughtSignature"] = UNCHECKED
         work.found(findings.UNSIGNED_CALL, turn.pieces[0])
-
-
-def _declaration(name: str, description: str, schema: Any) -> Content:
-    form = {"name": name, "parametersJsonSchema": schema}
-    return form | ({"description": description} if description else {})

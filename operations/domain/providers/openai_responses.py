@@ -6,7 +6,6 @@ names an item that isn't there.
 Source: platform.openai.com/docs/api-reference/responses/create.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +14,8 @@ from threads.domain.formats.openai.items_writing import API, ItemWriter
 from threads.domain.message import Message, Role
 from threads.domain.part import Opaque, Part, Thinking
 
-from .passes.preparing import prepared, system_of
 from .passes.work import Work
-from .request import Compiled, Draft
+from .request import Written
 from .rules import IDS, PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import definitions
 from .turns import Turn, keys_of
@@ -45,54 +43,38 @@ RULES = Rules(
 )
 
 
-def compile_openai_responses(draft: Draft) -> Compiled:
+def write_responses(turns: list[Turn], work: Work, prompt: str) -> Written:
     """The body of `POST /v1/responses`."""
-    turns, work = prepared(draft, RULES)
     for turn in turns:
         turn.pieces = [
             piece._replace(part=_without_id(piece.part))
             for piece in turn.pieces
             if not (isinstance(piece.part, Thinking) and piece.part.data is None)
         ]
+    heading = replace(work.draft.heading, strategy="openai", first_changed=None)
+    writer = ItemWriter(heading, API)
     items: list[Item] = []
     origins: list[tuple[Key, ...]] = []
-    for item, keys in _items(turns, draft):
-        items.append(item)
-        origins.append(keys)
-    request: dict[str, Any] = {"model": draft.model}
-    prompt = system_of(draft)
+    for turn in turns:
+        is_result = turn.role is Role.TOOL  # each an item of its own
+        for pieces in (
+            [[piece] for piece in turn.pieces] if is_result else [turn.pieces]
+        ):
+            parts = tuple(piece.part for piece in pieces)
+            for _, made in writer.write([(0, Message(role=turn.role, parts=parts))]):
+                items += made
+                origins += [keys_of(pieces) for _ in made]
+    request: dict[str, Any] = {"model": work.draft.model}
     if prompt:
         request["instructions"] = prompt
     request |= {"input": items, "store": False}
     request["include"] = ["reasoning.encrypted_content"]
-    if tools := list(_tools(work)):
-        request["tools"] = tools
-    issues = work.findings.issues()
-    return Compiled(
-        request, items, prompt or None, tuple(origins), issues, tuple(turns), prompt
-    )
-
-
-def _items(
-    turns: Sequence[Turn], draft: Draft
-) -> Iterator[tuple[Item, tuple[Key, ...]]]:
-    """The items of all turns, each with the keys of what it is made of."""
-    heading = replace(draft.heading, strategy="openai", first_changed=None)
-    writer = ItemWriter(heading, API)
-    for turn in turns:
-        if turn.role is Role.TOOL:
-            for piece in turn.pieces:
-                yield from _written(writer, turn.role, (piece.part,), keys_of([piece]))
-        else:
-            yield from _written(writer, turn.role, turn.parts, turn.keys)
-
-
-def _written(
-    writer: ItemWriter, role: Role, parts: tuple[Part, ...], keys: tuple[Key, ...]
-) -> Iterator[tuple[Item, tuple[Key, ...]]]:
-    for _, items in writer.write([(0, Message(role=role, parts=parts))]):
-        for item in items:
-            yield item, keys
+    if tools := definitions(work):
+        request["tools"] = [
+            {"type": "function"} | tool.form(parameters=tool.schema, strict=False)
+            for tool in tools
+        ]
+    return Written(request, items, prompt or None, origins)
 
 
 def _without_id(part: Part) -> Part:
@@ -103,10 +85,3 @@ def _without_id(part: Part) -> Part:
     if part.type == "compaction_summary":  # what it was called at first
         return Opaque("compaction", data | {"type": "compaction"})
     return Opaque(part.type, data)
-
-
-def _tools(work: Work) -> Iterator[Item]:
-    for name, description, schema in definitions(work):
-        form: Item = {"type": "function", "name": name, "parameters": schema}
-        form["strict"] = False
-        yield form | ({"description": description} if description else {})

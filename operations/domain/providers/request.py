@@ -1,15 +1,60 @@
-"""What a compiler is given, and what it answers."""
+"""What a compiler is given (messages and the layers before them), and what it answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from operations.domain.tree.key import Key
 from threads.domain.formats.format import Heading
+from threads.domain.message import Role
+from threads.domain.part import Part
 
-from .outgoing import Layer, Outgoing
 from .turns import Turn
+
+
+class Outgoing(NamedTuple):
+    """A message that the model is about to see, in the words that it reads in the thread.
+
+    `node` is the node at the top of the thread that shows it: itself, or its fold. `group` is
+    the group of the first original of that node (of the node before it for an insert), and
+    `groups` are all that it counts as: more than one only for a fold.
+    """
+
+    key: Key
+    node: Key
+    role: Role
+    parts: tuple[Part, ...]
+    tokens: int
+    group: int
+    groups: frozenset[int]
+    strategy: str
+    """The `parsing_strategy` of the original; the session's for what an operation made."""
+    index: int | None = None  # type: ignore[assignment]  # nobody looks for a value in it
+    """Of the original; None for what an operation made."""
+    kind: str | None = None
+    """The kind of the edit that made it (digest, revise, insert, condense), `marker` for the
+    marker of a fold, which has the fold's key; None: an original."""
+    changed: bool = False
+    """Whether it reads otherwise than it was recorded."""
+    name: str | None = None
+
+
+PROMPT = "system"
+"""The layer that is the system prompt of the thread itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """Words that stand before the history: system, guidelines, state, scratchpad, memos.
+
+    `keys` are the messages that the words are of: the system prompt's originals; none else.
+    """
+
+    name: str
+    text: str
+    tokens: int
+    keys: tuple[Key, ...] = field(default=())
 
 
 class Severity(StrEnum):
@@ -69,6 +114,15 @@ class Draft:
     """`max_tokens`, where the provider wants it said."""
 
 
+class Written(NamedTuple):
+    """A request in its provider's form; its members are those of `Compiled`."""
+
+    request: dict[str, Any]
+    messages: list[dict[str, Any]]
+    system: Any
+    origins: Sequence[tuple[Key, ...]]
+
+
 class Compiled(NamedTuple):
     """A request as it would be sent."""
 
@@ -86,6 +140,3 @@ class Compiled(NamedTuple):
     """What `messages` say, part by part, as it is written there: what is sent is counted on it."""
     prompt: str
     """The words of all layers as they are written; empty where there are none."""
-
-
-Compiler = Callable[[Draft], Compiled]

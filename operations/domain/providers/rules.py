@@ -62,6 +62,8 @@ class Rules:
     """Whether speakers take turns, a user first and none but a user or a tool last."""
     merges: bool = False
     """Whether the provider itself reads messages of one speaker in a row as one."""
+    results_by_user: bool = False
+    """Whether results stand in a user's turn, before the user's words behind them."""
     bridges: bool = False
     """Whether an assistant must speak between results and a user."""
     reasoning: Reasoning = Reasoning.NONE
@@ -78,6 +80,8 @@ class Rules:
     """Which signatures must be base64: `signature`, `data`."""
     opaque: Mapping[Role, frozenset[str]] = field(default_factory=dict)
     """Blocks of its own, by the role of the turn in which they may stand."""
+    content_is_text: bool = False
+    """Whether an answer that is calls alone has an empty text: some hosts fail on null."""
     text_arguments: bool = False
     """Whether a call's arguments may be any text."""
     speakers: re.Pattern[str] | None = None

@@ -1,13 +1,13 @@
 """Definitions of tools, from OpenAI Chat's form to each provider's."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from threads.domain.part import JSON, ToolCall
 
 from .passes import findings
 from .passes.cleaning import clean
-from .passes.naming import legal_name
+from .passes.pairing import legal_name
 from .passes.work import Work
 from .turns import Turn
 
@@ -20,6 +20,11 @@ class Definition(NamedTuple):
     name: str
     description: str
     schema: JSON
+
+    def form(self, **members: Any) -> dict[str, Any]:
+        """Its name, these members, and its description where it has one."""
+        form = {"name": self.name, **members}
+        return form | ({"description": self.description} if self.description else {})
 
 
 def definitions(work: Work) -> list[Definition]:
@@ -46,12 +51,3 @@ def with_called(
                 name = piece.part.name
                 found[name] = Definition(name, f"The tool {name}.", _NO_ARGUMENTS)
     return list(found.values())
-
-
-def chat_tools(work: Work) -> Iterator[dict[str, Any]]:
-    """Definitions as OpenAI Chat takes them."""
-    for name, description, schema in definitions(work):
-        function: dict[str, Any] = {"name": name}
-        if description:
-            function["description"] = description
-        yield {"type": "function", "function": function | {"parameters": schema}}

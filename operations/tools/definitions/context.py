@@ -8,11 +8,10 @@ from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
-from operations.context.policies import set_window
+from operations.context.policies import request_slice, set_window
 from operations.context.presentation import present_context
 from operations.context.rebuild_state import rebuild_state
 from operations.context.services import ContextQuery, assemble, assemble_session
-from operations.context.slices import request_slice
 from operations.domain.context.selection import Preference
 from operations.edits.arguments import Index, TagName
 from operations.notes.scratchpads import load_scratchpad, write_scratchpad

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
-from operations.context.slices import keep_matches
+from operations.context.policies import keep_matches
 from operations.domain.text.outline import OutlinedMessage, outline
 from operations.edits import services
 from operations.edits.arguments import DigestArguments, Index

@@ -8,7 +8,7 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
-from operations.context import slices
+from operations.context import policies
 from operations.domain.context.selection import Preference
 from operations.domain.log.operation import Redact
 from operations.domain.providers.passes.unsupported import SUMMARY
@@ -116,7 +116,7 @@ def test_a_model_of_another_encoding_is_counted_in_its_own(
 def test_a_slice_is_shown_until_it_is_used_up(
     agent: Client, session_id: str, owner: User
 ) -> None:
-    slices.request_slice(
+    policies.request_slice(
         caller_of_user(owner), uuid.UUID(session_id), Preference(start=5, end=7)
     )
     for consume in (False, True):

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.domain.caller import Caller
-from operations.context import slices
+from operations.context import policies
 from operations.domain.context.selection import Preference
 from tests.operations.support.rest import adds_up, context, make_session, operate, said
 from threads.models import Session
@@ -21,7 +21,7 @@ def session_id(agent: Client) -> str:
 
 
 def ask(caller: Caller, session_id: str, **query: Any) -> None:
-    slices.request_slice(caller, uuid.UUID(session_id), Preference(**query))
+    policies.request_slice(caller, uuid.UUID(session_id), Preference(**query))
 
 
 def sent(client: Client, session_id: str, **query: Any) -> list[str]:
@@ -45,7 +45,7 @@ def test_the_next_context_includes_messages_30_to_39(
 def test_matches_of_the_last_search_are_added_where_asked(
     agent: Client, session_id: str, caller: Caller
 ) -> None:
-    slices.keep_matches(Session.objects.get(pk=session_id), [34, 5, 12, 5])
+    policies.keep_matches(Session.objects.get(pk=session_id), [34, 5, 12, 5])
     ask(caller, session_id, start=30, end=40, max_context_messages=2)
     assert sent(agent, session_id) == texts(38, 39)
     ask(

@@ -10,7 +10,7 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
-from operations.context import pipeline, services, slices
+from operations.context import pipeline, policies, services
 from operations.domain.context.selection import Preference
 from operations.log.cache import forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
@@ -144,7 +144,7 @@ class Changes:
     def _slice(self) -> None:
         preference = Preference(start=0, end=self._chance.randint(5, 20))
         caller = caller_of_user(self._owner)
-        slices.request_slice(caller, uuid.UUID(self._session_id), preference)
+        policies.request_slice(caller, uuid.UUID(self._session_id), preference)
 
     def _grow(self) -> None:
         more = {"messages": [{"role": "assistant", "content": "You are welcome."}]}

@@ -8,7 +8,7 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
-from operations.context import pipeline, slices
+from operations.context import pipeline, policies
 from operations.domain.context.selection import Preference
 from operations.domain.providers.request import Compiled, Issue, Severity
 from tests.operations.support.rest import get, make_session, operate, post, put, said
@@ -160,6 +160,6 @@ def test_a_thread_without_a_question_has_layers_too(agent: Client) -> None:
 
 def test_the_hook_uses_up_a_slice(agent: Client, session_id: str, owner: User) -> None:
     preference = Preference(start=4, end=5)
-    slices.request_slice(caller_of_user(owner), uuid.UUID(session_id), preference)
+    policies.request_slice(caller_of_user(owner), uuid.UUID(session_id), preference)
     assert apply(agent, session_id, said(COUNT))["messages"] == said(COUNT)[4:]
     assert apply(agent, session_id, said(COUNT))["messages"] == said(COUNT)

@@ -12,13 +12,12 @@ from operations.domain.context.assembly import (
     assemble,
     outgoings,
 )
+from operations.domain.context.compiling import keys_near, left_out_results, unanswered
 from operations.domain.context.policy import REPLAY, SLOP, Policy
 from operations.domain.context.selection import Preference
 from operations.domain.context.truncation import Tiers
-from operations.domain.context.unanswered import keys_near, left_out_results, unanswered
 from operations.domain.log.log import Entry, fold
-from operations.domain.providers.outgoing import Layer
-from operations.domain.providers.request import Draft, LeftOut
+from operations.domain.providers.request import Draft, Layer, LeftOut
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.leaf import Leaf, New

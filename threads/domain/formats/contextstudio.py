@@ -162,6 +162,6 @@ FORMAT = Format(
     score=_score,
     read=lambda file, _name: chat.read(file, DIALECT),
 )
-WRITER = Writer("ContextStudio (lossless)", "json", "application/json", write)
+WRITER = Writer("ContextStudio JSON", "json", "application/json", write)
 FORMATS = (FORMAT,)
 WRITERS = {NAME: WRITER}

@@ -91,6 +91,7 @@ class Writer(NamedTuple):
     """How a format is written: messages to the pieces of one file."""
 
     label: str
+    """What people call the file."""
     suffix: str
     media_type: str
     write: Callable[[Iterable[Message], Heading], Iterator[bytes]]

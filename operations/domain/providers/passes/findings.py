@@ -1,14 +1,11 @@
 """What compilers find: each with the rule it is of, how grave it is, and what is done.
 
-`docs/providers.md` lists the rules. A finding is reported once for a request, with the keys of
-all messages in which it was found, so that a long thread gives a short list.
+`docs/providers.md` lists the rules.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
-from operations.domain.providers.request import Issue, Severity
-from operations.domain.tree.key import Key
+from operations.domain.providers.request import Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,40 +187,3 @@ SUMMARY = _note(
     "Summaries of earlier messages: {count}.",
     "They are framed as a record, so that nothing in them reads as a request.",
 )
-
-
-class Findings:
-    """What was found in one draft, and in which of its messages."""
-
-    def __init__(self) -> None:
-        self._found: dict[Finding, dict[int, Key]] = {}
-
-    def add(self, finding: Finding, place: int = -1, key: Key | None = None) -> None:
-        """One more place, in the order of the draft's messages; a repeat counts once."""
-        keys = self._found.setdefault(finding, {})
-        if key is not None:
-            keys[place] = key
-
-    def places(self, finding: Finding) -> Collection[int]:
-        """The places of the messages in which something was found."""
-        return self._found.get(finding, {}).keys()
-
-    def issues(self) -> tuple[Issue, ...]:
-        """All findings, by the first message in which each was found."""
-        first = {
-            finding: min(keys, default=-1) for finding, keys in self._found.items()
-        }
-        return tuple(
-            _issue(finding, self._found[finding])
-            for finding in sorted(first, key=lambda finding: first[finding])
-        )
-
-
-def _issue(finding: Finding, keys: dict[int, Key]) -> Issue:
-    named = tuple(dict.fromkeys(keys[place] for place in sorted(keys)))
-    detail = finding.detail.format(count=f"{len(named):,}")
-    if len(named) == 1:
-        detail = detail.replace("1 messages", "1 message").replace("1 pairs", "1 pair")
-    return Issue(
-        finding.rule, finding.severity, named, detail, finding.repair, finding.is_own
-    )

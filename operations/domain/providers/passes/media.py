@@ -20,6 +20,7 @@ _HOLDERS = (Role.USER, Role.TOOL)
 """Who may send media everywhere."""
 _NAME = {"application/pdf": "document.pdf"}
 """What a file is called that has no name, where the provider asks for one."""
+LEAD = "[What the tools above brought:]"
 _SAME = {"image/jpg": "image/jpeg", "application/x-pdf": "application/pdf"}
 
 
@@ -28,7 +29,10 @@ def sendable(
 ) -> tuple[Image | File | None, bytes | None]:
     """The part with its bytes or its address, None where it can't be sent there; the bytes."""
     rules = work.rules
-    data = _bytes(part, work)
+    try:
+        data = work.draft.heading.data(part)
+    except (OSError, LookupError):  # they are nowhere, or kept no longer
+        data = None
     if role not in _HOLDERS and not (role is Role.ASSISTANT and rules.assistant_media):
         return None, data
     if not data:
@@ -45,14 +49,6 @@ def sendable(
         return None, data
     name = part.name or _NAME.get(media_type)
     return replace(part, media_type=media_type, name=name, data=data), data
-
-
-def _bytes(part: Image | File, work: Work) -> bytes | None:
-    """The bytes; None where they are nowhere, or kept no longer."""
-    try:
-        return work.draft.heading.data(part)
-    except (OSError, LookupError):
-        return None
 
 
 def _may_be_named(part: Image | File, work: Work) -> bool:
@@ -73,9 +69,6 @@ def _true_type(media_type: str, data: bytes) -> str:
             return found
     kind = media_type.partition(";")[0].strip().casefold()
     return _SAME.get(kind, kind)
-
-
-LEAD = "[What the tools above brought:]"
 
 
 def without_media(turns: Sequence[Turn], work: Work) -> list[Turn]:

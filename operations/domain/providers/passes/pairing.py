@@ -1,26 +1,36 @@
-"""Calls and their results (R1, R2): each call directly followed by its one result.
+"""Calls and their results: each call directly followed by its one result (R1), named legally (R2).
 
 Membership is not enough: a result must stand behind its call, next to it, and alone. So calls
 and results are matched first, wherever they stand, and then written out together.
+
+A call and its result are given one id together, so that they match also where a transcript
+uses an id twice. A made id depends on the call's message alone: it is the same in the next
+request, which a provider's cache needs.
 """
 
+import hashlib
+import re
+import string
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
+from operations.domain.providers.rules import Alphabet
 from operations.domain.providers.turns import Piece, Turn
 from threads.domain.message import Role
 from threads.domain.part import Text, ToolCall, ToolResult
 
 from . import findings
-from .naming import Ids, given_name
 from .work import Work
 
 LEFT_OUT = "[This result was left out by {by}. recall({key}) brings it back.]"
 NEVER = "[No result of this call was recorded.]"
-
-
 _PAIRED = (ToolCall, ToolResult)
+_LETTERS = string.ascii_letters + string.digits
+_LENGTH = 9
+"""Of a made id: what Mistral asks for, and every other provider takes."""
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class _Spot(NamedTuple):
@@ -37,30 +47,22 @@ class _Call(NamedTuple):
 
 def paired(turns: Sequence[Turn], work: Work) -> list[Turn]:
     """The turns, in which every call has its one result directly behind its turn."""
-    joined = list(_joined(turns))
-    return list(_Pairing(joined, work).turns())
+    return list(_Pairing(_joined(turns), work).turns())
 
 
-def _joined(turns: Sequence[Turn]) -> Iterator[Turn]:
+def _joined(turns: Sequence[Turn]) -> list[Turn]:
     """The turns, with those of an assistant joined that follow a call: one answer in pieces."""
-    held: Turn | None = None
+    joined: list[Turn] = []
+    calls = False
     for turn in turns:
-        if held is not None and turn.role is Role.ASSISTANT:
-            held.pieces += turn.pieces
+        if calls and turn.role is Role.ASSISTANT:
+            joined[-1].pieces += turn.pieces
             continue
-        if held is not None:
-            yield held
-            held = None
-        if turn.role is Role.ASSISTANT and _calls(turn):
-            held = turn
-        else:
-            yield turn
-    if held is not None:
-        yield held
-
-
-def _calls(turn: Turn) -> bool:
-    return any(isinstance(piece.part, ToolCall) for piece in turn.pieces)
+        joined.append(turn)
+        calls = turn.role is Role.ASSISTANT and any(
+            isinstance(piece.part, ToolCall) for piece in turn.pieces
+        )
+    return joined
 
 
 class _Pairing:
@@ -69,7 +71,7 @@ class _Pairing:
     def __init__(self, turns: list[Turn], work: Work) -> None:
         self._turns = turns
         self._work = work
-        self._ids = Ids(work)
+        self._ids: set[str] = set()
         self._answers: dict[_Spot, _Spot] = {}
         self._match()
 
@@ -99,19 +101,16 @@ class _Pairing:
                 else:
                     self._answers[found.spot] = spot
         for spot in early:
-            self._match_early(spot, waiting)
-
-    def _match_early(self, spot: _Spot, waiting: dict[str, list[_Call]]) -> None:
-        piece = self._turns[spot.turn].pieces[spot.piece]
-        part = piece.part
-        assert isinstance(part, ToolResult)  # noqa: S101 - for the type checker
-        behind = [call for call in waiting[part.call_id] if call.spot > spot]
-        found = next((call for call in behind if _fits(call, part)), None)
-        if found is None:
-            self._work.repaired(findings.LONE_RESULT, piece)
-            return
-        waiting[part.call_id].remove(found)
-        self._answers[found.spot] = spot
+            piece = self._turns[spot.turn].pieces[spot.piece]
+            part = piece.part
+            assert isinstance(part, ToolResult)  # noqa: S101 - for the type checker
+            behind = (call for call in waiting[part.call_id] if call.spot > spot)
+            found = next((call for call in behind if _fits(call, part)), None)
+            if found is None:
+                self._work.repaired(findings.LONE_RESULT, piece)
+            else:
+                waiting[part.call_id].remove(found)
+                self._answers[found.spot] = spot
 
     def _pieces(self) -> Iterator[tuple[_Spot, Piece]]:
         """The calls and results, each with where it stands."""
@@ -128,9 +127,11 @@ class _Pairing:
         for place, piece in enumerate(turn.pieces):
             if not isinstance(piece.part, ToolCall):
                 continue
-            id_ = self._ids.given(piece.part.id, piece, place)
-            name = given_name(piece.part.name, piece, self._work)
             call = piece.part
+            id_ = self._given_id(call.id, piece, place)
+            name = legal_name(call.name, self._work.rules.names)
+            if name != call.name:
+                self._work.repaired(findings.NAME, piece)
             if (id_, name) != (call.id, call.name):
                 renamed = ToolCall(id_, name, call.arguments)
                 turn.pieces[place] = piece._replace(part=renamed)
@@ -143,6 +144,15 @@ class _Pairing:
         if len(found) > 1:
             found.sort(key=lambda pair: pair[0])
         return [piece for _, piece in found]
+
+    def _given_id(self, id_: str, piece: Piece, nth: int) -> str:
+        """The id of the nth call of a message: its own where that is legal and free."""
+        if id_ in self._ids or not self._work.rules.ids.takes(id_):
+            self._work.repaired(findings.ID, piece)
+            made = (_made_id(f"{piece.key}/{nth}/{id_}/{salt}") for salt in count())
+            id_ = next(one for one in made if one not in self._ids)
+        self._ids.add(id_)
+        return id_
 
     def _answer(self, spot: _Spot, number: int, id_: str, name: str) -> Piece:
         piece = self._turns[spot.turn].pieces[spot.piece]
@@ -180,3 +190,20 @@ def _nearest(calls: list[_Call], result: ToolResult) -> _Call | None:
 def _fits(call: _Call, result: ToolResult) -> bool:
     """Whether a call may be the one of a result: without ids, the names must agree."""
     return bool(result.call_id) or result.name in (None, call.part.name)
+
+
+def legal_name(name: str, names: Alphabet) -> str:
+    """The name of a tool as a provider takes it."""
+    if names.takes(name):
+        return name
+    found = _NOT_IN_NAMES.sub("_", name)[: names.longest]
+    return found if names.takes(found) else f"tool_{found}"[: names.longest]
+
+
+def _made_id(seed: str) -> str:
+    number = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big")
+    letters = []
+    for _ in range(_LENGTH):
+        number, place = divmod(number, len(_LETTERS))
+        letters.append(_LETTERS[place])
+    return "".join(letters)

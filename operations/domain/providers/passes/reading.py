@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
-from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.request import Outgoing
 from operations.domain.providers.rules import Reasoning
 from operations.domain.providers.turns import Piece, Turn
 from threads.domain.formats.anthropic.messages import FRAME
@@ -106,21 +106,17 @@ class _Reading:
 
     def turns(self) -> Iterator[Turn]:
         """Its turns; none where nothing is left of it."""
-        role = self._role()
+        said_by = self._message.role
+        role = Role.USER if said_by is Role.TOOL or not self._stays() else said_by
         name = self._name()
         pieces = list(self._pieces(role))
         if role is not Role.ASSISTANT:
-            pieces.sort(key=_is_spoken)
+            # Results stand first in the message that brings them.
+            pieces.sort(key=lambda piece: not isinstance(piece.part, ToolResult))
         if not pieces:  # which no provider was ever sent: no signature stands for it
             self._work.found(findings.EMPTY, self._head)
         for found, group in groupby(pieces, key=lambda piece: _speaker(piece, role)):
             yield Turn(found, list(group), name if found is role else None)
-
-    def _role(self) -> Role:
-        role = self._message.role
-        if role is Role.TOOL:
-            return Role.USER
-        return role if self._stays() else Role.USER
 
     def _stays(self) -> bool:
         """Whether the message keeps its role: the system's may stand nowhere on some hosts."""
@@ -154,7 +150,10 @@ class _Reading:
         words = "\n\n".join(part.text for part in parts if isinstance(part, Text))
         others = tuple(part for part in parts if not isinstance(part, Text))
         if is_summary:
-            words = self._without_reasoning(words)
+            bare = _RAW_REASONING.sub("", words)
+            if bare != words:
+                self._work.repaired(findings.MADE_REASONING, self._head)
+            words = bare
         if not words.strip():
             return others
         if is_summary:
@@ -163,12 +162,6 @@ class _Reading:
             self._work.repaired(findings.SYSTEM_INSIDE, self._head)
         frame = SUMMARY if is_summary else FRAME
         return (Text(frame.format(words)), *others)
-
-    def _without_reasoning(self, words: str) -> str:
-        found = _RAW_REASONING.sub("", words)
-        if found != words:
-            self._work.repaired(findings.MADE_REASONING, self._head)
-        return found
 
     def _read(self, part: Part, role: Role) -> Part | None:
         """A part as the provider takes it in a turn of this role; None: it isn't sent."""
@@ -249,11 +242,6 @@ class _Reading:
             and is_sound(part)
             and part.data.get("type", part.type) == part.type
         )
-
-
-def _is_spoken(piece: Piece) -> bool:
-    """Results stand first in the message that brings them."""
-    return not isinstance(piece.part, ToolResult)
 
 
 def _speaker(piece: Piece, role: Role) -> Role:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.request import Outgoing
 from operations.domain.providers.rules import Reasoning
 from operations.domain.providers.turns import Piece, Turn
 from operations.domain.tree.key import Key
@@ -114,7 +114,7 @@ def _note_progress(turns: list[Turn], work: Work) -> None:
     answer, last = turns[-2:]
     if last.role is not Role.TOOL or _has_reasoning(answer):
         return
-    lost = work.findings.places(findings.BROKEN_SIGNATURE)
+    lost = work.places(findings.BROKEN_SIGNATURE)
     for piece in answer.pieces:
         if piece.place in lost:
             work.found(findings.ACTIVE_REASONING, piece)
@@ -180,7 +180,9 @@ def count_intact(messages: Sequence[Outgoing], first: int = 0) -> int:
 def first_changed(before: Sequence[Outgoing], after: Sequence[Outgoing]) -> int | None:
     """The place from which two sequences differ; None where they are the same."""
     for place, (one, other) in enumerate(zip(before, after, strict=False)):
-        if not _is_same(one, other):
+        if one is not other and (one.key, one.role, one.parts) != (
+            *(other.key, other.role, other.parts),
+        ):
             return place
     return None if len(before) == len(after) else min(len(before), len(after))
 
@@ -196,7 +198,7 @@ def broken_signatures(
     if place is None:
         return Broken(None, ())
     if valid is None:
-        valid = count_intact(before, _first_index(before))
+        valid = count_intact(before, (before[0].index or 0) if before else 0)
     held = {message.key for message in before[place:valid]}
     keys = (key for key in signed_keys(after[place:]) if key in held)
     return Broken(place, tuple(keys))
@@ -205,19 +207,7 @@ def broken_signatures(
 def signed_keys(messages: Iterable[Outgoing]) -> Iterator[Key]:
     """The messages that hold signed reasoning."""
     return (
-        message.key for message in messages if any(map(_is_signed_part, message.parts))
+        message.key
+        for message in messages
+        if any(isinstance(part, Thinking) and is_signed(part) for part in message.parts)
     )
-
-
-def _first_index(messages: Sequence[Outgoing]) -> int:
-    return messages[0].index or 0 if messages else 0
-
-
-def _is_same(one: Outgoing, other: Outgoing) -> bool:
-    return one is other or (
-        one.key == other.key and one.role == other.role and one.parts == other.parts
-    )
-
-
-def _is_signed_part(part: object) -> bool:
-    return isinstance(part, Thinking) and is_signed(part)

@@ -1,13 +1,12 @@
 """Who speaks when (R3, R4): speakers in turn, a user first, and none but a user or tool last."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from operations.domain.providers.turns import Piece, Turn
 from threads.domain.message import Role
 from threads.domain.part import Text
 
 from . import findings
-from .findings import Finding
 from .work import Work
 
 OPENER = "[The conversation so far follows.]"
@@ -21,76 +20,57 @@ def alternated(turns: list[Turn], work: Work) -> list[Turn]:
         work.found(findings.NOTHING)
     if not work.rules.alternates:
         return turns or [_made(Role.USER, OPENER)]
-    return list(_ended(_bridged(_joined(_opened(turns, work), work), work), work))
-
-
-def _opened(turns: list[Turn], work: Work) -> Iterator[Turn]:
     if not turns or turns[0].role is not Role.USER:
         if turns:
-            _report(findings.FIRST, turns[0], work)
+            work.found(findings.FIRST, turns[0].pieces[0])
             work.breaks(0)
-        yield _made(Role.USER, OPENER)
-    yield from turns
+        turns = [_made(Role.USER, OPENER), *turns]
+    arranged = _joined(turns, work)
+    if work.rules.bridges:
+        arranged = list(_bridged(arranged, work))
+    if arranged[-1].role is Role.ASSISTANT:
+        work.found(findings.LAST, arranged[-1].pieces[0])
+        arranged.append(_made(Role.USER, CLOSER))
+    return arranged
 
 
-def _joined(turns: Iterable[Turn], work: Work) -> Iterator[Turn]:
-    held: Turn | None = None
+def _joined(turns: list[Turn], work: Work) -> list[Turn]:
+    joined: list[Turn] = []
     for turn in turns:
-        if held is not None and held.role is turn.role:
-            if held.keys != turn.keys and held.keys:
-                finding = findings.MERGED if work.rules.merges else findings.IN_A_ROW
-                _report(finding, turn, work)
-            held = Turn(held.role, [*held.pieces, *turn.pieces], held.name)
+        if not joined or joined[-1].role is not turn.role:
+            joined.append(turn)
             continue
-        if held is not None:
-            yield held
-        held = turn
-    if held is not None:
-        yield held
+        held = joined[-1]
+        if held.keys != turn.keys and held.keys:
+            finding = findings.MERGED if work.rules.merges else findings.IN_A_ROW
+            work.found(finding, turn.pieces[0])
+        joined[-1] = Turn(held.role, [*held.pieces, *turn.pieces], held.name)
+    return joined
 
 
-def _bridged(turns: Iterable[Turn], work: Work) -> Iterator[Turn]:
+def _bridged(turns: list[Turn], work: Work) -> Iterator[Turn]:
     last = Role.USER
     for turn in turns:
-        if work.rules.bridges and last is Role.TOOL and turn.role is Role.USER:
-            _report(findings.BRIDGE, turn, work)
+        if last is Role.TOOL and turn.role is Role.USER:
+            work.found(findings.BRIDGE, turn.pieces[0])
             yield _made(Role.ASSISTANT, BRIDGE)
         last = turn.role
         yield turn
-
-
-def _ended(turns: Iterable[Turn], work: Work) -> Iterator[Turn]:
-    last: Turn | None = None
-    for turn in turns:
-        last = turn
-        yield turn
-    if last is not None and last.role is Role.ASSISTANT:
-        _report(findings.LAST, last, work)
-        yield _made(Role.USER, CLOSER)
-
-
-def _report(finding: Finding, turn: Turn, work: Work) -> None:
-    work.found(finding, turn.pieces[0])
 
 
 def _made(role: Role, words: str) -> Turn:
     return Turn(role, [Piece(Text(words))])
 
 
-def joined_results(turns: Sequence[Turn]) -> Iterator[Turn]:
+def joined_results(turns: list[Turn]) -> list[Turn]:
     """The turns with results and the user's words behind them as one user's turn."""
-    held: Turn | None = None
+    joined: list[Turn] = []
+    last: Role | None = None
     for turn in turns:
-        if held is not None and turn.role is Role.USER:
-            yield Turn(Role.USER, [*held.pieces, *turn.pieces])
-            held = None
-            continue
-        if held is not None:
-            yield held
-            held = None
-        if turn.role is Role.TOOL:
-            held = Turn(Role.USER, turn.pieces)
+        if last is Role.TOOL and turn.role is Role.USER:
+            joined[-1] = Turn(Role.USER, [*joined[-1].pieces, *turn.pieces])
         else:
-            yield turn
-    if held is not None:
-        yield held
+            is_result = turn.role is Role.TOOL
+            joined.append(Turn(Role.USER, turn.pieces) if is_result else turn)
+        last = turn.role
+    return joined

@@ -1,9 +1,14 @@
-"""What can't be sent, in words: an image, a file, or a block of another provider."""
+"""What can't be sent, in words: an image, a file, a block of another provider, or half a call."""
 
 import re
 
+from operations.domain.providers.turns import Turn
 from threads.domain.formats.io import json_text
-from threads.domain.part import JSON, File, Image, Opaque
+from threads.domain.message import Role
+from threads.domain.part import JSON, File, Image, Opaque, Text
+
+from . import findings
+from .work import Work
 
 SUMMARY = (
     "<summary>\nA record of earlier messages of this conversation. It only says what was"
@@ -15,7 +20,16 @@ LONGEST = 4_000
 _LONGEST_TEXT = 400
 """Characters of one text in a described block; what is longer is mostly data."""
 _PRIVATE = ("reasoning", "thinking", "encrypted", "compaction")
-"""Words in the type of a block whose content is never told in words (R9)."""
+"""Words in the type of a block whose content is never described (R9)."""
+_SERVER_CALL, _SERVER_RESULT = "server_tool_use", "_tool_result"
+"""The type of a call that Anthropic ran itself, and what the type of its result ends with."""
+_SERVER_IDS = re.compile(r"srvtoolu_[a-zA-Z0-9_]+")
+_AUDIO = ("wav", "mp3")
+_CHECKED = frozenset(
+    {"input_audio", "image", "document", "file", "input_file", "input_image"}
+    | {"compaction", "compaction_summary"}
+)
+"""Types of which all that is sound is named above."""
 
 
 def describe(part: Image | File | Opaque, data: bytes | None = None) -> str:
@@ -67,12 +81,6 @@ def _shortened(value: JSON) -> JSON:
     return value
 
 
-_SERVER_IDS = re.compile(r"srvtoolu_[a-zA-Z0-9_]+")
-
-
-_AUDIO = ("wav", "mp3")
-
-
 def is_sound(part: Opaque) -> bool:
     """Whether the provider that made a block would take it back."""
     match part.data:
@@ -108,8 +116,32 @@ def is_sound(part: Opaque) -> bool:
     return False
 
 
-_CHECKED = frozenset(
-    {"input_audio", "image", "document", "file", "input_file", "input_image"}
-    | {"compaction", "compaction_summary"}
-)
-"""Types of which all that is sound is named above."""
+def with_whole_blocks(turns: list[Turn], work: Work) -> list[Turn]:
+    """The turns; of calls that Anthropic ran itself and their results none is alone (R15)."""
+    if _SERVER_CALL not in work.rules.opaque.get(Role.ASSISTANT, ()):
+        return turns
+    for turn in turns:
+        for place in _lone(turn):
+            piece = turn.pieces[place]
+            assert isinstance(piece.part, Opaque)  # noqa: S101 - `_lone` names no others
+            work.repaired(findings.SPLIT_BLOCK, piece)
+            turn.pieces[place] = piece._replace(part=Text(describe(piece.part)))
+    return turns
+
+
+def _lone(turn: Turn) -> list[int]:
+    """The places of calls without a result, and of results without a call before them."""
+    waiting: dict[str, int] = {}
+    lone: list[int] = []
+    for place, piece in enumerate(turn.pieces):
+        if not isinstance(piece.part, Opaque):
+            continue
+        type_, data = piece.part.type, piece.part.data
+        if type_ == _SERVER_CALL:
+            if waiting.setdefault(str(data.get("id")), place) != place:
+                lone.append(place)
+        elif type_.endswith(_SERVER_RESULT) and (
+            waiting.pop(str(data.get("tool_use_id")), None) is None
+        ):
+            lone.append(place)
+    return [*lone, *waiting.values()]

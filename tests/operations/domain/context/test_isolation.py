@@ -1,6 +1,6 @@
 """Isolation by strategy: text crosses, calls and results don't."""
 
-from operations.domain.context.isolation import isolate
+from operations.domain.context.selection import isolate
 from tests.operations.domain.providers.outgoings import count, keys_of, out, result
 from threads.domain.message import Role
 from threads.domain.part import Image, Text, Thinking, ToolCall

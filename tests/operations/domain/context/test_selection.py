@@ -6,7 +6,7 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.context.selection import Preference, select
-from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.request import Outgoing
 from tests.operations.domain.providers.outgoings import fold, inserted, keys_of, out
 
 HELD = {"o1": [2, 3, 4], "o3": []}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.context.truncation import GAP, Keep, Tiers, cut, hint, truncate
-from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.request import Outgoing
 from tests.operations.domain.providers.outgoings import count, out, result
 from threads.domain.part import Image, Text, ToolResult
 

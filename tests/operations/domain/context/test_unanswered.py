@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
+from operations.domain.context.compiling import keys_near, left_out_results, unanswered
 from operations.domain.context.step import Omission, Step
-from operations.domain.context.unanswered import keys_near, left_out_results, unanswered
-from operations.domain.providers.outgoing import Outgoing
-from operations.domain.providers.request import LeftOut
+from operations.domain.providers.request import LeftOut, Outgoing
 from tests.operations.support.builders import originals, snip, thread
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.context.window import keep_window, last_groups
+from operations.domain.context.selection import keep_window, last_groups
 from tests.operations.domain.providers.outgoings import fold, inserted, keys_of, out
 
 TALK = [out(index, 1 + index // 2, "words") for index in range(8)]

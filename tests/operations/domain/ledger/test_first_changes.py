@@ -15,7 +15,7 @@ from operations.domain.log.operation import (
     Tag,
     Toggle,
 )
-from operations.domain.providers.outgoing import Layer, Outgoing
+from operations.domain.providers.request import Layer, Outgoing
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key
 from tests.operations.domain.providers.outgoings import out

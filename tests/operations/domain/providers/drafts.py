@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from operations.domain.providers.outgoing import Layer, Outgoing
-from operations.domain.providers.request import Compiled, Draft, Issue
+from operations.domain.providers.request import Compiled, Draft, Issue, Layer, Outgoing
 from threads.domain.formats.format import Heading
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from operations.domain.providers.outgoing import Outgoing
+from operations.domain.providers.request import Outgoing
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 

@@ -262,7 +262,7 @@ FORMAT = Format(
     read=lambda file, _name: chat.read(file, DIALECT),
     is_general=True,
 )
-WRITER = Writer("Anthropic (messages)", "json", "application/json", write)
+WRITER = Writer("Anthropic messages", "json", "application/json", write)
 REQUEST = RequestForm(
     read=read_message, write=write_pieces, join=join, has_system=True, has_ids=True
 )

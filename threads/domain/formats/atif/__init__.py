@@ -41,9 +41,7 @@ def _score(sample: Sample) -> float:
 
 
 FORMAT = Format(NAME, "an ATIF trajectory", _score, read, gather=gather)
-WRITER = Writer("ATIF (trajectory)", "json", "application/json", write)
-ARCHIVE_WRITER = Writer(
-    "ATIF with its images (zip)", "zip", "application/zip", write_archive
-)
+WRITER = Writer("ATIF trajectory", "json", "application/json", write)
+ARCHIVE_WRITER = Writer("ATIF with its files", "zip", "application/zip", write_archive)
 FORMATS = (FORMAT,)
 WRITERS = {"atif": WRITER, "atif_zip": ARCHIVE_WRITER}

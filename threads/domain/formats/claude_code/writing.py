@@ -142,5 +142,5 @@ def _line(record: Record) -> bytes:
 
 
 WRITER = Writer(
-    "Claude Code (session)", "jsonl", "application/jsonl", write, file_name=file_name
+    "Claude Code session", "jsonl", "application/jsonl", write, file_name=file_name
 )

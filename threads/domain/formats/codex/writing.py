@@ -191,5 +191,5 @@ def _uuid(text: str | None) -> str:
 
 
 WRITER = Writer(
-    "Codex (rollout)", "jsonl", "application/jsonl", write, file_name=file_name
+    "Codex rollout", "jsonl", "application/jsonl", write, file_name=file_name
 )

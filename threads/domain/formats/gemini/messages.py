@@ -259,4 +259,4 @@ def _score(sample: Sample) -> float:
 
 
 FORMAT = Format(NAME, "a list of Gemini contents", _score, read)
-WRITER = Writer("Gemini (contents)", "json", "application/json", write)
+WRITER = Writer("Gemini contents", "json", "application/json", write)

@@ -173,7 +173,7 @@ FORMAT = Format(
     read=lambda source, _name: chat.read(source, DIALECT),
     is_general=True,
 )
-WRITER = Writer("OpenAI (messages)", "json", "application/json", write)
+WRITER = Writer("OpenAI messages", "json", "application/json", write)
 REQUEST = RequestForm(
     read=read_message,
     write=lambda message, heading: map(

@@ -251,4 +251,4 @@ def _score(sample: Sample) -> float:
 
 
 FORMAT = Format(NAME, LABEL, _score, read)
-WRITER = Writer("OpenAI (Responses)", "json", "application/json", write)
+WRITER = Writer("OpenAI Responses items", "json", "application/json", write)

@@ -92,4 +92,4 @@ def _declared(name: str) -> dict[str, Any]:
     return {"type": "function", "function": {"name": name, "parameters": parameters}}
 
 
-WRITER = Writer("Fine-tuning (JSONL)", "jsonl", "application/jsonl", write)
+WRITER = Writer("Fine-tuning line", "jsonl", "application/jsonl", write)

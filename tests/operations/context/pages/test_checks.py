@@ -83,7 +83,7 @@ def test_the_page_shows_the_checks_and_each_hit_leads_to_its_message(
 def test_of_a_long_thread_no_provider_is_looked_at_unasked(
     page: Page, made: list[str]
 ) -> None:
-    with patch("operations.context.pages.check_views.MOST_UNASKED", 10):
+    with patch("operations.context.pages.checks.MOST_UNASKED", 10):
         first = page.get("provider-checks").content.decode()
         assert made == []
         assert first.count("not checked yet") == len(PROVIDERS) + 1

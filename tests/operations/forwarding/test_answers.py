@@ -10,7 +10,7 @@ from django.test import Client
 
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
-from operations.context import slices
+from operations.context import policies
 from operations.domain.context.selection import Preference
 from operations.forwarding import services
 from operations.log.cache import forget_everything
@@ -92,7 +92,7 @@ def record(kind: str, **members: Any) -> Change:
 
 def request_slice(_: Client, session_id: str, owner: User) -> None:
     query = Preference(start=1, end=3)
-    slices.request_slice(caller_of_user(owner), uuid.UUID(session_id), query)
+    policies.request_slice(caller_of_user(owner), uuid.UUID(session_id), query)
 
 
 def grow(agent: Client, session_id: str, _: User) -> None:

@@ -1,4 +1,7 @@
-"""Answers of `apply` that are kept, so that the same request is not worked out again.
+"""Requests to `apply` as bytes, answers put together of them, and those that are kept.
+
+An answer is put together without reading messages, and kept, so that the same request is not
+worked out again.
 
 What goes out depends on the session's state and on the request alone. So an answer is kept by
 both, as a splice: the client's messages are no part of it, and pass byte for byte. Where a
@@ -6,27 +9,90 @@ policy, a layer or a slice is another one than it was, or anything was recorded 
 is no answer to be found, and `services.apply` makes one.
 """
 
+import hashlib
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from operations.context.layers import Surroundings, load_layers
 from operations.context.pipeline import counter_of
-from operations.context.policies import policy_of
-from operations.context.slices import pending_slice
+from operations.context.policies import pending_slice, policy_of
 from operations.domain.context.policy import Policy
-from operations.domain.providers.outgoing import Layer
+from operations.domain.forwarding.splice import Splice
+from operations.domain.providers.request import Layer
 from operations.log.cache import Cache, SessionVersion, version_of
 from operations.log.selectors import load_thread
 from threads.models import Session
 from threads.store.selectors import get_session
 
-from .wire import Answer, RawRequest
-
 MOST_BYTES = 64 << 20
 """How much memory all kept answers may take."""
+
+
+_NULL = msgspec.Raw(b"null")
+
+
+class _Members(msgspec.Struct):
+    """What of a request an answer is put together of; `apply` itself reads the others."""
+
+    messages: list[msgspec.Raw]
+    system: msgspec.Raw = _NULL
+    active_tags: list[str] | None = None
+    append: bool = True
+
+
+_read = msgspec.json.Decoder(_Members).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawRequest:
+    """What is given to `apply`, its messages as the bytes that they came in."""
+
+    body: bytes
+    messages: Sequence[bytes]
+    system: bytes
+    active_tags: frozenset[str] | None
+    append: bool
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Stands for all of the request."""
+        return hashlib.sha256(self.body).digest()
+
+
+def read_raw(body: bytes) -> RawRequest | None:
+    """A request by its body; None for one that `apply` may read otherwise, or refuse."""
+    try:
+        found = _read(body)
+    except msgspec.MsgspecError:
+        return None
+    tags = found.active_tags
+    return RawRequest(
+        body=body,
+        messages=found.messages,
+        system=bytes(memoryview(found.system)),
+        active_tags=None if tags is None else frozenset(tags),
+        append=found.append,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What goes out in place of a client's messages, and what was done to them."""
+
+    splice: Splice
+    report: bytes
+    """The other members of the answer, a JSON object that is not empty."""
+
+    def written(self, given: Sequence[bytes]) -> bytes:
+        """The answer as JSON, given the client's messages."""
+        behind = b"]," + self.report[1:]
+        return self.splice.of(given, before=b'{"messages":[', behind=behind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

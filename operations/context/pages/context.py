@@ -1,15 +1,36 @@
-"""What the model sees, as the page shows it: see `templates/operations/context/context.html`."""
+"""What the model sees: the context of a session, as a page and as a download.
+
+See `templates/operations/context/context.html`.
+"""
 
 import json
+import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from operations.context.services import Context, GroupRange
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.responses import dump
+from operations.context.comparison import context_of_originals, context_without
+from operations.context.services import (
+    Context,
+    ContextQuery,
+    assemble_session,
+)
 from operations.domain.context.step import Step
 from operations.domain.ledger.ledger import Run, Side, runs
-from operations.domain.providers.request import Issue
-from operations.messages.names import Named, named, range_of
+from operations.domain.providers import PROVIDERS
+from operations.log.selectors import load_history
+from operations.messages.names import Named, named, range_of, word_of
+from operations.requests import number_of
+from threads.models import Session
+from threads.store.selectors import get_session
 
 from .request_page import PagePiece, pieces_of
 
@@ -97,19 +118,6 @@ def _reasons(step: Step) -> list[Reason]:
     return sorted(found, key=lambda reason: -reason.tokens)[:REASONS]
 
 
-def issues_of(context: Context) -> list[tuple[Issue, list[Named]]]:
-    """What compiling found, with the messages that each names."""
-    thread, issues = context.thread, context.compiled.issues
-    return [(issue, named(thread, issue.keys)) for issue in issues]
-
-
-def heaviest_of(context: Context) -> list[tuple[GroupRange, str]]:
-    """The heaviest ranges, with their names."""
-    return [
-        (one, range_of(context.thread, one.first, one.last)) for one in context.heaviest
-    ]
-
-
 def layers_of(context: Context) -> list[Rail]:
     """Tokens by layer, the history last: together all that is sent."""
     found = [(layer.name, layer.tokens) for layer in context.assembly.layers]
@@ -168,3 +176,96 @@ def _sent(context: Context, place: int, side: Side = Side.BOTH) -> Sent:
         origins=named(context.thread, context.compiled.origins[place]),
         side=side,
     )
+
+
+ORIGINAL = "original"
+
+
+@require_safe
+def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """The page; `against` compares with the originals or with the context without `o7`."""
+    session = get_session(caller_of(request), session_id)
+    query = _query(request)
+    context = assemble_session(session, query)
+    thread = context.thread
+    against = request.GET.get("against", "")[:40]
+    start = number_of(request.GET, "start", 0)
+    before = None
+    if against:
+        before = (
+            context_of_originals(session, query)
+            if against == ORIGINAL
+            else context_without(session, query, against)
+        )
+    total, sent = (
+        messages_of(context, start)
+        if before is None
+        else difference_of(before, context, start)
+    )
+    fields = {"provider": context.provider, "against": against}
+    fields["model"] = request.GET.get("model", "")
+
+    def address(start: int) -> str:
+        place = reverse("operations:context", args=[session.pk])
+        return f"{place}?{urlencode(fields | {'start': start})}#messages"
+
+    return render(
+        request,
+        "operations/context/context.html",
+        {
+            "session": session,
+            "context": context,
+            "before": before,
+            "saved": before.sent - context.sent if before else 0,
+            "against": against,
+            "operations": _operations(session),
+            "provider": PROVIDERS[context.provider],
+            "providers": PROVIDERS.values(),
+            "issues": [
+                (one, named(thread, one.keys)) for one in context.compiled.issues
+            ],
+            "heaviest": [
+                (one, range_of(thread, one.first, one.last)) for one in context.heaviest
+            ],
+            "steps": steps_of(context),
+            "layers": layers_of(context),
+            "total": total,
+            "sent": sent,
+            "more_href": address(start + AT_ONCE) if start + AT_ONCE < total else "",
+            "first_href": address(0) if start else "",
+            "download_href": f"{reverse('operations:request', args=[session.pk])}"
+            f"?{urlencode({'provider': context.provider, 'model': query.model})}",
+        },
+    )
+
+
+@require_safe
+def request_body(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """The request as it would be sent, as a download."""
+    session = get_session(caller_of(request), session_id)
+    context = assemble_session(session, _query(request))
+    answer = HttpResponse(
+        dump(context.compiled.request), content_type="application/json"
+    )
+    name = f"{session.pk}-{context.provider}.json"
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+def _query(request: HttpRequest) -> ContextQuery:
+    provider, model = (request.GET.get(name, "") for name in ("provider", "model"))
+    return ContextQuery(provider=provider, model=model.strip()[:128])
+
+
+def _operations(session: Session) -> list[tuple[str, str, str]]:
+    """Key, name and title of the operations that can be left out, newest first."""
+    history = load_history(session)
+    return [
+        (
+            f"o{number}",
+            f"{word_of(recorded.edit.kind)} o{number}",
+            history.rows[number].title,
+        )
+        for number, recorded in reversed(history.log.edits.items())
+        if not recorded.withdrawn and recorded.edit.kind != "redact"
+    ]
