@@ -7,14 +7,18 @@ own) hold the messages as they are before they are compiled.
 
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import StreamingHttpResponse
+from django.urls import reverse
+from django.utils.http import urlencode
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.context.services import ContextQuery, assemble_session
 from operations.domain.tree.key import original_key
 from operations.log.selectors import load_history
+from operations.requests import View
 from threads.domain import formats
 from threads.domain.formats.documents import html
 from threads.domain.formats.format import Heading
@@ -48,6 +52,10 @@ _WRITTEN_FOR = {
     "codex": "openai-responses",
 }
 """Formats of files that a tool goes on from, and the provider that it sends them to."""
+_GROUPS = (
+    (View.EFFECTIVE, "Effective", "what the model sees"),
+    (View.ORIGINAL, "Original", "as it was recorded"),
+)
 
 
 def write_export(
@@ -169,3 +177,42 @@ def _page_heading(session: Session) -> Heading:
         render=standalone.render_alone,
         styles=standalone.styles(),
     )
+
+
+# The menu: see `templates/operations/editor/frame/export.html`
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """One entry of the menu."""
+
+    name: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormatGroup:
+    """The downloads of one view."""
+
+    title: str
+    hint: str
+    items: list[Download]
+
+
+def export_menu(session: Session) -> list[FormatGroup]:
+    """Every format of both views."""
+    address = reverse("operations:export", args=[session.pk])
+    return [
+        FormatGroup(
+            title,
+            hint,
+            [
+                Download(
+                    writer.label,
+                    f"{address}?{urlencode({'format': name, 'view': view})}",
+                )
+                for name, writer in formats.WRITERS.items()
+            ],
+        )
+        for view, title, hint in _GROUPS
+    ]

@@ -123,15 +123,11 @@ def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None
     right = Right.EDIT if raw.append else Right.READ
     session = get_session(caller, session_id, right)
     kept = _answers.get(_key(session, raw))
-    if kept is None or not _holds(kept, session, raw):
+    if kept is None:
         return None
-    return kept.answer.written(raw.messages)
-
-
-def _holds(kept: CachedAnswer, session: Session, raw: RawRequest) -> bool:
     policy = policy_of(session)
     if policy != kept.policy or pending_slice(session) is not None:
-        return False
+        return None
     surroundings = Surroundings(
         session=session,
         thread=load_thread(session, raw.active_tags),
@@ -139,7 +135,8 @@ def _holds(kept: CachedAnswer, session: Session, raw: RawRequest) -> bool:
         question=lambda: kept.question,
     )
     layers = load_layers(surroundings, counter_of(session.encoding))
-    return list(kept.layers) == layers
+    is_same = list(kept.layers) == layers
+    return kept.answer.written(raw.messages) if is_same else None
 
 
 def _key(session: Session, raw: RawRequest) -> tuple[SessionVersion, bytes]:

@@ -25,7 +25,7 @@ from operations.domain.ledger.first_changes import FirstChange, first_changes, l
 from operations.domain.ledger.ledger import Bill, bill, clear_at_least
 from operations.domain.log.log import EditState
 from operations.domain.log.operation import Digest, Edit, Redact
-from operations.domain.providers.passes.unsupported import SUMMARY
+from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.domain.tree.status import Status
 from operations.edits.own_entries import staged_keys

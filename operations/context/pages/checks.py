@@ -121,11 +121,8 @@ def provider_checks(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse
     asked = request.GET.get("provider", "")
     if asked and asked not in PROVIDERS:
         raise Invalid("There is no such provider.", at=["provider"])
-    found = load_checks(session, [asked]) if asked else _unasked(session)
+    found: dict[str, ProviderCheck] = {}
+    if asked or session.message_count <= MOST_UNASKED:
+        found = load_checks(session, [asked] if asked else list(PROVIDERS))
     context = {"session": session, "checks": shown_checks(session, found)}
     return render(request, "operations/context/provider_checks.html", context)
-
-
-def _unasked(session: Session) -> dict[str, ProviderCheck]:
-    is_long = session.message_count > MOST_UNASKED
-    return {} if is_long else load_checks(session, list(PROVIDERS))

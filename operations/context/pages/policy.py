@@ -83,13 +83,6 @@ class Shown:
         return self.after - self.before
 
 
-def presets_of(current: str) -> list[Preset]:
-    """What a policy can begin with."""
-    return [
-        Preset(name, TITLES[name], _WORDS[name], name == current) for name in PRESETS
-    ]
-
-
 def effect_shown(effect: Effect) -> Shown:
     """The figures of an effect."""
     before, after = effect
@@ -190,12 +183,16 @@ def _shown(
     status: int = 200,
 ) -> HttpResponse:
     in_force = policies.in_force(session)
+    current = in_force.policy.preset
     context = {
         "session": session,
         "form": form,
         "in_force": in_force,
-        "active_title": TITLES[in_force.policy.preset],
-        "presets": presets_of(in_force.policy.preset),
+        "active_title": TITLES[current],
+        "presets": [
+            Preset(name, TITLES[name], _WORDS[name], name == current)
+            for name in PRESETS
+        ],
         "chosen": request.GET.get("preset", ""),
         "may_edit": caller.may(Right.EDIT, session.project_id),
         "may_admin": caller.may(Right.ADMIN, session.project_id),

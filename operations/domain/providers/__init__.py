@@ -8,8 +8,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from threads.domain.formats.requests import SYSTEM_GAP
+
 from . import anthropic, bedrock, chat, gemini, openai_responses
-from .passes.preparing import prepared, system_of
+from .passes.cleaning import clean
+from .passes.media import with_whole_blocks, without_media
+from .passes.pairing import paired
+from .passes.reading import turns_of
+from .passes.signatures import settled
+from .passes.turn_order import alternated, joined_results
 from .passes.work import Work
 from .request import Compiled, Draft, Written
 from .rules import Rules
@@ -54,9 +61,27 @@ def compile_request(provider: str, draft: Draft) -> Compiled:
     """The request of a draft for a provider. Raises KeyError for a name that none has."""
     found = PROVIDERS[provider]
     work = Work(draft, found.rules)
-    turns, prompt = prepared(work), system_of(work)
+    turns, prompt = _prepared(work), _system_of(work)
     request, messages, system, origins = found.write(turns, work, prompt)
     issues = work.issues()
     return Compiled(
         request, messages, system, tuple(origins), issues, tuple(turns), prompt
     )
+
+
+def _prepared(work: Work) -> list[Turn]:
+    """The turns to write, in which all of the provider's rules hold."""
+    turns = without_media(paired(turns_of(work), work), work)
+    turns = settled(turns, work, _arranged)
+    return joined_results(turns) if work.rules.results_by_user else turns
+
+
+def _arranged(turns: list[Turn], work: Work) -> list[Turn]:
+    """Speakers in turn, then nothing halved of what a provider ran itself in one of them."""
+    return with_whole_blocks(alternated(turns, work), work)
+
+
+def _system_of(work: Work) -> str:
+    """The words of all layers as one system prompt; empty where there are none."""
+    words = (layer.text for layer in work.draft.layers if layer.text.strip())
+    return str(clean(SYSTEM_GAP.join(words)))

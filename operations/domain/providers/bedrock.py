@@ -4,8 +4,9 @@ Source: docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.htm
 """
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from threads.domain.message import Role
@@ -34,13 +35,14 @@ RULES = Rules(
 
 def write_bedrock(turns: list[Turn], work: Work, prompt: str) -> Written:
     """The body of `POST /model/{modelId}/converse`, which names no model."""
-    writer = _Writer()
+    documents = count(1)
     messages: list[Block] = []
     for turn in turns:
         _text_first(turn, work)
         turn.pieces = _with_words(turn.pieces)
         role = "assistant" if turn.role is Role.ASSISTANT else "user"
-        messages.append({"role": role, "content": writer.blocks(turn.parts)})
+        content = [block for part in turn.parts for block in _block(part, documents)]
+        messages.append({"role": role, "content": content})
     system = [{"text": prompt}] if prompt else None
     request: Block = {"system": system} if system else {}
     request["messages"] = messages
@@ -79,38 +81,28 @@ def _with_words(pieces: list[Piece]) -> list[Piece]:
     return found
 
 
-class _Writer:
-    """Writes the parts of one request; documents have names that no other has."""
-
-    def __init__(self) -> None:
-        self._documents = 0
-
-    def blocks(self, parts: Sequence[Part]) -> list[Block]:
-        """The content of one message."""
-        return [block for part in parts for block in self._block(part)]
-
-    def _block(self, part: Part) -> Iterator[Block]:
-        match part:
-            case Text(text):
-                yield {"text": text}
-            case Thinking(data=str(data)):
-                yield {"reasoningContent": {"redactedContent": data}}
-            case Thinking(text, signature):
-                reasoning = {"text": text, "signature": signature}
-                yield {"reasoningContent": {"reasoningText": reasoning}}
-            case ToolCall(id_, name, arguments):
-                yield {"toolUse": {"toolUseId": id_, "name": name, "input": arguments}}
-            case ToolResult():
-                yield {"toolResult": _result(part)}
-            case Image(media_type, data=bytes(data)):
-                kind = media_type.removeprefix("image/")
-                yield {"image": {"format": kind, "source": {"bytes": _base64(data)}}}
-            case File(data=bytes(data)):
-                self._documents += 1
-                name = f"document {self._documents}"
-                source = {"bytes": _base64(data)}
-                form = {"format": "pdf", "name": name, "source": source}
-                yield {"document": form}
+def _block(part: Part, documents: Iterator[int]) -> Iterator[Block]:
+    """The content of one part; each document gets a number, for no two may have one name."""
+    match part:
+        case Text(text):
+            yield {"text": text}
+        case Thinking(data=str(data)):
+            yield {"reasoningContent": {"redactedContent": data}}
+        case Thinking(text, signature):
+            reasoning = {"text": text, "signature": signature}
+            yield {"reasoningContent": {"reasoningText": reasoning}}
+        case ToolCall(id_, name, arguments):
+            yield {"toolUse": {"toolUseId": id_, "name": name, "input": arguments}}
+        case ToolResult():
+            yield {"toolResult": _result(part)}
+        case Image(media_type, data=bytes(data)):
+            kind = media_type.removeprefix("image/")
+            yield {"image": {"format": kind, "source": {"bytes": _base64(data)}}}
+        case File(data=bytes(data)):
+            name = f"document {next(documents)}"
+            source = {"bytes": _base64(data)}
+            form = {"format": "pdf", "name": name, "source": source}
+            yield {"document": form}
 
 
 def _result(part: ToolResult) -> Block:

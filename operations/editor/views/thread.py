@@ -20,8 +20,7 @@ from operations.editor.rows.drawing import draw, draw_gap, joined
 from operations.editor.rows.look import Look
 from operations.editor.rows.minimap import minimap_of
 from operations.editor.rows.sections import SIZE, draw_chunk, draw_sections, start_of
-from operations.exports.page import export_menu
-from operations.exports.services import export_response
+from operations.exports.services import export_menu, export_response
 from operations.requests import View, fields_of, number_of, view_of
 from threads.store.origins import load_origin
 from threads.store.selectors import get_session

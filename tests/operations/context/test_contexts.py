@@ -11,7 +11,7 @@ from contextstudio.accounts.selectors import caller_of_user
 from operations.context import policies
 from operations.domain.context.selection import Preference
 from operations.domain.log.operation import Redact
-from operations.domain.providers.passes.unsupported import SUMMARY
+from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
 from operations.log.selectors import load_thread

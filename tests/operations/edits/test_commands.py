@@ -11,7 +11,7 @@ from django.core.management import call_command
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.models import Project, User
-from operations.domain.providers.passes.unsupported import SUMMARY
+from operations.domain.providers.passes.media import SUMMARY
 from threads import imports
 from threads.models import Import, Session
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from operations.domain.providers.passes.unsupported import SUMMARY
+from operations.domain.providers.passes.media import SUMMARY
 from tests.operations.support.rest import Tools, effective, keys, make_session
 
 COUNT = 12

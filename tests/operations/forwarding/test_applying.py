@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
-from operations.domain.providers.passes.unsupported import SUMMARY
+from operations.domain.providers.passes.media import SUMMARY
 from tests.operations.support.rest import get, make_session, operate, post, said
 from tests.people import client_of
 from threads.models import Blob

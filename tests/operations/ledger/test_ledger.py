@@ -7,8 +7,8 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from operations.context.model_catalog import prices_of
+from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.providers.passes.turn_order import CLOSER
-from operations.domain.providers.passes.unsupported import SUMMARY
 from tests.operations.support.rest import get, make_session, operate, post, said
 from threads.tokens import count_many
 

@@ -4,6 +4,7 @@ A message is split by who may say what: its results are the tools', its calls an
 the assistant's. What the provider has no place for is described in words, never lost.
 """
 
+import operator
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,8 +31,7 @@ from threads.domain.part import (
 
 from . import findings
 from .cleaning import clean_part, is_clean
-from .media import sendable
-from .unsupported import SUMMARY, describe, is_sound
+from .media import SUMMARY, describe, is_sound, sendable
 from .work import Work
 
 _RAW_REASONING = re.compile(r"<(think|thinking)>.*?</\1>\s*", re.DOTALL)
@@ -131,16 +131,12 @@ class _Reading:
         return None
 
     def _pieces(self, role: Role) -> Iterator[Piece]:
-        parts = self._framed(tuple(map(self._clean, self._message.parts)))
-        for part in parts:
+        cleaned = tuple(map(clean_part, self._message.parts))
+        if any(map(operator.is_not, cleaned, self._message.parts)):
+            self._work.repaired(findings.SURROGATE, self._head)
+        for part in self._framed(cleaned):
             if (found := self._read(part, role)) is not None:
                 yield Piece(found, self._head.place, self._head.key)
-
-    def _clean(self, part: Part) -> Part:
-        cleaned = clean_part(part)
-        if cleaned is not part:
-            self._work.repaired(findings.SURROGATE, self._head)
-        return cleaned
 
     def _framed(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
         """The parts with their words in a frame, where they are a summary or the system's."""

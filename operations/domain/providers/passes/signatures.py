@@ -83,8 +83,8 @@ def _fault(part: Thinking, place: int, work: Work) -> Finding | None:
     """Why reasoning can't be sent; None where it can."""
     rules, message = work.rules, work.draft.messages[place]
     if rules.reasoning is Reasoning.WORDS:
-        is_bareed = part.signature is not None or part.data is not None
-        return findings.FOREIGN_REASONING if is_bareed or not part.text else None
+        has_signature = part.signature is not None or part.data is not None
+        return findings.FOREIGN_REASONING if has_signature or not part.text else None
     if message.strategy not in rules.strategies or not _is_readable(part, work):
         return findings.FOREIGN_REASONING
     if rules.reasoning is Reasoning.KEPT:

@@ -7,8 +7,7 @@ import pytest
 
 from operations.domain.providers import PROVIDERS, compile_request
 from operations.domain.providers.bedrock import EMPTY
-from operations.domain.providers.passes.media import LEAD
-from operations.domain.providers.passes.unsupported import LONGEST
+from operations.domain.providers.passes.media import LEAD, LONGEST
 from operations.domain.providers.request import Compiled, Severity
 from threads.domain.formats.format import Heading
 from threads.domain.part import File, Image, Opaque, Text, Thinking, ToolResult
