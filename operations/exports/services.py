@@ -101,11 +101,11 @@ def _file(
     messages: Iterator[Message],
     strategy: str,
     export_id: uuid.UUID | None,
-    **heading: Any,
+    *,
+    system: int | None = None,
+    first_changed: int | None = None,
 ) -> Iterator[bytes]:
-    return formats.write(
-        format,
-        messages,
+    heading = Heading(
         title=session.title,
         model=session.model,
         external_id=session.external_id,
@@ -113,8 +113,10 @@ def _file(
         blob=blobs.read,
         export_id=export_id or uuid.uuid4(),
         tools=_tools(session) if format == "finetuning" else None,
-        **heading,
+        system=system,
+        first_changed=first_changed,
     )
+    return formats.write(format, messages, heading)
 
 
 def export_response(

@@ -21,6 +21,7 @@ from operations.context.comparison import (
 from operations.context.model_catalog import Prices, prices_of
 from operations.context.provider_checks import stamp_of
 from operations.context.services import Context, ContextQuery, assemble_session
+from operations.domain.context.selection import SLICE, WINDOW
 from operations.domain.ledger.first_changes import FirstChange, first_changes, layout_of
 from operations.domain.ledger.ledger import Bill, bill, clear_at_least
 from operations.domain.log.log import EditState
@@ -35,7 +36,7 @@ from threads.domain.part import Text, ToolResult
 from threads.models import Session
 from threads.store.selectors import get_session
 
-_CUTS = ("selection", "window")
+_CUTS = (SLICE, WINDOW)
 """Steps that leave whole messages out."""
 _SECONDS = 3600
 """How long the drawer's rows are kept: prices may change with the product."""

@@ -23,6 +23,7 @@ from operations.context.services import (
     ContextQuery,
     assemble_session,
 )
+from operations.domain.context.selection import ISOLATION, SLICE, WINDOW
 from operations.domain.context.step import Step
 from operations.domain.ledger.ledger import Run, Side, runs
 from operations.domain.providers import PROVIDERS
@@ -40,9 +41,9 @@ REASONS = 4
 """Reasons that are named of a step, at most."""
 NAMES = {
     "replay": "Operations",
-    "selection": "Slice",
-    "window": "Window",
-    "isolation": "Isolation",
+    SLICE: "Slice",
+    WINDOW: "Window",
+    ISOLATION: "Isolation",
     "truncation": "Truncation",
     "markers": "Markers",
     "layers": "Layers",

@@ -82,7 +82,8 @@ def test_an_export_with_its_pictures_comes_in_again(take: Any) -> None:
         role=domain.Role.USER, parts=(Text("Look."), Image("image/png", data=b"PNG"))
     )
     [session] = take(
-        b"".join(formats.write("atif_zip", [found], title="A lamp")), "a.zip"
+        b"".join(formats.write("atif_zip", [found], formats.Heading(title="A lamp"))),
+        "a.zip",
     )
 
     assert (session.title, session.format) == ("A lamp", "atif")

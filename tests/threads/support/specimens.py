@@ -40,7 +40,7 @@ def _written() -> dict[str, bytes]:
     known = {form.name for form in formats.KNOWN if form.read}
     return {
         f"{name}, exported": b"".join(
-            formats.write(name, THREAD, title="Lamps", model="m-1")
+            formats.write(name, THREAD, formats.Heading(title="Lamps", model="m-1"))
         )
         for name in formats.WRITERS
         if name in known

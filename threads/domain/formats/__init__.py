@@ -8,7 +8,7 @@ those it writes; a new format is one more in its family's.
 import uuid
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.message import Message
@@ -119,8 +119,10 @@ def read(
     return chosen.read(source, name or "")
 
 
-def write(format: str, messages: Iterable[Message], **heading: Any) -> Iterator[bytes]:
-    """Messages as a file of one of `WRITERS`, in pieces; `heading` is what a `Heading` has.
+def write(
+    format: str, messages: Iterable[Message], heading: Heading | None = None
+) -> Iterator[bytes]:
+    """Messages as a file of one of `WRITERS`, in pieces.
 
     `contextstudio` loses nothing but the places in the source; `openai` and `anthropic` are
     bodies of requests, with what these can't say left out; `markdown` is for people. Raises
@@ -130,7 +132,7 @@ def write(format: str, messages: Iterable[Message], **heading: Any) -> Iterator[
     if writer is None:
         known = ", ".join(WRITERS)
         raise Invalid(f"A session is exported as one of {known}.", at=("format",))
-    return writer.write(messages, Heading(**heading))
+    return writer.write(messages, heading or Heading())
 
 
 def file_name(format: str, export_id: uuid.UUID) -> str | None:

@@ -7,6 +7,8 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import User
+from operations.context import policies
+from operations.domain.context.selection import Preference
 from operations.domain.log.operation import Redact
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
@@ -54,6 +56,16 @@ def test_a_step_says_why_it_left_something_out(page: Page) -> None:
     shown = content(page)
     assert re.search(r"<p>Folded by a digest: \d+ in 1 place</p>", shown)
     assert re.search(r"<p>Folded by a snip: \d+ in 1 place</p>", shown)
+
+
+def test_a_slice_is_a_step_that_people_can_read(
+    page: Page, editor: User, session: Session
+) -> None:
+    preference = Preference(start=2, end=4)
+    policies.request_slice(caller(editor), session.pk, preference)
+    shown = content(page)
+    assert '<th scope="row">Slice</th>' in shown
+    assert '<th scope="row">slice</th>' not in shown
 
 
 def test_what_is_redacted_is_in_no_comparison(

@@ -103,7 +103,9 @@ class Conversation:
         if view == "effective":
             return self.context(thread, format).compiled.request
         found = [self.readings(index)[1] for index in range(len(self.messages))]
-        pieces = formats.write(format, found, blob=self.blobs.__getitem__)
+        pieces = formats.write(
+            format, found, formats.Heading(blob=self.blobs.__getitem__)
+        )
         body: dict[str, Any] = json.loads(b"".join(pieces))
         return body
 

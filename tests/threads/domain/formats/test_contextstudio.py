@@ -18,7 +18,7 @@ from threads.domain.part import Image, Text, ToolCall, ToolResult
 
 
 def exported(found: list[Message], **options: Any) -> bytes:
-    return b"".join(formats.write("contextstudio", found, **options))
+    return b"".join(formats.write("contextstudio", found, formats.Heading(**options)))
 
 
 @settings(deadline=None)

@@ -36,7 +36,9 @@ def message(role: Role, *parts: Part, **members: Any) -> Message:
 
 
 def written(format: str, *found: Message, **options: Any) -> Any:
-    return json.loads(b"".join(formats.write(format, found, **options)))
+    return json.loads(
+        b"".join(formats.write(format, found, formats.Heading(**options)))
+    )
 
 
 SYSTEM = message(Role.SYSTEM, Text("Be brief."))
@@ -249,7 +251,9 @@ def test_any_messages_make_a_body_of_the_right_shape(found: list[Message]) -> No
 
 
 def markdown_of(*found: Message, title: str = "") -> str:
-    return b"".join(formats.write("markdown", found, title=title)).decode()
+    return b"".join(
+        formats.write("markdown", found, formats.Heading(title=title))
+    ).decode()
 
 
 def test_markdown_is_readable() -> None:

@@ -34,7 +34,7 @@ def message(role: Role, *parts: Part, **members: Any) -> Message:
 
 
 def written(*found: Message, **options: Any) -> Any:
-    raw = b"".join(formats.write("atif", found, **options))
+    raw = b"".join(formats.write("atif", found, formats.Heading(**options)))
     Trajectory.model_validate_json(raw)
     return json.loads(raw)
 
@@ -130,13 +130,17 @@ def test_the_archive_holds_the_files_that_the_trajectory_points_at(
         ),
         message(Role.USER, Image("image/png", url="https://example.org/a.png")),
     ]
-    pieces = formats.write("atif_zip", found, blob=lambda _sha256: b"STORED")
+    pieces = formats.write(
+        "atif_zip", found, formats.Heading(blob=lambda _sha256: b"STORED")
+    )
     with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as archive:
         raw = archive.read("trajectory.json")
         files = {info: archive.read(info) for info in archive.namelist()}
 
     Trajectory.model_validate_json(raw)
-    assert raw == b"".join(formats.write("atif", found, blob=lambda _sha256: b"STORED"))
+    assert raw == b"".join(
+        formats.write("atif", found, formats.Heading(blob=lambda _sha256: b"STORED"))
+    )
     assert {n: data for n, data in files.items() if n.endswith(".png")} == {
         name: b"PNG",
         "images/ab.png": b"STORED",
@@ -212,7 +216,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
 def test_an_export_validates_and_imports_as_the_same_messages(
     found: list[Message],
 ) -> None:
-    pieces = b"".join(formats.write("atif_zip", found, title="T"))
+    pieces = b"".join(formats.write("atif_zip", found, formats.Heading(title="T")))
     with zipfile.ZipFile(io.BytesIO(pieces)) as archive:
         files = {info: archive.read(info) for info in archive.namelist()}
     # Lone surrogates are JSON, but no text that the package takes.

@@ -84,7 +84,7 @@ def test_a_fold_that_isn_t_closed_is_closed_with_the_page() -> None:
 @settings(deadline=None)
 @given(st.lists(any_messages, max_size=4))
 def test_nothing_in_a_message_becomes_an_element(found: list[Message]) -> None:
-    page = b"".join(formats.write("html", found, title="<b>")).decode()
+    page = b"".join(formats.write("html", found, formats.Heading(title="<b>"))).decode()
 
     assert "<b>" not in page
     assert "\0" not in page

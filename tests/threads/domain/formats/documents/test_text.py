@@ -307,7 +307,9 @@ def test_our_own_markdown_is_read_again() -> None:
         Message(role=Role.USER, parts=(Text("Hi."),), name="ann"),
         Message(role=Role.ASSISTANT, parts=(Text("Hello."),)),
     ]
-    [found] = read(b"".join(formats.write("markdown", given, title="A talk")))
+    [found] = read(
+        b"".join(formats.write("markdown", given, formats.Heading(title="A talk")))
+    )
 
     assert said(found) == [("user", "Hi."), ("assistant", "Hello.")]
     assert messages(found)[0].name == "ann"

@@ -30,7 +30,9 @@ def message(role: Role, *parts: Part) -> Message:
 
 
 def written(*found: Message, strategy: str = "gemini") -> Any:
-    return json.loads(b"".join(formats.write("gemini", found, strategy=strategy)))
+    return json.loads(
+        b"".join(formats.write("gemini", found, formats.Heading(strategy=strategy)))
+    )
 
 
 def test_a_request_is_written_as_the_api_takes_it() -> None:
@@ -86,7 +88,7 @@ def test_a_request_is_written_as_the_api_takes_it() -> None:
 
 def test_only_the_system_prompt_is_the_instruction() -> None:
     two = [message(Role.SYSTEM, Text(words)) for words in ("Be brief.", "So far.")]
-    body = json.loads(b"".join(formats.write("gemini", two, system=1)))
+    body = json.loads(b"".join(formats.write("gemini", two, formats.Heading(system=1))))
 
     assert body["systemInstruction"] == {"parts": [{"text": "Be brief."}]}
     assert "So far." in body["contents"][0]["parts"][0]["text"]
@@ -175,7 +177,7 @@ def joined(found: Iterable[Message]) -> list[tuple[Role, tuple[Part, ...]]]:
 @settings(deadline=None)
 @given(conversations)
 def test_an_export_imports_as_the_same_messages(found: list[Message]) -> None:
-    raw = b"".join(formats.write("gemini", found, strategy="gemini"))
+    raw = b"".join(formats.write("gemini", found, formats.Heading(strategy="gemini")))
     [transcript] = formats.read(io.BytesIO(raw), "gemini")
     again = [replace(m, records=()) for m in transcript.items if isinstance(m, Message)]
 

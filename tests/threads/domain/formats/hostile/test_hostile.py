@@ -104,7 +104,9 @@ def outcome(data: bytes, format: str = "auto") -> list[Transcript] | Invalid:
         for message in messages:
             encode_parts(message.parts)
         for name in formats.WRITERS:
-            assert b"".join(formats.write(name, messages, title=transcript.title))
+            assert b"".join(
+                formats.write(name, messages, formats.Heading(title=transcript.title))
+            )
     return found
 
 

@@ -260,7 +260,9 @@ def test_what_only_looks_like_an_item_is_not_taken(other: Any) -> None:
 
 
 def written(*found: Message, **heading: Any) -> Any:
-    return json.loads(b"".join(formats.write("openai_responses", found, **heading)))
+    return json.loads(
+        b"".join(formats.write("openai_responses", found, formats.Heading(**heading)))
+    )
 
 
 def joined(found: list[Message]) -> list[tuple[Role, Any]]:

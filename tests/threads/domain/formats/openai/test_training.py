@@ -65,7 +65,7 @@ def test_definitions_of_tools_are_written_in_openai_s_form() -> None:
     anthropic = {"name": "look", "description": "Looks.", "input_schema": schema}
     legacy = {"name": "call", "parameters": schema}
     tools = [own, anthropic, legacy, 7]
-    line = b"".join(formats.write("finetuning", TALK, tools=tools))
+    line = b"".join(formats.write("finetuning", TALK, formats.Heading(tools=tools)))
 
     assert json.loads(line)["tools"] == [
         own,
