@@ -19,6 +19,21 @@ def read(client: httpx.Client) -> dict[str, Any]:
     }
 
 
+def without_sentences(value: Any) -> Any:
+    """An answer in which why something holds is said by whether there is a reason.
+
+    A sentence for people may be said better; what it speaks of stays.
+    """
+    if isinstance(value, list):
+        return [without_sentences(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            name: bool(item) if name == "reason" else without_sentences(item)
+            for name, item in value.items()
+        }
+    return value
+
+
 def _session(client: httpx.Client, id_: str) -> dict[str, Any]:
     path = f"/sessions/{id_}"
     operations = _get(client, f"{path}/operations")

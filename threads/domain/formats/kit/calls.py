@@ -1,5 +1,6 @@
 """Calls that wait for their results, and ids for those that have none."""
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 
 from threads.domain.message import Message, Role
@@ -35,16 +36,19 @@ class OpenCalls:
                 return waiting
         return id_
 
+
+class _Linked(OpenCalls, ABC):
     def given(self, message: Message) -> Message:
         """The next message, with ids; the very same where it has them all."""
         parts = tuple(map(self._part, message.parts))
         return message if parts == message.parts else replace(message, parts=parts)
 
+    @abstractmethod
     def _part(self, part: Part) -> Part:
-        return part
+        """A part of it, with its id."""
 
 
-class CallLinks(OpenCalls):
+class CallLinks(_Linked):
     """Links results to calls in logs that have no ids: by name, else in their order."""
 
     def _part(self, part: Part) -> Part:
@@ -56,7 +60,7 @@ class CallLinks(OpenCalls):
         return part
 
 
-class CallIds(OpenCalls):
+class CallIds(_Linked):
     """Gives ids to calls that have none (OpenAI's older functions), and to what answers them."""
 
     def copy(self) -> "CallIds":

@@ -62,7 +62,8 @@ def test_a_request_is_read_with_every_block() -> None:
 
 
 def test_a_request_written_again_says_the_same() -> None:
-    raw = b"".join(formats.write("anthropic", messages(), model="claude-test"))
+    heading = formats.Heading(model="claude-test")
+    raw = b"".join(formats.write("anthropic", messages(), heading))
     said = json.loads(raw)
     given = json.loads(REQUEST.read_bytes())
 

@@ -146,3 +146,15 @@ def test_a_trajectory_that_continues_itself_is_read_once() -> None:
     )
 
     assert len(messages(gathered.transcripts[0])) == 1
+
+
+def test_continuations_that_lead_back_are_read_once() -> None:
+    [gathered] = gather(
+        {
+            "t.json": trajectory(ASKED, continued_trajectory_ref="a.json"),
+            "a.json": trajectory(ASKED, continued_trajectory_ref="b.json"),
+            "b.json": trajectory(ASKED, continued_trajectory_ref="a.json"),
+        }
+    )
+
+    assert len(messages(gathered.transcripts[0])) == 3
