@@ -14,7 +14,7 @@ from threads.domain.tokens import total, words
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(context=contexts(), data=st.data())
 def test_what_is_sent_is_counted_on_the_request_s_own_texts(
     provider: str, context: Context, data: st.DataObject
