@@ -47,6 +47,11 @@ MALFORMED: dict[str, tuple[str, dict[str, Any], list[Any]]] = {
         {"range": [1, 2], "replacements": [*SAID, {"role": "x", "content": ""}]},
         ["replacements", 1, "role"],
     ),
+    "a replacement that says nothing": (
+        "revise",
+        {"range": [1, 2], "replacements": [*SAID, {"role": "user", "parts": ["x"]}]},
+        ["replacements", 1, "parts"],
+    ),
     "a range that ends before it starts": ("snip", {"range": [3, 2]}, ["start_idx"]),
     "a range beyond the end": ("snip", {"range": [3, COUNT]}, ["end_idx"]),
     "a negative index": ("snip", {"start_idx": -1, "end_idx": 2}, ["start_idx"]),

@@ -40,6 +40,29 @@ def test_what_no_operation_touches_passes_as_it_was_given(
     )
 
 
+@pytest.mark.parametrize("format_", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    ("message", "member"),
+    [
+        ({"role": "user"}, "content"),
+        ({"role": "user", "parts": [{"type": "text", "text": "Hi"}]}, "parts"),
+        ({"role": "assistant", "content": "", "toolInvocations": [{}]}, None),
+    ],
+)
+def test_a_message_that_was_not_understood_is_refused_and_not_recorded(
+    agent: Client,
+    session_id: str,
+    path: str,
+    format_: str,
+    message: dict[str, Any],
+    member: str | None,
+) -> None:
+    body = {"messages": [*said(COUNT), message], "format": format_, "append": True}
+    refused = post(agent, path, body, expect=422)
+    assert refused["at"] == ["messages", COUNT, member or "toolInvocations"]
+    assert get(agent, f"/api/sessions/{session_id}")["message_count"] == COUNT
+
+
 def test_the_answer_says_what_was_applied_and_what_had_nothing_to_act_on(
     agent: Client, session_id: str, path: str
 ) -> None:

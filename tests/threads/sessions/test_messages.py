@@ -91,6 +91,25 @@ def test_messages_are_appended_if_the_session_is_as_long_as_is_thought(
     post(agent, path, {"messages": []}, expect=422)
 
 
+UNREAD: list[tuple[dict[str, Any], str]] = [
+    ({"role": "user"}, "content"),
+    ({"role": "user", "parts": [{"text": "Hi"}]}, "parts"),
+]
+
+
+@pytest.mark.parametrize(("message", "member"), UNREAD)
+def test_a_message_that_was_not_understood_is_refused_at_its_member(
+    agent: Client, message: dict[str, Any], member: str
+) -> None:
+    session = make_session(agent, 2)
+    body = {"messages": [*said(1), message]}
+    for path in ("/api/sessions", f"/api/sessions/{session}/messages"):
+        refused = post(agent, path, body, expect=422)
+        assert refused["at"] == ["messages", 1, member]
+        assert refused["code"] == "message_not_understood"
+    assert get(agent, f"/api/sessions/{session}")["message_count"] == 2
+
+
 def test_text_of_any_kind_comes_out_as_it_went_in(agent: Client) -> None:
     words = "NUL \x00, half a pair \ud83d, a whole 😀, \u2028 and \x1b[31m"
     arguments = {"\ud800": "\x00"}

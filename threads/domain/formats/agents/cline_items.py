@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from threads.domain.formats import blocks
+from threads.domain.formats import blocks, emptiness
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.formats.io.json_file import Element
@@ -142,7 +142,8 @@ def _pairs(told: dict[int, str], waiting: list[ToolCall]) -> dict[int, ToolCall]
 
 def _message(given: dict[str, Any]) -> Message:
     content = given.get("content")
-    made = anthropic.read_message({**given, "content": None})
+    heading = {k: v for k, v in given.items() if k not in emptiness.SPEAKING}
+    made = anthropic.read_message({**heading, "content": None})
     parts: list[Part] = []
     if isinstance(content, list):
         for index, block in enumerate(content):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from threads.domain.formats import blocks
+from threads.domain.formats import blocks, emptiness
 from threads.domain.formats.format import Format, Heading, Writer
 from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.formats.kit import chat
@@ -78,16 +78,23 @@ def read_system(system: JSON) -> Iterator[Message]:
 def read_message(
     message: JSON, *, at: Place = (), records: tuple[str, ...] = ()
 ) -> Message:
-    """One message, of a request or of a response. Raises Invalid with the place."""
+    """One message, of a request or of a response.
+
+    Raises Invalid with the place of what is malformed, or says something and is not read.
+    """
     fields.require(message, dict, "a message", at)
     role = ROLES.get(fields.text(message, "role"))
     if role is None:
         raise Invalid(
             "A message's role is user, assistant or system.", at=(*at, "role")
         )
+    emptiness.require_calls_read(message, at)
+    parts = blocks.read_content(message.get("content"), (*at, "content"))
+    if not parts:
+        emptiness.require_content(message, at)
     return Message(
         role=role,
-        parts=blocks.read_content(message.get("content"), (*at, "content")),
+        parts=parts,
         model=fields.word(message, "model") or None,
         source_id=fields.word(message, "id") or None,
         created_at=fields.moment(message.get("timestamp") or message.get("created_at")),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from threads.domain.formats import blocks
+from threads.domain.formats import blocks, emptiness
 from threads.domain.formats.io import fields, json_file, json_text, source, windows
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import BROKEN, ByteSpan
@@ -133,7 +133,7 @@ class Envelope(Conversation):
                     (name, key), ByteSpan(start, end), data
                 )
         except Invalid as error:
-            self.warnings.append(_warning(error, (), None))
+            self.warnings.append(_warning(error))
 
     def _message(
         self, at: Place, span: ByteSpan, data: bytes | None
@@ -149,7 +149,7 @@ class Envelope(Conversation):
                 else json_text.parse(data)
             )
         except Invalid as error:
-            self.warnings.append(_warning(error, at, None))
+            self.warnings.append(_warning(error, Element(None, span, at=at)))
             value = BROKEN
         return _item(Element(value, span, at=at), self.dialect, self.warnings)
 
@@ -163,7 +163,7 @@ class Envelope(Conversation):
         try:
             message = reader(held.value) if held.value is not BROKEN else None
         except Invalid as error:
-            self.warnings.append(_warning(error, error.at, None))
+            self.warnings.append(_warning(error, held._replace(at=error.at)))
             message = None
         if message is not None:
             yield replace(message, records=(held.record,))
@@ -215,8 +215,9 @@ def _item(
             return dialect.read_message(given, at=row.at, records=(record,))
         except Invalid:
             pass
-    warnings.append(_warning(unread, unread.at, row.line))
-    return Event("unreadable", record)
+    warnings.append(_warning(unread, row))
+    whole = emptiness.kept_whole(row.value, unread, record)
+    return whole or Event("unreadable", record)
 
 
 def is_same(reply: Message | Event, last: Message | Event | None) -> bool:
@@ -226,6 +227,7 @@ def is_same(reply: Message | Event, last: Message | Event | None) -> bool:
     return (reply.role, reply.parts) == (last.role, last.parts)
 
 
-def _warning(error: Invalid, at: Place, line: int | None) -> Warning:
+def _warning(error: Invalid, row: Element | None = None) -> Warning:
+    at = (error.at or row.at) if row else ()
     place = f"At {fields.spell(at)}: " if at else "The file can't be read to its end. "
-    return Warning(error.code, place + error.message, line)
+    return Warning(error.code, place + error.message, row.line if row else None)

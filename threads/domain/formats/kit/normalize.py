@@ -13,14 +13,12 @@ github.com/hiyouga/LLaMA-Factory, `data/v1_sft_demo.jsonl`.
 from collections.abc import Callable
 from typing import Any
 
+from threads.domain.formats.emptiness import SPEAKING
 from threads.domain.formats.io import fields, json_text
 from threads.domain.part import JSON
 
 Block = dict[str, Any]
-SPOKEN = (
-    *("content", "tool_calls", "function_call", "parts", "refusal", "audio"),
-    *("reasoning", "reasoning_content", "thinking_blocks", "tool_results"),
-)
+SPOKEN = frozenset({"content", *SPEAKING})
 """Members of which a message has at least one; notes on a message have none."""
 _NAMES = ("name", "tool", "tool_name", "toolName")
 _ARGUMENTS = ("arguments", "args", "input", "parameters", "arguments_json")
@@ -29,9 +27,7 @@ _IDS = ("id", "call_id", "tool_call_id", "toolCallId")
 
 def is_message(record: dict[str, Any]) -> bool:
     """Whether a record with a role holds what somebody said, and no notes on it alone."""
-    if len(record) == 1 or any(name in record for name in SPOKEN):
-        return True
-    return with_content(record) is not record
+    return len(record) == 1 or not SPOKEN.isdisjoint(record)
 
 
 def with_content(record: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
-from threads.domain.formats import blocks
+from threads.domain.formats import blocks, emptiness
 from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
@@ -22,12 +22,17 @@ from threads.domain.formats.kit.chat_items import ChatDialect
 from threads.domain.formats.requests import RequestForm, RequestPiece
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
-from threads.domain.part import JSON, Opaque, Part, Thinking, ToolCall
+from threads.domain.part import JSON, Opaque, Part, Text, Thinking, ToolCall
 
 from . import forms
 from .forms import write, write_request_messages
 
 ROLES = {role.value: role for role in Role} | {"function": Role.TOOL}
+SAID_BY_ASSISTANTS = frozenset(
+    {"tool_calls", "function_call", "refusal", "audio"}
+    | {"reasoning", "reasoning_content", "thinking_blocks"}
+)
+"""Members beside `content` in which an assistant's message says something."""
 
 
 def read_messages(messages: JSON, *, at: Place = ("messages",)) -> list[Message]:
@@ -39,7 +44,21 @@ def read_messages(messages: JSON, *, at: Place = ("messages",)) -> list[Message]
 def read_message(
     message: JSON, *, at: Place = (), records: tuple[str, ...] = ()
 ) -> Message:
-    """One message; `content` may be null, text or blocks. Raises Invalid with the place."""
+    """One message; `content` may be null, text or blocks.
+
+    Raises Invalid with the place of what is malformed, or says something and is not read.
+    """
+    return _read(message, at, records, strictly=True)
+
+
+def read_written(message: JSON) -> Message:
+    """The same of a request that we wrote: some of what is in it has no place in the form."""
+    return _read(message, (), (), strictly=False)
+
+
+def _read(
+    message: JSON, at: Place, records: tuple[str, ...], *, strictly: bool
+) -> Message:
     fields.require(message, dict, "a message", at)
     said = fields.require(message.get("role"), str, "a word", (*at, "role"))
     role = ROLES.get(said)
@@ -47,14 +66,31 @@ def read_message(
         known = ", ".join(ROLES)
         raise Invalid(f"A message's role is one of {known}.", at=(*at, "role"))
     parts = forms.read_public_parts(message, role, at)
+    if parts is None:
+        parts = _parts(message, role, at)
+        if strictly:
+            _require_understood(message, role, parts, at)
     return Message(
         role=role,
-        parts=_parts(message, role, at) if parts is None else parts,
+        parts=parts,
         name=None if role is Role.TOOL else fields.text(message, "name") or None,
         source_id=fields.word(message, "id") or None,
         created_at=fields.moment(message.get("timestamp") or message.get("created_at")),
         records=records,
     )
+
+
+def _require_understood(
+    message: dict[str, Any], role: Role, parts: tuple[Part, ...], at: Place
+) -> None:
+    """Raise Invalid at what is said in a message and would be lost."""
+    emptiness.require_calls_read(message, at)
+    if parts and (role is not Role.TOOL or message.get("content")):
+        return
+    said = SAID_BY_ASSISTANTS if role is Role.ASSISTANT else frozenset()
+    if isinstance(message.get("tool_results"), list):  # the public form,
+        said |= {"parts"}  # of which somebody changed the members beside its parts
+    emptiness.require_content(message, at, said)
 
 
 def _parts(message: dict[str, Any], role: Role, at: Place) -> tuple[Part, ...]:
@@ -70,7 +106,15 @@ def _parts(message: dict[str, Any], role: Role, at: Place) -> tuple[Part, ...]:
     refusal = (
         [Opaque("refusal", {"type": "refusal", "refusal": words})] if words else []
     )
-    return (*thinking, *parts, *refusal, *_calls(message, at))
+    return (*thinking, *parts, *refusal, *_audio(message), *_calls(message, at))
+
+
+def _audio(message: dict[str, Any]) -> Iterator[Part]:
+    """What was said aloud: its transcript, and the recording, which is kept whole."""
+    if audio := fields.mapping(message, "audio"):
+        if words := fields.text(audio, "transcript"):
+            yield Text(words)
+        yield Opaque("audio", {"type": "audio", "audio": audio})
 
 
 def read_reply(response: JSON) -> Message | None:
@@ -175,7 +219,7 @@ FORMAT = Format(
 )
 WRITER = Writer("OpenAI messages", "json", "application/json", write)
 REQUEST = RequestForm(
-    read=read_message,
+    read=read_written,
     write=lambda message, heading: map(
         RequestPiece, write_request_messages(message, address=heading.address)
     ),

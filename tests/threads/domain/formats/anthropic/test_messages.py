@@ -33,6 +33,23 @@ def messages() -> list[Message]:
         return [item for item in transcript.items if isinstance(item, Message)]
 
 
+@pytest.mark.parametrize(
+    ("message", "member"),
+    [
+        ({"role": "user"}, "content"),
+        ({"role": "assistant", "content": None, "tool_calls": [{}]}, "tool_calls"),
+        ({"role": "assistant", "content": "I look.", "toolInvocations": [{}]}, None),
+    ],
+)
+def test_a_message_that_was_not_understood_is_refused_at_its_member(
+    message: dict[str, Any], member: str | None
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        anthropic.read_messages([message])
+
+    assert refused.value.at == ("messages", 0, member or "toolInvocations")
+
+
 def test_a_request_is_read_with_every_block() -> None:
     system, asked, called, answered, told = messages()
 

@@ -44,6 +44,76 @@ def test_empty_contents_are_one_and_the_same(content: Any) -> None:
     assert one({"role": "assistant", "content": content}).parts == ()
 
 
+UNREAD: list[tuple[dict[str, Any], str]] = [
+    ({"role": "user"}, "content"),
+    ({"role": "tool", "tool_call_id": "c1"}, "content"),
+    ({"role": "user", "parts": [{"text": "Hi"}]}, "parts"),
+    ({"role": "user", "content": "", "parts": [{"type": "text"}]}, "parts"),
+    ({"role": "user", "content": None, "tool_calls": [{"id": "c1"}]}, "tool_calls"),
+    ({"role": "assistant", "text": "Hi"}, "text"),
+    ({"role": "assistant", "message": {"body": "Hi"}}, "message"),
+    (
+        {"role": "assistant", "content": "I look.", "toolInvocations": [{}]},
+        "toolInvocations",
+    ),
+]
+
+
+@pytest.mark.parametrize(("message", "member"), UNREAD)
+def test_a_message_that_was_not_understood_is_refused_at_its_member(
+    message: dict[str, Any], member: str
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        openai.read_messages([{"role": "user", "content": "Hi"}, message])
+
+    assert refused.value.at == ("messages", 1, member)
+    assert refused.value.code == "message_not_understood"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "tool_calls": []},
+        {"role": "assistant", "content": None, "refusal": None},
+        {"role": "tool", "tool_call_id": "c1", "content": ""},
+        {"role": "user", "content": "", "parts": [{"type": "x"}], "tool_results": []},
+    ],
+)
+def test_a_message_may_be_empty_by_its_own_account(message: dict[str, Any]) -> None:
+    assert not one(message).text
+
+
+def test_what_was_said_aloud_is_read_by_its_transcript() -> None:
+    audio = {"id": "a1", "transcript": "It is dark."}
+
+    assert one({"role": "assistant", "content": None, "audio": audio}).parts == (
+        Text("It is dark."),
+        Opaque("audio", {"type": "audio", "audio": audio}),
+    )
+    assert len(one({"role": "assistant", "audio": {"id": "a1"}}).parts) == 1
+
+
+def test_a_file_s_message_that_was_not_understood_is_kept_whole_with_a_warning() -> (
+    None
+):
+    spoken = {"role": "user", "body": "Hi", "content": ""}
+    result = {"role": "tool", "tool_call_id": "c1", "output": {"words": "Dark."}}
+    function = {"role": "function", "name": "look", "content": None, "result": [1]}
+    transcript, items = read_one(
+        lines({"role": "user", "content": "Go."}, spoken, result, function)
+    )
+
+    _, first, second, third = (item for item in items if isinstance(item, Message))
+    assert first.parts == (Opaque("message", spoken),)
+    assert second.parts == (ToolResult("c1", (Opaque("message", result),)),)
+    assert third.role is Role.TOOL
+    assert [(one.code, one.line) for one in transcript.warnings] == [
+        ("message_not_understood", 2),
+        ("message_not_understood", 3),
+        ("message_not_understood", 4),
+    ]
+
+
 def test_a_string_equals_one_text_part() -> None:
     as_text = one({"role": "user", "content": "Hi"})
     as_part = one(
@@ -354,7 +424,7 @@ def test_rows_that_are_no_conversation_are_reported_with_the_first() -> None:
 
 def test_a_member_that_cannot_be_read_is_reported() -> None:
     transcript, _ = read_one(
-        b'{"messages": [{"role": "user"}], "title": 01x, "system": 01x}'
+        b'{"messages": [{"role": "user", "content": ""}], "title": 01x, "system": 01x}'
     )
 
     assert [warning.code for warning in transcript.warnings] == ["json_invalid"]
