@@ -17,6 +17,7 @@ def _run() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
+    from django.db import DatabaseError
 
     from contextstudio.accounts.domain.errors import DomainError
 
@@ -26,6 +27,13 @@ def _run() -> None:
         sys.exit(str(error))
     except DomainError as refusal:
         sys.exit(refusal.message)
+    except DatabaseError as error:
+        from contextstudio.accounts.responses import outage
+
+        unavailable = outage(error)
+        if unavailable is None:
+            raise
+        sys.exit(f"{unavailable.message} ({error})")
 
 
 if __name__ == "__main__":

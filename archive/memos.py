@@ -56,7 +56,6 @@ def save_memo(
     return memo
 
 
-@transaction.atomic
 def retrieve_memos(
     caller: Caller,
     *,
@@ -78,7 +77,8 @@ def retrieve_memos(
         notes = tagged(notes, tags)
     if query.strip():
         notes = relevant(notes, keywords(query), len(notes))
-    if session is not None:
+    # Asked first: to read again needs no lock.
+    if session is not None and not MemoReader.objects.filter(session=session).exists():
         MemoReader.objects.get_or_create(session=session)
     return notes[:MOST_ANSWERED]
 

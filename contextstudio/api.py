@@ -7,6 +7,7 @@ The apps bring the routes. What holds for all of them is here: a key or the brow
 from typing import Any
 
 from django.conf import settings
+from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
@@ -22,7 +23,7 @@ from .accounts.api import router as accounts_router
 from .accounts.authentication import caller_of
 from .accounts.domain.caller import Caller
 from .accounts.domain.errors import DomainError, NotFound, Unauthenticated
-from .accounts.responses import dump, problem_response, read_json
+from .accounts.responses import dump, outage, problem_response, read_json
 from .accounts.shape import sentence, wrong_shape
 from .web.repeats import answered_once
 
@@ -117,6 +118,16 @@ def refuse_otherwise(request: HttpRequest, error: HttpError) -> HttpResponse:
     refusal = DomainError(sentence(str(error)), code=f"http_{error.status_code}")
     refusal.status = error.status_code  # type: ignore[misc]  # the framework's, whatever it is
     return problem_response(refusal)
+
+
+@api.exception_handler(DatabaseError)
+@api.exception_handler(InterfaceError)
+def say_outage(request: HttpRequest, error: DatabaseError) -> HttpResponse:
+    """A database that is locked or away; every other error of it is a bug."""
+    unavailable = outage(error)
+    if unavailable is None:
+        raise error
+    return problem_response(unavailable)
 
 
 @api.exception_handler(Http404)

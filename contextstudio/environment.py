@@ -21,6 +21,13 @@ KNOWN = frozenset(
     }
 )
 
+SQLITE = "contextstudio.database"
+"""The backend for SQLite: Django's own, behind a line of writers."""
+LOCK_TIMEOUT, STATEMENT_TIMEOUT = 5_000, 30_000
+"""Milliseconds that PostgreSQL waits for a lock, and lets a statement run."""
+_POOL_TIMEOUT = 5
+"""Seconds that a request waits for one of the pool's connections."""
+
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"", "0", "false", "no", "off"})
 
@@ -77,7 +84,7 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
     if not url or parts.scheme == "sqlite":
         own = str(data_dir / "contextstudio.sqlite3")
         name = unquote(parts.path)[1:] if url else own
-        return {"ENGINE": "django.db.backends.sqlite3", "NAME": name}
+        return {"ENGINE": SQLITE, "NAME": name}
     if parts.scheme not in ("postgres", "postgresql"):
         raise ImproperlyConfigured(
             "DATABASE_URL must start with postgresql:// (or sqlite:///); "
@@ -91,8 +98,10 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
         "HOST": unquote(parts.hostname or ""),
         "PORT": str(parts.port or ""),
         "OPTIONS": {
+            # What a URL says is said last, and counts.
+            "options": f"-c lock_timeout={LOCK_TIMEOUT} -c statement_timeout={STATEMENT_TIMEOUT}",
             **dict(parse_qsl(parts.query)),
-            "pool": {"min_size": 2, "max_size": 16},
+            "pool": {"min_size": 2, "max_size": 16, "timeout": _POOL_TIMEOUT},
         },
     }
 

@@ -103,7 +103,7 @@ USE_I18N = False
 # Database, cache, live updates and jobs
 
 _database = environment.database(environment.text("DATABASE_URL"), DATA_DIR)
-ON_SQLITE = _database["ENGINE"] == "django.db.backends.sqlite3"
+ON_SQLITE = _database["ENGINE"] == environment.SQLITE
 if ON_SQLITE:
     _database["OPTIONS"] = sqlite.options(sqlite.version_in_use())
     _database["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}

@@ -21,4 +21,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("operations.urls")),
     path("", include("archive.urls")),
 ]
+handler500 = "contextstudio.web.middleware.server_error"
 handler404 = "contextstudio.web.middleware.page_not_found"

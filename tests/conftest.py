@@ -86,7 +86,7 @@ def django_db_modify_db_settings(
         run = os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid.uuid4().hex)[:8]
         worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
         connection.settings_dict["TEST"]["NAME"] = f"test_contextstudio_{run}_{worker}"
-        options["options"] = "-c synchronous_commit=off"
+        options["options"] += " -c synchronous_commit=off"
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,9 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from .domain.errors import DomainError, Invalid, problem
+from contextstudio.database.outages import RETRY_AFTER, is_outage
+
+from .domain.errors import DomainError, Invalid, Unavailable, problem
 
 JSON = "application/json; charset=utf-8"
 PROBLEM = "application/problem+json"
@@ -63,7 +65,21 @@ def problem_response(error: DomainError) -> HttpResponse:
     answer = HttpResponse(body, content_type=PROBLEM, status=error.status)
     if error.status == 401:
         answer["WWW-Authenticate"] = "Bearer"
+    if error.retry_after is not None:
+        answer["Retry-After"] = str(error.retry_after)
     return answer
+
+
+def outage(error: BaseException) -> Unavailable | None:
+    """What every door says where the database is locked or away; None for other errors."""
+    if not is_outage(error):
+        return None
+    said = Unavailable(
+        "The database can't be used at the moment; nothing was changed. Try again soon.",
+        code="database_unavailable",
+    )
+    said.retry_after = RETRY_AFTER
+    return said
 
 
 def go_to(request: HttpRequest, address: str) -> HttpResponse:

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from django.contrib.auth import authenticate
 from django.core.validators import slug_re
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.http import HttpRequest
 from django.utils import timezone
+
+from contextstudio.database.best_effort import write_if_free
 
 from .credentials import draw_key, key_digest, token_digest
 from .domain import errors
@@ -165,10 +167,18 @@ def revoke_key(caller: Caller, key_id: int) -> None:
 
 
 def note_use(key: ApiKey) -> None:
-    """Remember when a key was last used, to the minute, so that few requests write."""
+    """Remember when a key was last used, to the minute, so that few requests write.
+
+    Where others write at the moment it is left to the next request: reads need no lock.
+    """
     now = timezone.now()
-    if key.last_used_at is None or now - key.last_used_at > timedelta(minutes=1):
-        ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+    if key.last_used_at is not None and now - key.last_used_at <= timedelta(minutes=1):
+        return
+    rows = ApiKey.objects.filter(pk=key.pk)
+    if connection.features.has_select_for_update_skip_locked:
+        free = rows.select_for_update(skip_locked=True, of=("self",))
+        rows = ApiKey.objects.filter(pk__in=free.values("pk"))
+    write_if_free(lambda: rows.update(last_used_at=now))
 
 
 @transaction.atomic

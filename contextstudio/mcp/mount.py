@@ -12,12 +12,13 @@ from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext
 from channels.db import database_sync_to_async
+from django.db import DatabaseError
 from django.http import HttpResponse
 
 from contextstudio.accounts.authentication import caller_by_key
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.responses import problem_response
+from contextstudio.accounts.responses import outage, problem_response
 from contextstudio.web.guard import Application, Receive, Scope, Send
 
 PATH = "/mcp"
@@ -44,6 +45,12 @@ def with_mcp(application: Application) -> Application:
                     raise errors.MethodNotAllowed("This protocol takes POSTs only.")
             except errors.DomainError as error:
                 await _send(problem_response(error), send)
+                return
+            except DatabaseError as error:
+                unavailable = outage(error)
+                if unavailable is None:
+                    raise
+                await _send(problem_response(unavailable), send)
                 return
             # In a thread: the import takes a second, in which the event loop must go on.
             serve = await asyncio.to_thread(_load)

@@ -8,6 +8,7 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from django.conf import settings
+from django.db import DatabaseError
 from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -16,7 +17,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, problem
 from contextstudio.accounts.idempotency import RecordedResponse
-from contextstudio.accounts.responses import PROBLEM, dump
+from contextstudio.accounts.responses import PROBLEM, dump, outage
 from contextstudio.web.guard import Receive, Scope, Send
 from operations.tools import TOOLS, call_once, read_call
 from operations.tools.schemas import function_schemas
@@ -78,7 +79,12 @@ def _answer(
     try:
         answer = call_once(caller, read_call(name, arguments))
     except DomainError as error:
-        answer = RecordedResponse(error.status, dump(problem(error)), PROBLEM)
+        answer = _refused(error)
+    except DatabaseError as error:
+        unavailable = outage(error)
+        if unavailable is None:
+            raise
+        answer = _refused(unavailable)
     body = answer.body
     value = json.loads(body)
     if _LONE_SURROGATE.search(body):  # what the protocol's UTF-8 has no room for
@@ -89,6 +95,10 @@ def _answer(
         structured_content=value if isinstance(value, dict) else {"result": value},
         is_error=answer.status >= 400,
     )
+
+
+def _refused(error: DomainError) -> RecordedResponse:
+    return RecordedResponse(error.status, dump(problem(error)), PROBLEM)
 
 
 _SERVER: Server[Any] = Server(

@@ -12,7 +12,8 @@ from datetime import timedelta
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
-from django.db import DatabaseError
+from django.conf import settings
+from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
@@ -20,6 +21,7 @@ from django.views.decorators.http import require_POST
 
 from contextstudio.accounts.jobs import canary
 from contextstudio.accounts.selectors import count_jobs, oldest_due_job
+from contextstudio.database.turns import turns_of
 
 logger = logging.getLogger("contextstudio.csp")
 
@@ -99,6 +101,14 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "# TYPE contextstudio_oldest_due_job_seconds gauge",
         f"contextstudio_oldest_due_job_seconds {waiting:.1f}",
     ]
+    if settings.ON_SQLITE:
+        held = turns_of(str(connection.settings_dict["NAME"])).longest
+        lines += [
+            "# HELP contextstudio_longest_write_seconds"
+            " The longest time that this process held the write lock.",
+            "# TYPE contextstudio_longest_write_seconds gauge",
+            f"contextstudio_longest_write_seconds {held:.3f}",
+        ]
     for counter in ALL:
         lines.append(f"# HELP {counter.name} {counter.description}")
         lines.append(f"# TYPE {counter.name} counter")

@@ -1,13 +1,16 @@
 """What every page's answer has in common: it is not cached, and a refusal is readable."""
 
+import sys
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.template import loader
 from django.utils.http import urlencode
+from django.views import defaults
 
 from contextstudio.accounts.domain import errors
-from contextstudio.accounts.responses import problem_response
+from contextstudio.accounts.responses import outage, problem_response
 
 from . import health
 
@@ -48,7 +51,9 @@ class RefusalMiddleware:
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
-        """Answer a refusal; leave everything else, which is a bug, to Django."""
+        """Answer a refusal or an outage; leave everything else, a bug, to Django."""
+        if (unavailable := outage(exception)) is not None:
+            return _say_outage(request, unavailable)
         if not isinstance(exception, errors.DomainError):
             return None
         if not isinstance(exception, errors.Unauthenticated):
@@ -76,6 +81,34 @@ def refusal(request: HttpRequest, status: int, message: str) -> HttpResponse:
         return answer
     page = {"message": message, "status": status}
     return render(request, "error.html", page, status=status)
+
+
+def server_error(request: HttpRequest) -> HttpResponseBase:
+    """What Django answers where a view's or a middleware's error was not answered before.
+
+    The sign-in of a request is looked up outside of views, too, so that an outage ends up here.
+    """
+    unavailable = outage(sys.exc_info()[1] or Exception())
+    if unavailable is not None:
+        return _say_outage(request, unavailable)
+    return defaults.server_error(request)
+
+
+def _say_outage(
+    request: HttpRequest, unavailable: errors.Unavailable
+) -> HttpResponseBase:
+    """A page for a browser, a toast for htmx, else a problem document: none asks the database."""
+    answer = problem_response(unavailable)
+    if request.headers.get("HX-Request"):
+        toast = refusal(request, unavailable.status, unavailable.message)
+        toast["Retry-After"] = answer["Retry-After"]
+        return toast
+    if request.path.startswith("/api/") or not request.accepts("text/html"):
+        return answer
+    page = loader.render_to_string("503.html", {"message": unavailable.message})
+    seen = HttpResponse(page, status=unavailable.status)
+    seen["Retry-After"] = answer["Retry-After"]
+    return seen
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

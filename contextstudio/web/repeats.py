@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any
 
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from contextstudio.accounts import idempotency
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
-from contextstudio.accounts.responses import problem_response
+from contextstudio.accounts.responses import outage, problem_response
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
@@ -34,6 +35,11 @@ def answered_once(route: Route) -> Route:
             return route(request, **values)
         except DomainError as refusal:
             return problem_response(refusal)
+        except DatabaseError as error:
+            unavailable = outage(error)
+            if unavailable is None:
+                raise
+            return problem_response(unavailable)
 
     return answer
 

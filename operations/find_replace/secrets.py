@@ -8,7 +8,7 @@ is for, are never called.
 
 import uuid
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,14 +21,14 @@ from contextstudio.accounts.jobs import JobContext, enqueue
 from operations.domain.log.operation import Redact
 from operations.domain.tree.key import Key
 from operations.domain.tree.span import MASK, Span, covered, fingerprint
-from operations.log.transaction import open_log
+from operations.log.transaction import LogTransaction, write_apart
 from operations.models import SecretScan
 from threads.domain.part import Part, Text
 from threads.domain.text import text_of
 from threads.models import Import, Session
 from threads.sessions.services import forget_overview
 from threads.store import events
-from threads.store.selectors import load_recorded_at
+from threads.store.selectors import get_session, load_recorded_at
 
 if TYPE_CHECKING:
     from kingfisher_sdk import Finding, Scanner
@@ -89,11 +89,13 @@ def run_secrets(context: JobContext, import_id: str) -> dict[str, Any]:
     for done, session in enumerate(sessions.order_by("created_at", "pk")):
         scan, _ = SecretScan.objects.get_or_create(session=session)
         if scan.through < session.message_count:
+
+            def tick(number: int = done) -> None:
+                context.progress(number, unit="sessions")
+
             if not scan.through:
                 mask_title(session)
-            proposed = propose_redactions(importer, session.pk, scan.through)
-            scan.through = session.message_count
-            scan.save(update_fields=["through"])
+            proposed = propose_redactions(importer, session.pk, scan.through, tick)
             if proposed:
                 found.append(
                     {
@@ -114,10 +116,14 @@ def _report(import_id: uuid.UUID, found: list[dict[str, Any]]) -> None:
     brought.save(update_fields=["report"])
 
 
-def find_secrets(originals: Iterable[tuple[Key, Sequence[Part]]]) -> list[Secret]:
+def find_secrets(
+    originals: Iterable[tuple[Key, Sequence[Part]]],
+    tick: Callable[[], object] = lambda: None,
+) -> list[Secret]:
     """The credentials in originals, each once with all its places.
 
-    Of findings that overlap the one of the surer rule is taken.
+    Of findings that overlap the one of the surer rule is taken. `tick` is called now and then
+    and may raise, to end the work.
     """
 
     def doubt(finding: "Finding") -> tuple[bool, int]:
@@ -126,6 +132,7 @@ def find_secrets(originals: Iterable[tuple[Key, Sequence[Part]]]) -> list[Secret
     found: dict[tuple[str, str], list[Span]] = {}
     taken: dict[Key, list[Span]] = {}
     for pieces in _batches(originals):
+        tick()
         data = _BETWEEN.join(piece.data for piece in pieces)
         for finding in sorted(_scanner().scan(data), key=doubt):
             span = _span(pieces, finding.location)
@@ -142,34 +149,58 @@ def find_secrets(originals: Iterable[tuple[Key, Sequence[Part]]]) -> list[Secret
     return secrets
 
 
-@atomic
-def propose_redactions(caller: Caller, session_id: uuid.UUID, start: int = 0) -> int:
+def propose_redactions(
+    caller: Caller,
+    session_id: uuid.UUID,
+    start: int = 0,
+    tick: Callable[[], object] = lambda: None,
+) -> int:
     """Look through the originals from `start` on and propose to mask what is found.
 
     The answer is how many redactions were proposed, all in one bundle. What a redaction of the
-    log covers already, be it on, off or rejected, is not proposed again.
+    log covers already, be it on, off or rejected, is not proposed again. Nothing is locked
+    while originals are read: they never change, and what comes meanwhile is looked through by
+    the import that brings it.
     """
-    transaction = open_log(caller, session_id, Right.PROPOSE)
-    known = {
-        (span.key, span.sha256)
-        for recorded in transaction.history.log.edits.values()
-        if isinstance(recorded.edit, Redact)
-        for span in recorded.edit.spans
-    }
-    secrets = [
-        secret
-        for secret in find_secrets(_originals(transaction.session, start))
-        if any((span.key, span.sha256) not in known for span in secret.spans)
-    ][:MOST_PROPOSED]
-    if secrets:
-        transaction.add(
-            *(Redact(spans=secret.spans) for secret in secrets),
-            proposed=True,
-            bundle=uuid.uuid4(),
-            titles=[secret.title for secret in secrets],
-        )
-        transaction.commit()
-    return len(secrets)
+    session = get_session(caller, session_id, Right.PROPOSE)
+    through = session.message_count
+    found = find_secrets(_originals(session, start), tick)
+    if not found:
+        with atomic():
+            _note(session, through)
+        return 0
+
+    def propose(transaction: LogTransaction) -> int:
+        known = {
+            (span.key, span.sha256)
+            for recorded in transaction.history.log.edits.values()
+            if isinstance(recorded.edit, Redact)
+            for span in recorded.edit.spans
+        }
+        new = [
+            secret
+            for secret in found
+            if any((span.key, span.sha256) not in known for span in secret.spans)
+        ][:MOST_PROPOSED]
+        if new:
+            transaction.add(
+                *(Redact(spans=secret.spans) for secret in new),
+                proposed=True,
+                bundle=uuid.uuid4(),
+                titles=[secret.title for secret in new],
+            )
+        return len(new)
+
+    session = get_session(caller, session_id, Right.PROPOSE)
+    return write_apart(session, caller, propose, also=lambda: _note(session, through))
+
+
+def _note(session: Session, through: int) -> None:
+    """Remember how far a session was looked through, in the caller's transaction."""
+    scan, _ = SecretScan.objects.get_or_create(session=session)
+    if scan.through < through:
+        scan.through = through
+        scan.save(update_fields=["through"])
 
 
 def mask_title(session: Session) -> None:

@@ -17,8 +17,7 @@ from threads.domain.part import Text
 from threads.imports.hooks import Compacted, CompactionOutcome
 from threads.models import Session
 
-from .selectors import load_history, load_thread
-from .transaction import LogTransaction, counted
+from .transaction import LogTransaction, counted, write_apart
 
 IMPORTER = Caller(actor="import", name="Import")
 TITLE = "The tool’s own compaction"
@@ -29,23 +28,20 @@ def record(
 ) -> list[CompactionOutcome]:
     """Record compactions in their order; one outcome for each.
 
-    What would cut through a fold that somebody made is recorded as a proposal. The caller has
-    locked the session's row; the session may still be staged.
+    What would cut through a fold that somebody made is recorded as a proposal. The session may
+    still be staged.
     """
-    thread = load_thread(session)
-    transaction = LogTransaction(
-        IMPORTER, session, load_history(session), thread, thread
-    )
     edits = [_edit(session, one) for one in compactions]
-    try:
-        checked = check(transaction.thread, edits, bundle=True)
-    except DomainError:
-        outcomes = [_record(transaction, edit) for edit in edits]
-    else:
+
+    def write(transaction: LogTransaction) -> list[CompactionOutcome]:
+        try:
+            checked = check(transaction.thread, edits, bundle=True)
+        except DomainError:
+            return [_record(transaction, edit) for edit in edits]
         transaction.add(*checked.edits, title=TITLE)
-        outcomes = [CompactionOutcome(edit.kind) for edit in edits]
-    transaction.commit()
-    return outcomes
+        return [CompactionOutcome(edit.kind) for edit in edits]
+
+    return write_apart(session, IMPORTER, write)
 
 
 def _edit(session: Session, given: Compacted) -> Digest | Revise:

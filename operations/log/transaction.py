@@ -1,9 +1,11 @@
 """Writing to a log: the one place where entries are numbered and inserted."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
+from django.db.transaction import atomic
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
@@ -23,6 +25,7 @@ from threads.store import events
 from threads.store.recording import keep_bodies
 from threads.store.selectors import get_session
 
+from .cache import version_of
 from .codec import encode
 from .selectors import (
     History,
@@ -33,6 +36,9 @@ from .selectors import (
     load_thread,
     overview,
 )
+
+Result = TypeVar("Result")
+_TRIES = 3
 
 
 @dataclass(slots=True)
@@ -49,6 +55,8 @@ class LogTransaction:
     thread: Thread
     numbers: list[int] = field(default_factory=list)
     warnings: list[EditWarning] = field(default_factory=list)
+    _rows: list[LogEntry] = field(default_factory=list)
+    """Entries that were added and are not yet inserted."""
 
     def add(
         self,
@@ -59,7 +67,10 @@ class LogTransaction:
         title: str = "",
         titles: Sequence[str] = (),
     ) -> None:
-        """Insert entries at the end of the log, numbered in a row; `titles`: one for each."""
+        """Add entries at the end of the log, numbered in a row; `titles`: one for each.
+
+        `commit` inserts them.
+        """
         rows = []
         named = zip(operations, titles or [title] * len(operations), strict=True)
         for number, (operation, name) in enumerate(named, start=self.session.head + 1):
@@ -78,7 +89,7 @@ class LogTransaction:
                 created_at=timezone.now(),
             )
             rows.append(row)
-        LogEntry.objects.bulk_create(rows)
+        self._rows += rows
         self.session.head += len(rows)
         self.numbers.extend(row.number for row in rows)
         self.history = extended(self.history, rows)
@@ -89,8 +100,10 @@ class LogTransaction:
         )
 
     def commit(self) -> "LogTransaction":
-        """Save the head and the list's numbers, and tell those who look at the session."""
+        """Insert what was added, save the head, and tell those who look at the session."""
         if self.numbers:
+            LogEntry.objects.bulk_create(self._rows)
+            self._rows = []
             self.session.updated_at = timezone.now()
             self.session.overview = overview(self.thread)
             self.session.save(update_fields=["head", "updated_at", "overview"])
@@ -118,6 +131,46 @@ def open_log(
     """
     session = get_session(caller, session_id, right, lock=True)
     refuse_stale(session, expected_head)
+    return _begin(session, caller)
+
+
+def write_apart(
+    session: Session,
+    caller: Caller,
+    write: Callable[[LogTransaction], Result],
+    *,
+    also: Callable[[], object] = lambda: None,
+) -> Result:
+    """Add to a log what takes long to work out, with the lock held only to insert it.
+
+    `write` adds the entries and may be called again: the thread is replayed without a lock, and
+    if the session was written to meanwhile all is done once more, at last under the lock.
+    `also` happens in the transaction of the entries.
+    """
+    for _try in range(_TRIES):
+        version = version_of(session)
+        transaction = _begin(session, caller)
+        result = write(transaction)
+        with atomic():
+            locked = _locked(session)
+            if version_of(locked) == version:
+                transaction.commit()
+                also()
+                return result
+        session = locked
+    with atomic():
+        transaction = _begin(_locked(session), caller)
+        result = write(transaction)
+        transaction.commit()
+        also()
+        return result
+
+
+def _locked(session: Session) -> Session:
+    return Session.objects.select_for_update().get(pk=session.pk)
+
+
+def _begin(session: Session, caller: Caller) -> LogTransaction:
     thread = load_thread(session)
     return LogTransaction(caller, session, load_history(session), thread, thread)
 

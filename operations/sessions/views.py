@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from django.db.models import Min
@@ -15,6 +16,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import visible_projects
+from contextstudio.database.best_effort import write_if_free
 from operations.domain.log.operation import Redact
 from operations.log.selectors import load_thread, overview
 from operations.models import LogEntry
@@ -154,7 +156,7 @@ def _load_overviews(sessions: Sequence[Session]) -> dict[uuid.UUID, dict[str, An
             unchanged = Session.objects.filter(
                 pk=session.pk, head=session.head, message_count=session.message_count
             )
-            unchanged.update(overview=numbers)
+            write_if_free(partial(unchanged.update, overview=numbers))
         else:
             found[session.pk] = {"effective_tokens": session.original_tokens}
     return found

@@ -58,7 +58,7 @@ def test_a_variable_set_to_nothing_counts_as_not_set(
 
 def test_without_a_url_the_database_is_a_file_in_the_data_folder() -> None:
     described = environment.database("", Path("/data"))
-    assert described["ENGINE"] == "django.db.backends.sqlite3"
+    assert described["ENGINE"] == "contextstudio.database"
     assert described["NAME"] == "/data/contextstudio.sqlite3"
 
 

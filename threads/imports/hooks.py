@@ -29,7 +29,7 @@ class CompactionOutcome(NamedTuple):
 Hook = Callable[[Caller, Import], None]
 """Called in the transaction that makes an import visible, so it must be quick: enqueue a job."""
 Recorder = Callable[[Session, Sequence[Compacted]], list[CompactionOutcome]]
-"""Records compactions in their order; one outcome for each. Called inside a transaction."""
+"""Records compactions in their order, in a transaction of its own; one outcome for each."""
 
 _hooks: list[Hook] = []
 _recorders: list[Recorder] = []
@@ -55,7 +55,7 @@ def run(caller: Caller, brought: Import) -> None:
 def record_compactions(
     session: Session, compactions: Sequence[Compacted]
 ) -> list[CompactionOutcome]:
-    """Record the compactions of a session whose row the caller has locked."""
+    """Record the compactions of a session; the recorder locks its row."""
     outcomes: list[CompactionOutcome] = []
     if compactions:
         for recorder in _recorders:

@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 from cachetools import LRUCache
 from django.utils.safestring import SafeString
 
+from contextstudio.database.best_effort import write_if_free
 from threads.domain.message import Role
 from threads.domain.part import Part, Thinking
 from threads.models import Rendering
@@ -100,13 +101,15 @@ def load_bodies(
         if key not in found
     }
     if made:
-        Rendering.objects.bulk_create(
-            [
-                Rendering(project_id=project_id, digest=key, version=VERSION, html=html)
-                for key, html in made.items()
-            ],
-            ignore_conflicts=True,
-            batch_size=_AT_ONCE,
+        new = [
+            Rendering(project_id=project_id, digest=key, version=VERSION, html=html)
+            for key, html in made.items()
+        ]
+        # It is drawn again where it could not be kept.
+        write_if_free(
+            lambda: Rendering.objects.bulk_create(
+                new, ignore_conflicts=True, batch_size=_AT_ONCE
+            )
         )
     html_of = found | made
     return {body.digest: SafeString(html_of[key]) for key, body in wanted.items()}

@@ -17,6 +17,8 @@ class DomainError(Exception):
 
     status: ClassVar[int] = 400
     default_code: ClassVar[str] = "error"
+    retry_after: int | None = None
+    """Seconds after which the same request may go well, where that is known."""
 
     def __init__(
         self,
@@ -75,6 +77,13 @@ class Unauthenticated(DomainError):
 
     status = 401
     default_code = "unauthenticated"
+
+
+class Unavailable(DomainError):
+    """The server can't answer now: what it needs is away or busy."""
+
+    status = 503
+    default_code = "unavailable"
 
 
 def problem(error: DomainError) -> dict[str, object]:

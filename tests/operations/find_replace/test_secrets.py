@@ -10,11 +10,13 @@ from uuid import UUID
 
 import pytest
 from django.conf import LazySettings
+from django.db import connection
 from django.test import Client
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.jobs import JobContext
 from contextstudio.accounts.jobs.queue import claim
+from contextstudio.accounts.jobs.runner import Stopping
 from contextstudio.accounts.models import Job, Project, User
 from operations.domain.tree.span import covered
 from operations.exports.services import write_export
@@ -189,6 +191,35 @@ def test_an_import_is_looked_through_by_a_job_and_a_longer_version_only_where_it
     entries = session.log.order_by("number")
     assert [entry.actor for entry in entries] == ["import", "import"]
     assert all(entry.proposed for entry in entries)
+
+
+def test_nothing_is_locked_while_originals_are_looked_through(
+    caller: Caller, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bring(caller, project, transcript(f"Use {TOKEN} here.", "Thanks."))
+    depth = len(connection.atomic_blocks)
+    found: list[int] = []
+    scanner = secrets._scanner()
+
+    class Watched:
+        def scan(self, data: bytes) -> Any:
+            found.append(len(connection.atomic_blocks) - depth)
+            return scanner.scan(data)
+
+    monkeypatch.setattr(secrets, "_scanner", Watched)
+    assert run_job() == {"proposed": 1}
+    assert found and not any(found)
+
+
+def test_looking_through_a_long_session_can_be_stopped(
+    caller: Caller, session_id: str
+) -> None:
+    def stop() -> None:
+        raise Stopping
+
+    with pytest.raises(Stopping):
+        secrets.propose_redactions(caller, UUID(session_id), tick=stop)
+    assert secrets.propose_redactions(caller, UUID(session_id)) == 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,117 @@
+"""Django's backend for SQLite, whose writers wait for their turn (`turns`)."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import OperationalError
+from django.db.backends.sqlite3 import base
+
+from .turns import Turns, is_impatient, turns_of
+
+_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE"})
+_LOCKED = "database is locked"
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """A connection that takes its turn before it writes and gives it up at the end."""
+
+    _turns: Turns | None = None
+    """The line in which this connection has the turn."""
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        """A cursor whose single writes wait for their turn too."""
+        return self.connection.cursor(factory=self._cursor_of)
+
+    def _cursor_of(self, connection: Any) -> "_Cursor":
+        return _Cursor(connection, self._turn)
+
+    def _start_transaction_under_autocommit(self) -> None:
+        """Begin a transaction, which takes SQLite's write lock, once it is its turn."""
+        self._begin_turn()
+        try:
+            with self._quick_if_impatient():
+                super()._start_transaction_under_autocommit()  # type: ignore[misc]  # not in its stubs
+        except BaseException:
+            self._end_turn()
+            raise
+
+    def _commit(self) -> None:
+        super()._commit()  # type: ignore[misc]  # not in its stubs
+        self._end_turn()
+
+    def _rollback(self) -> None:
+        try:
+            super()._rollback()  # type: ignore[misc]  # not in its stubs
+        finally:
+            self._end_turn()
+
+    def _close(self) -> None:
+        try:
+            super()._close()  # type: ignore[misc]  # not in its stubs
+        finally:
+            self._end_turn()
+
+    def _begin_turn(self) -> None:
+        turns = turns_of(str(self.settings_dict["NAME"]))
+        if not turns.take(0 if is_impatient() else self._patience):
+            raise OperationalError(_LOCKED)
+        self._turns = turns
+
+    def _end_turn(self) -> None:
+        if self._turns is not None:
+            self._turns.give()
+            self._turns = None
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """The turn of one statement that is a transaction of its own."""
+        self._begin_turn()
+        try:
+            with self._quick_if_impatient():
+                yield
+        finally:
+            self._end_turn()
+
+    @contextmanager
+    def _quick_if_impatient(self) -> Iterator[None]:
+        """Don't wait for another process either."""
+        if not is_impatient():
+            yield
+            return
+        self.connection.execute("PRAGMA busy_timeout=0")
+        try:
+            yield
+        finally:
+            self.connection.execute(f"PRAGMA busy_timeout={int(self._patience * 1000)}")
+
+    @property
+    def _patience(self) -> float:
+        """Seconds that a writer waits, in line and for other processes each."""
+        return float(self.settings_dict["OPTIONS"].get("timeout", 5))
+
+
+class _Cursor(base.SQLiteCursorWrapper):
+    """Django's cursor; outside of a transaction, what writes waits for its turn."""
+
+    def __init__(self, connection: Any, turn: Callable[[], Any]) -> None:
+        super().__init__(connection)
+        self._turn = turn
+
+    def execute(self, query: str, params: Any = None) -> Any:
+        """Run a statement."""
+        if self.connection.in_transaction or not _writes(query):
+            return super().execute(query, params)
+        with self._turn():
+            return super().execute(query, params)
+
+    def executemany(self, query: str, param_list: Any) -> Any:
+        """Run a statement for each of many values."""
+        if self.connection.in_transaction or not _writes(query):
+            return super().executemany(query, param_list)
+        with self._turn():
+            return super().executemany(query, param_list)
+
+
+def _writes(query: str) -> bool:
+    return query.lstrip()[:7].rstrip().upper() in _WRITES

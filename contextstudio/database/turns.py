@@ -1,0 +1,82 @@
+"""A line in which the writers of a process wait: who came first goes first.
+
+SQLite lets those who wait for its write lock try again after pauses, so that under load some
+wait for seconds while others pass them, and the lock lies idle between two tries. Here the one
+who is done hands over to the next at once.
+"""
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Turns:
+    """One turn at a time, in the order of arrival. Whoever ends a turn may be any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: deque[threading.Lock] = deque()
+        self._taken = False
+        self._since = 0.0
+        self.longest = 0.0
+        """Seconds of the longest turn; may be set to 0 to measure anew."""
+
+    def take(self, patience: float) -> bool:
+        """Wait up to so many seconds for a turn; whether it is the caller's."""
+        with self._lock:
+            if not self._taken:
+                self._taken = True
+                self._since = time.monotonic()
+                return True
+            if patience <= 0:
+                return False
+            gate = threading.Lock()
+            gate.acquire()
+            self._waiting.append(gate)
+        if gate.acquire(timeout=patience):
+            return True
+        with self._lock:
+            if gate in self._waiting:
+                self._waiting.remove(gate)
+                return False
+        return True  # it was handed over in the very moment
+
+    def give(self) -> None:
+        """End a turn: the next in line has it from now on."""
+        with self._lock:
+            now = time.monotonic()
+            self.longest = max(self.longest, now - self._since)
+            self._since = now
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._taken = False
+
+
+_turns: dict[str, Turns] = {}
+_impatient = threading.local()
+# Turns that are taken at a fork belong to threads of the parent, which end none of the child's.
+os.register_at_fork(after_in_child=_turns.clear)
+
+
+def turns_of(database: str) -> Turns:
+    """The line before this database file, one for the whole process."""
+    return _turns.setdefault(database, Turns())
+
+
+def is_impatient() -> bool:
+    """Whether this thread wants to write only if it need not wait."""
+    return bool(getattr(_impatient, "depth", 0))
+
+
+@contextmanager
+def impatient() -> Iterator[None]:
+    """Within, a write that would have to wait fails at once."""
+    _impatient.depth = getattr(_impatient, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _impatient.depth -= 1

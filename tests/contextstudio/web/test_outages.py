@@ -1,0 +1,139 @@
+"""A database that is locked or away is said at every door; reads never wait for writers."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from django.core.management import call_command
+from django.db import DatabaseError, OperationalError, connection
+from django.test import Client
+
+from contextstudio.accounts.models import ApiKey, Project, User
+from contextstudio.database.base import DatabaseWrapper
+from contextstudio.database.outages import is_outage
+from contextstudio.database.turns import turns_of
+from contextstudio.mcp.server import _answer
+from tests.contextstudio.web.test_gate_of_every_url import TABLE, places
+from tests.operations.support.rest import make_session
+from tests.people import caller as caller_of
+from tests.people import client_of
+
+pytestmark = [pytest.mark.sqlite, pytest.mark.django_db(transaction=True)]
+__all__ = ["places"]
+
+PROBLEM = "application/problem+json"
+READS = [row for row in TABLE if row.method == "GET" and row.path != "readyz"]
+NEW = {"messages": [{"role": "user", "content": "Hello"}]}
+
+
+@pytest.fixture
+def client_of_owner(owner: User, project: Project) -> Client:
+    """A client with a key that was never used, which would be noted."""
+    return client_of(owner, project)
+
+
+@pytest.fixture
+def locked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """While another process holds the write lock, for longer than anybody waits."""
+    name = str(connection.settings_dict["NAME"])
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout=10")
+    with closing(sqlite3.connect(name, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+    connection.close()
+
+
+@pytest.fixture
+def away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While no connection can be had."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OperationalError("connection refused")
+
+    connection.close()
+    monkeypatch.setattr(DatabaseWrapper, "connect", refuse)
+
+
+def test_nobody_who_reads_waits_for_the_write_lock(
+    owner: User, client_of_owner: Client, places: dict[str, str], locked: None
+) -> None:
+    for row in READS:
+        answer = client_of_owner.get("/" + row.path.format(**places))
+        assert answer.status_code != 503, row.path
+    assert ApiKey.objects.exclude(last_used_at=None).count() == 0
+
+
+def test_the_use_of_a_key_is_noted_where_nobody_writes(client_of_owner: Client) -> None:
+    client_of_owner.get("/api/sessions")
+    assert ApiKey.objects.exclude(last_used_at=None).count() == 1
+
+
+def test_who_waits_in_line_for_too_long_is_told_to_come_again(
+    client_of_owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(connection.settings_dict["OPTIONS"], "timeout", 0.01)
+    turns = turns_of(str(connection.settings_dict["NAME"]))
+    assert turns.take(0)
+    try:
+        answer = client_of_owner.post("/api/sessions", NEW, "application/json")
+    finally:
+        turns.give()
+    assert (answer.status_code, answer["Content-Type"]) == (503, PROBLEM)
+    assert answer["Retry-After"] == "2"
+    assert answer.json()["code"] == "database_unavailable"
+    make_session(client_of_owner, 1)
+
+
+def test_a_locked_database_is_a_problem_document_for_programs(
+    client_of_owner: Client, locked: None
+) -> None:
+    for headers in ({}, {"Idempotency-Key": "k"}):
+        answer = client_of_owner.post(
+            "/api/sessions", NEW, "application/json", headers=headers
+        )
+        assert (answer.status_code, answer["Content-Type"]) == (503, PROBLEM)
+        assert answer["Retry-After"] == "2"
+
+
+def test_a_database_that_is_away_is_said_by_api_page_and_toast(
+    client: Client, owner: User, away: None
+) -> None:
+    api = client.get("/api/sessions", headers={"Authorization": "Bearer cs_x"})
+    assert (api.status_code, api["Content-Type"]) == (503, PROBLEM)
+    client.cookies["contextstudio_session"] = "x" * 32
+    client.raise_request_exception = False
+    page = client.get("/sessions/", headers={"Accept": "text/html"})
+    assert page.status_code == 503 and "The database can’t" not in page.content.decode()
+    assert "The database can&#x27;t be used" in page.content.decode()
+    program = client.get("/sessions/", headers={"Accept": "application/json"})
+    assert (program.status_code, program["Content-Type"]) == (503, PROBLEM)
+    toast = client.get("/sessions/", headers={"HX-Request": "true"})
+    assert toast.status_code == 503 and toast["HX-Retarget"] == "#toasts"
+    for answer in (api, page, program, toast):
+        assert answer["Retry-After"] == "2"
+
+
+def test_a_tool_says_so_too(
+    owner: User, project: Project, locked: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = _answer(caller_of(owner), "save_memo", {"content": "x", "tags": ["a"]})
+    assert answered.is_error and answered.structured_content is not None
+    assert answered.structured_content["code"] == "database_unavailable"
+
+
+def test_a_statement_that_is_wrong_is_no_outage() -> None:
+    with pytest.raises(DatabaseError) as caught, connection.cursor() as cursor:
+        cursor.execute("SELECT nothing FROM nowhere")
+    assert not is_outage(caught.value)
+    assert not is_outage(ValueError("x"))
+
+
+def test_a_database_that_holds_no_tables_is_no_outage() -> None:
+    call_command("check", verbosity=0)
+    error = OperationalError("no such table")
+    error.__cause__ = sqlite3.OperationalError("no such table")
+    error.__cause__.sqlite_errorcode = 1  # type: ignore[attr-defined]
+    assert not is_outage(error)
