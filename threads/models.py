@@ -63,13 +63,18 @@ class Session(models.Model):
 
 
 class Body(models.Model):
-    """The parts of messages, stored once per role and content within a project."""
+    """The parts of messages, stored once per role and content within a project.
+
+    What says the same in another order of members is another body.
+    """
 
     project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
     digest = models.BinaryField(max_length=32)
-    """SHA-256 of role and parts: `threads.domain.message.digest`."""
+    """SHA-256 of role and content: `threads.domain.message.body_digest`."""
+    canonical = models.BinaryField(max_length=32, null=True)
+    """The digest of what it says, `threads.domain.message.digest`, where that is another."""
     content = models.BinaryField()
-    """Canonical JSON of the parts: `threads.domain.message.encode_parts`."""
+    """JSON of the parts: `threads.domain.message.encode_parts`."""
     token_counts = models.JSONField(default=dict)
     """Per encoding the count of each part; their sum is the count of the message."""
 

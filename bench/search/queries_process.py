@@ -97,7 +97,7 @@ def _record(session: Session, texts: list[str]) -> int:
     start, count = session.message_count, len(texts)
     with transaction.atomic():
         ids = rows.insert_bodies(
-            session.project_id, [digests, contents, ["{}"] * count]
+            session.project_id, [digests, [None] * count, contents, ["{}"] * count]
         )
         columns: list[Any] = [
             range(start, start + count),

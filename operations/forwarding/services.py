@@ -27,6 +27,7 @@ from operations.context.pipeline import (
 )
 from operations.context.policies import consume_slice
 from operations.context.presentation import present_issue, present_step
+from operations.domain.context.compiling import as_given
 from operations.domain.context.step import Step
 from operations.domain.forwarding.alignment import Unit
 from operations.domain.forwarding.passthrough import with_own
@@ -142,7 +143,7 @@ def _outbound(
         [*(None for _ in anthropic.read_system(inbound.system)), *inbound.messages],
         inbound.system,
     )
-    step = _without_given(built, passed.given)
+    step = _without_given(built, inputs.provider, passed.given)
     return Outbound(
         messages=passed.messages,
         system=passed.system,
@@ -157,11 +158,11 @@ def _outbound(
     )
 
 
-def _without_given(built: Built, given: AbstractSet[Key]) -> Step:
+def _without_given(built: Built, provider: str, given: AbstractSet[Key]) -> Step:
     """The compiler's step without what it would have done to messages that go out as given."""
     step = built.steps[-1]
     more = sum(
-        recorded.tokens - written.tokens
+        as_given(recorded, provider, built.count) - written.tokens
         for recorded, written in zip(
             built.assembly.messages, built.messages, strict=True
         )

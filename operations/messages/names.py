@@ -15,6 +15,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_place, original_index, original_key
 from threads.models import Message, Session
+from threads.store.selectors import DIGEST
 
 MOST_RUNS = 3
 """Runs of originals up to which a set of messages is named by them."""
@@ -143,7 +144,7 @@ def _by_prefix(
     wanted = {prefix.lower() for prefix in prefixes}
     found: dict[str, list[Key]] = defaultdict(list)
     rows = Message.objects.filter(session=session).order_by("index")
-    for index, digest in rows.values_list("index", "body__digest").iterator(2000):
+    for index, digest in rows.values_list("index", DIGEST).iterator(2000):
         text = bytes(digest).hex()
         for prefix in wanted.intersection(text[:length] for length in lengths):
             if original_key(index) not in masked:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import orjson
 
 from . import tokens
-from .message import Message, Role, Usage, digest_of, encode_parts, starts_group
+from .message import Message, Role, Usage, encoded, starts_group
 from .part import File, Image, named
 from .tally import Tally, storable
 from .transcript import Compaction, Event
@@ -67,6 +67,9 @@ class Batch(NamedTuple):
     """Messages, encoded, with the events and compactions that stand between them."""
 
     digests: Sequence[bytes]
+    """Of what messages say, by `message.digest`."""
+    body_digests: Sequence[bytes]
+    """Of how it is stored, by `message.body_digest`."""
     contents: Sequence[bytes]
     """Bodies, by `message.encode_parts`."""
     words: Sequence[tokens.Words]
@@ -88,6 +91,7 @@ class Filling:
     given: list[Message] = field(default_factory=list)
     contents: list[bytes] = field(default_factory=list)
     digests: list[bytes] = field(default_factory=list)
+    body_digests: list[bytes] = field(default_factory=list)
     events: list[tuple[int, str, str, datetime | None]] = field(default_factory=list)
     types: list[str] = field(default_factory=list)
     """Of the events that are counted."""
@@ -108,10 +112,11 @@ class Filling:
     def add(self, given: Message) -> None:
         """Take one more message in."""
         parts = named(given.parts, self._keep)
-        content = encode_parts(parts)
+        content, body_digest, digest = encoded(given.role, parts)
         self.given.append(given)
         self.contents.append(content)
-        self.digests.append(digest_of(given.role, content))
+        self.body_digests.append(body_digest)
+        self.digests.append(digest)
         self.size += len(content)
 
     def note(
@@ -130,6 +135,7 @@ class Filling:
         )
         return Batch(
             digests=self.digests,
+            body_digests=self.body_digests,
             contents=self.contents,
             words=[tokens.words(one.parts) for one in given],
             starts=[

@@ -1,6 +1,7 @@
-"""Canonical JSON: one form of every value, by which contents are compared and kept.
+"""Canonical JSON: one form of every value, by which contents are compared; and JSON to be kept.
 
-Sorted keys, no blanks, UTF-8 in which lone surrogates pass. The standard library defines it;
+What is kept is the same but for keys, which stay in the order in which they came. Canonical are
+sorted keys, no blanks, UTF-8 in which lone surrogates pass. The standard library defines it;
 orjson writes it where it gives the same bytes, which is everywhere but in numbers that are no
 integers of 64 bits, and in lone surrogates.
 """
@@ -10,7 +11,12 @@ from typing import Any
 
 import orjson
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+_ENCODERS = {
+    is_sorted: json.JSONEncoder(
+        ensure_ascii=False, sort_keys=is_sorted, separators=(",", ":")
+    )
+    for is_sorted in (False, True)
+}
 _ALIKE = frozenset({str, int, bool, type(None)})
 """Types that both write alike; an integer of more than 64 bits orjson refuses."""
 
@@ -25,14 +31,14 @@ def canonical(value: Any) -> bytes:
     return slowly(value)
 
 
-def quickly(value: Any) -> bytes:
+def quickly(value: Any, *, is_sorted: bool = True) -> bytes:
     """What `canonical` gives of a value that `is_alike`. Raises TypeError for a surrogate."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if is_sorted else None)
 
 
-def slowly(value: Any) -> bytes:
+def slowly(value: Any, *, is_sorted: bool = True) -> bytes:
     """What `canonical` gives, by the standard library alone."""
-    return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
+    return _ENCODERS[is_sorted].encode(value).encode("utf-8", "surrogatepass")
 
 
 def is_alike(value: Any) -> bool:

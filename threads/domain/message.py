@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 from itertools import accumulate, islice
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from . import canonical
 from .part import File, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
@@ -119,13 +119,10 @@ def encode_part(part: Part) -> dict[str, Any]:
             return {"type": "text", "text": text}
         case Thinking():
             return _encode_thinking(part)
-        case ToolCall(id_, name, arguments):
-            return {
-                "type": "tool_call",
-                "id": id_,
-                "name": name,
-                "arguments": arguments,
-            }
+        case ToolCall(id_, name, arguments, text):
+            form = {"id": id_, "name": name, "arguments": arguments}
+            said = {} if text is None else {"text": text}
+            return {"type": "tool_call", **form, **said}
         case ToolResult(call_id, content, name, is_error):
             return _without_none(
                 type="tool_result",
@@ -154,7 +151,9 @@ def decode_part(data: dict[str, Any]) -> Part:
         case "thinking":
             return Thinking(data["text"], data.get("signature"), data.get("data"))
         case "tool_call":
-            return ToolCall(data["id"], data["name"], data["arguments"])
+            return ToolCall(
+                data["id"], data["name"], data["arguments"], data.get("text")
+            )
         case "tool_result":
             content = tuple(decode_part(item) for item in data["content"])
             return ToolResult(
@@ -178,16 +177,18 @@ def decode_part(data: dict[str, Any]) -> Part:
 
 
 def encode_parts(parts: Iterable[Part]) -> bytes:
-    """The canonical JSON of a message's parts: what a body stores.
+    """The JSON of a message's parts: what a body stores.
 
-    Sorted keys, no blanks, UTF-8 in which lone surrogates pass (transcripts hold them, and
-    a database's own JSON type would refuse them).
+    Canonical JSON, but that the members of arguments and of other providers' blocks stand as
+    they came, and the text of arguments beside them. UTF-8 in which lone surrogates pass
+    (transcripts hold them, and a database's own JSON type would refuse them).
     """
-    given = tuple(parts)
-    try:
-        return canonical.quickly([_alike(part) for part in given])
-    except TypeError:
-        return canonical.slowly([encode_part(part) for part in given])
+    return _encode(tuple(parts), is_sorted=False)
+
+
+def canonical_parts(parts: Iterable[Part]) -> bytes:
+    """The canonical JSON of a message's parts: what they say, however it was written."""
+    return _encode(tuple(parts), is_sorted=True)
 
 
 def decode_parts(content: bytes) -> tuple[Part, ...]:
@@ -204,12 +205,33 @@ def digest(role: Role, parts: Iterable[Part]) -> bytes:
     A text string equals one text part, for parsers make it one. Images count by the hash of
     their bytes, so they must be stored (or hashed) first.
     """
+    return digest_of(role, canonical_parts(parts))
+
+
+def body_digest(role: Role, parts: Iterable[Part]) -> bytes:
+    """The digest of the form in which parts are stored; that of `digest` where it is canonical."""
     return digest_of(role, encode_parts(parts))
 
 
 def digest_of(role: Role, content: bytes) -> bytes:
-    """The digest of a role and a body that is already encoded."""
+    """The digest of a role and parts that are already encoded."""
     return hashlib.sha256(b"%b%b}" % (_HEADS[role], content)).digest()
+
+
+class Encoded(NamedTuple):
+    """A message as it is stored."""
+
+    content: bytes
+    body_digest: bytes
+    digest: bytes
+
+
+def encoded(role: Role, parts: tuple[Part, ...]) -> Encoded:
+    """A message's body and its digests, which are mostly the same."""
+    content = encode_parts(parts)
+    own = digest_of(role, content)
+    same = all(map(_is_canonical, parts))
+    return Encoded(content, own, own if same else digest(role, parts))
 
 
 def tombstone_of(digest: bytes) -> bytes:
@@ -253,38 +275,62 @@ def _encode_thinking(part: Thinking) -> dict[str, Any]:
     return encoded
 
 
-def _alike(part: Part) -> dict[str, Any]:
-    """What `encode_part` gives, if orjson writes it alike; else TypeError."""
+def _encode(parts: tuple[Part, ...], *, is_sorted: bool) -> bytes:
+    forms = [_form(part, is_canonical=is_sorted) for part in parts]
+    for part in parts:
+        if type(part) is not Text and not _is_alike(part):
+            return canonical.slowly(forms, is_sorted=is_sorted)
+    try:
+        return canonical.quickly(forms, is_sorted=is_sorted)
+    except TypeError:
+        return canonical.slowly(forms, is_sorted=is_sorted)
+
+
+def _form(part: Part, *, is_canonical: bool) -> dict[str, Any]:
+    """What `encode_part` gives, with its own members sorted; canonical without their text."""
     if isinstance(part, Text):
         return {"text": part.text, "type": "text"}
     if isinstance(part, ToolCall):
-        arguments = part.arguments
-        if type(arguments) is not str and not canonical.is_alike(arguments):
-            raise TypeError
-        return {
-            "arguments": arguments,
-            "id": part.id,
-            "name": part.name,
-            "type": "tool_call",
-        }
+        form = {"arguments": part.arguments, "id": part.id, "name": part.name}
+        if part.text is not None and not is_canonical:
+            form["text"] = part.text
+        form["type"] = "tool_call"
+        return form
     if isinstance(part, ToolResult):
-        content = [_alike(item) for item in part.content]
-        encoded: dict[str, Any] = {
-            "call_id": part.call_id,
-            "content": content,
-            "type": "tool_result",
-        }
+        content = [_form(item, is_canonical=is_canonical) for item in part.content]
+        form = {"call_id": part.call_id, "content": content}
         if part.is_error:
-            encoded["is_error"] = True
+            form["is_error"] = True
         if part.name is not None:
-            encoded["name"] = part.name
-        return encoded
-    if isinstance(part, Thinking):
-        return _encode_thinking(part)
-    encoded = encode_part(part)
-    if not canonical.is_alike(encoded):
-        raise TypeError
-    return encoded
+            form["name"] = part.name
+        form["type"] = "tool_result"
+        return form
+    form = encode_part(part)
+    return {name: form[name] for name in sorted(form)}
+
+
+def _is_alike(part: Part) -> bool:
+    """Whether orjson writes a part alike, lone surrogates apart."""
+    if isinstance(part, ToolCall):
+        return type(part.arguments) is str or canonical.is_alike(part.arguments)
+    if isinstance(part, ToolResult):
+        return all(map(_is_alike, part.content))
+    return not isinstance(part, Opaque) or canonical.is_alike(part.data)
+
+
+def _is_canonical(part: Part) -> bool:
+    """Whether a part is stored as canonical JSON for certain: of a few members it may be too."""
+    if isinstance(part, ToolCall):
+        return part.text is None and not _has_order(part.arguments)
+    if isinstance(part, ToolResult):
+        return all(map(_is_canonical, part.content))
+    return not isinstance(part, Opaque) or not _has_order(part.data)
+
+
+def _has_order(value: Any) -> bool:
+    if isinstance(value, dict):
+        return len(value) > 1 or any(map(_has_order, value.values()))
+    return isinstance(value, list) and any(map(_has_order, value))
 
 
 _HEADS = {role: f'{{"role":"{role}","parts":'.encode() for role in Role}

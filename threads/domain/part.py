@@ -1,7 +1,7 @@
 """What a message is made of."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 JSON = Any
@@ -42,17 +42,26 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True, init=False)
 class ToolCall:
-    """A model's request to run a tool. `arguments` is parsed JSON, or a str where it is none."""
+    """A model's request to run a tool. `arguments` is parsed JSON, or a str where it is none.
+
+    `text` is how the model wrote the arguments, where they came as text that isn't what would
+    be written of them: see `threads.domain.formats.arguments`. It says nothing that `arguments`
+    don't, so that two calls that differ in it alone are the same.
+    """
 
     id: str
     name: str
     arguments: JSON
+    text: str | None = field(default=None, compare=False)
     kind: ClassVar[str] = "tool_call"
 
-    def __init__(self, id: str, name: str, arguments: JSON) -> None:
+    def __init__(
+        self, id: str, name: str, arguments: JSON, text: str | None = None
+    ) -> None:
         _set_id(self, id)
         _set_name(self, name)
         _set_arguments(self, arguments)
+        _set_arguments_text(self, text)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -82,7 +91,7 @@ class ToolResult:
 _set_thought, _set_signature, _set_data = (
     getattr(Thinking, member.name).__set__ for member in fields(Thinking)
 )
-_set_id, _set_name, _set_arguments = (
+_set_id, _set_name, _set_arguments, _set_arguments_text = (
     getattr(ToolCall, member.name).__set__ for member in fields(ToolCall)
 )
 _set_call_id, _set_content, _set_result_name, _set_is_error = (

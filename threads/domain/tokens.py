@@ -31,8 +31,9 @@ Words = list[Counted]
 def words(parts: Iterable[Part]) -> Words:
     """What is counted of a message's parts.
 
-    Of a call its name and its arguments; of a result the texts it holds. Reasoning that only
-    its provider can read counts nothing: its length says nothing of its tokens.
+    Of a call its name and its arguments, as the text in which they are sent; of a result the
+    texts it holds. Reasoning that only its provider can read counts nothing: its length says
+    nothing of its tokens.
     """
     return [_WORDS[type(part)](part) for part in parts]
 
@@ -60,7 +61,10 @@ def _of_result(part: ToolResult) -> Counted:
 _WORDS: dict[type, Callable[[Any], Counted]] = {
     Text: lambda part: part.text,
     Thinking: lambda part: part.text,
-    ToolCall: lambda part: ([part.name, part.arguments], 0),
+    ToolCall: lambda part: (
+        [part.name, part.arguments if part.text is None else part.text],
+        0,
+    ),
     ToolResult: _of_result,
     Image: lambda _: ([], IMAGE),
     File: lambda _: ([], FILE),

@@ -35,7 +35,7 @@ from threads.models import (
 )
 from threads.search import word_index
 from threads.store import blobs
-from threads.store.selectors import chunks
+from threads.store.selectors import DIGEST, chunks
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
     """
     messages = Message.objects.filter(session=session)
     purged = messages.filter(index__in=list(indexes)).exclude(status=PURGED)
-    rows = list(purged.values_list("index", "body__digest", "body__content", "tokens"))
+    rows = list(purged.values_list("index", DIGEST, "body__content", "tokens"))
     # Each has a tombstone of its own, an empty body that is derived from its digest: by that, a
     # client that still sends the words is recognised.
     tombs = {row[0]: tombstone_of(bytes(row[1])) for row in rows}

@@ -77,7 +77,7 @@ def record_batch(
             group = last.values_list("group_id", flat=True).first() or 0
         if batch.digests:
             bodies = _bodies(session, batch)
-            ids, counts = zip(*map(bodies.__getitem__, batch.digests), strict=True)
+            ids, counts = zip(*map(bodies.__getitem__, batch.body_digests), strict=True)
             groups = list(group_ids(batch.starts, last=group))
             index, end = session.message_count, session.message_count + len(ids)
             given = batch.columns
@@ -162,7 +162,8 @@ def _insert(
 def _bodies(session: Session, batch: Batch) -> dict[bytes, tuple[int, int]]:
     """Id and tokens of the body of every digest, made where the project doesn't have it."""
     project_id, encoding = session.project_id, session.encoding
-    places = dict(zip(batch.digests, range(len(batch.digests)), strict=True))
+    keys = batch.body_digests
+    places = dict(zip(keys, range(len(keys)), strict=True))
     # In the order of their index, so that it is gone through from left to right.
     wanted = sorted(places)
     found = rows.find_bodies(project_id, wanted)
@@ -174,6 +175,7 @@ def _bodies(session: Session, batch: Batch) -> dict[bytes, tuple[int, int]]:
             project_id,
             [
                 missing,
+                [None if batch.digests[i] == keys[i] else batch.digests[i] for i in at],
                 [batch.contents[i] for i in at],
                 [f'{{"{encoding}": {count}}}' for count in counts],
             ],

@@ -42,7 +42,7 @@ MESSAGE_COLUMNS = (
 `uuid` as 32 hex digits, `usage` and `records` as JSON text, `created_at` as `moments` gives it.
 """
 EVENT_COLUMNS = ("before_index", "type", "record", "created_at")
-BODY_COLUMNS = ("digest", "content", "token_counts")
+BODY_COLUMNS = ("digest", "canonical", "content", "token_counts")
 
 _A_STATEMENT = 300
 """Rows of one INSERT in SQLite, which takes 32,766 values in a statement."""
@@ -63,11 +63,11 @@ _COUNTERS = (
 )
 _STAGE = (
     "CREATE TEMPORARY TABLE IF NOT EXISTS staged_body"
-    " (digest bytea, content bytea, token_counts jsonb) ON COMMIT DELETE ROWS"
+    " (digest bytea, canonical bytea, content bytea, token_counts jsonb) ON COMMIT DELETE ROWS"
 )
 _FROM_STAGE = (
-    "INSERT INTO threads_body (project_id, digest, content, token_counts)"
-    " SELECT %s, digest, content, token_counts FROM staged_body"
+    "INSERT INTO threads_body (project_id, digest, canonical, content, token_counts)"
+    " SELECT %s, digest, canonical, content, token_counts FROM staged_body"
     " ON CONFLICT DO NOTHING RETURNING digest, id"
 )
 

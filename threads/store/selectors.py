@@ -12,20 +12,22 @@ from typing import NamedTuple, TypeVar
 
 from django.db import connection
 from django.db.models import F, Func, IntegerField, Q, QuerySet, TextField, Value
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Coalesce
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import require
-from threads.domain.message import Role, Usage, decode_parts, digest
+from threads.domain.message import Role, Usage, body_digest, decode_parts
 from threads.domain.part import Part
 from threads.models import Blob, Import, Message, Session
 
 from .masking import masked
 
 _SHA256 = re.compile("[0-9a-f]{64}")
+DIGEST = Coalesce("body__canonical", "body__digest")
+"""The digest of what an original says: by it, a client's message is known again."""
 Item = TypeVar("Item")
 Row = TypeVar("Row", Session, Import)
 
@@ -168,9 +170,9 @@ class Original:
 
     @property
     def digest(self) -> bytes:
-        """The digest of what it says: the body's own, unless text of it is masked."""
+        """The digest of how it stands: the body's own, unless text of it is masked."""
         if self.masked is not None:
-            return digest(self.role, self.masked)
+            return body_digest(self.role, self.masked)
         return bytes(self.row.digest)
 
     @property
@@ -213,9 +215,9 @@ def load_recorded_at(session: Session, indexes: Iterable[int]) -> dict[int, Orig
 
 
 def load_digests(session: Session) -> list[bytes]:
-    """The digest of each original, in the order of their indexes."""
+    """The digest of what each original says, in the order of their indexes."""
     rows = Message.objects.filter(session=session).order_by("index")
-    return [bytes(digest) for digest in rows.values_list("body__digest", flat=True)]
+    return [bytes(digest) for digest in rows.values_list(DIGEST, flat=True)]
 
 
 def load_skeleton(session: Session, start: int = 0) -> list[tuple[str, int, int]]:
@@ -225,7 +227,7 @@ def load_skeleton(session: Session, start: int = 0) -> list[tuple[str, int, int]
 
 
 def find_holding(session: Session, words: bytes, *, start: int = 0) -> list[int]:
-    """The originals from `start` on whose body, canonical JSON, holds these bytes."""
+    """The originals from `start` on whose body, as `encode_parts` wrote it, holds these bytes."""
     rows = Message.objects.filter(session=session, index__gte=start)
     body, searched, whole = F("body__content"), Value(words), IntegerField()
     place = Func(body, searched, function="INSTR", output_field=whole)

@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from operations.domain.providers import PROVIDERS
+from operations.domain.providers.passes.reading import bare
 from operations.domain.providers.request import Compiled, LeftOut, Outgoing
 from operations.domain.providers.turns import GAP, MADE
 from operations.domain.thread.thread import Thread
@@ -134,6 +136,17 @@ def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling
     return Compiling(step, messages)
 
 
+def as_given(message: Outgoing, provider: str, count: Count) -> int:
+    """The tokens of a message in a provider's form, with nothing repaired in it.
+
+    Its own count is of the texts in which it came, and some forms hold arguments as an object.
+    """
+    if PROVIDERS[provider].rules.written_arguments:
+        return message.tokens
+    calls = [one for one in message.parts if isinstance(one, ToolCall) and one.text]
+    return message.tokens - count(calls) + count(list(map(bare, calls)))
+
+
 def _written(compiled: Compiled) -> tuple[Mapping[int, Sequence[Part]], list[Part]]:
     """What is written of each message, by its place; and what the compiler put in."""
     written: dict[int, list[Part]] = defaultdict(list)
@@ -165,7 +178,7 @@ def _says_the_same(recorded: Sequence[Part], written: Sequence[Part]) -> bool:
         # A result that gets its tool's name is the commonest case by far.
         if type(one) is ToolResult is type(other) and one.content is other.content:
             continue
-        if one != other and words((one,)) != words((other,)):
+        if words((one,)) != words((other,)):
             return False
     return True
 

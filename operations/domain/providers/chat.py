@@ -33,6 +33,7 @@ OPENAI = Rules(
         Role.USER: frozenset({"input_audio", "file"}),
         Role.ASSISTANT: frozenset({"refusal"}),
     },
+    written_arguments=True,
     speakers=re.compile(r"[a-zA-Z0-9_-]{1,64}"),
 )
 MISTRAL = Rules(
@@ -42,17 +43,21 @@ MISTRAL = Rules(
     images=PICTURES,
     image_urls=True,
     content_is_text=True,
+    written_arguments=True,
 )
 """Speakers alternate strictly, ids have nine letters or digits (R2, R3)."""
 DEEPSEEK = Rules(
-    strategies=frozenset({"deepseek"}), reasoning=Reasoning.WORDS, content_is_text=True
+    strategies=frozenset({"deepseek"}),
+    reasoning=Reasoning.WORDS,
+    content_is_text=True,
+    written_arguments=True,
 )
 """Text alone, and reasoning on every answer (R13).
 
 In thinking mode an answer without `reasoning_content` is refused, an empty one too on some
 hosts; outside of it the member is passed over.
 """
-GENERIC_STRICT = Rules(bridges=True, content_is_text=True)
+GENERIC_STRICT = Rules(bridges=True, content_is_text=True, written_arguments=True)
 """A strict host of OpenAI's form: the chat templates of vLLM, llama.cpp and the like (R16).
 
 One message of the system and that first, speakers in turn, content that is a string, and no

@@ -39,6 +39,7 @@ RULES = Rules(
         Role.USER: frozenset({"input_file", "input_image"}),
         Role.TOOL: frozenset({"input_file", "input_image"}),
     },
+    written_arguments=True,
     text_arguments=True,
 )
 

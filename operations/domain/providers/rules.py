@@ -82,6 +82,8 @@ class Rules:
     """Blocks of its own, by the role of the turn in which they may stand."""
     content_is_text: bool = False
     """Whether an answer that is calls alone has an empty text: some hosts fail on null."""
+    written_arguments: bool = False
+    """Whether a call's arguments stand as the text of JSON, so that they can stay as they came."""
     text_arguments: bool = False
     """Whether a call's arguments may be any text."""
     speakers: re.Pattern[str] | None = None

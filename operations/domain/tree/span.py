@@ -119,7 +119,9 @@ def _with_pieces(part: Part, pieces: Iterator[str]) -> Part:
         case Thinking():
             return Thinking(next(pieces), data=part.data)
         case ToolCall():
-            return replace(part, arguments=_with_strings(part.arguments, pieces))
+            # Without the text in which the arguments came: it says what was changed.
+            arguments = _with_strings(part.arguments, pieces)
+            return ToolCall(part.id, part.name, arguments)
         case ToolResult():
             content = tuple(_with_pieces(item, pieces) for item in part.content)
             return replace(part, content=content)  # type: ignore[arg-type]  # as it was
@@ -135,5 +137,6 @@ def _with_strings(value: Any, strings: Iterator[str]) -> Any:
     if isinstance(value, list):
         return [_with_strings(item, strings) for item in value]
     if isinstance(value, dict):
-        return {name: _with_strings(value[name], strings) for name in sorted(value)}
+        changed = {name: _with_strings(value[name], strings) for name in sorted(value)}
+        return {name: changed[name] for name in value}
     return value

@@ -14,7 +14,7 @@ from operations.domain.tree.span import read_changed
 from operations.messages.names import name_of
 from operations.messages.reader import MessageReader, MessageText
 from operations.requests import View
-from threads.domain.message import Role, digest
+from threads.domain.message import Role, body_digest
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
 from threads.rendering import fragments, render_difference
 from threads.rendering.hidden import visible
@@ -230,7 +230,7 @@ class _Making:
             return fragments.RenderableBody(
                 original.digest, role, parts, tuple(original.counts)
             )
-        return fragments.RenderableBody(digest(role, parts), role, parts)
+        return fragments.RenderableBody(body_digest(role, parts), role, parts)
 
 
 def printed(article: Article) -> list[Key]:

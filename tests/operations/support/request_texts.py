@@ -46,7 +46,7 @@ def _chat(request: Mapping[str, Any]) -> Iterator[str]:
                     yield _json(block)
         for call in message.get("tool_calls", ()):
             function = call["function"]
-            yield from _call(function["name"], json.loads(function["arguments"]))
+            yield from _call(function["name"], function["arguments"])
 
 
 def _anthropic(request: Mapping[str, Any]) -> Iterator[str]:
@@ -119,7 +119,7 @@ def _responses(request: Mapping[str, Any]) -> Iterator[str]:
     for item in request["input"]:
         match item:
             case {"type": "function_call"}:
-                yield from _call(item["name"], json.loads(item["arguments"]))
+                yield from _call(item["name"], item["arguments"])
             case {"type": "custom_tool_call"}:
                 yield from _call(item["name"], item["input"])
             case {"type": "function_call_output" | "custom_tool_call_output"}:

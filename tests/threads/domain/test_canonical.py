@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.threads.support.strategies import STRANGE, messages, texts
 from threads.domain import canonical
-from threads.domain.message import Message, Role, digest, encode_part, encode_parts
+from threads.domain.message import Message, Role, canonical_parts, digest, encode_part
 from threads.domain.part import Image, Text, ToolCall, ToolResult
 
 numbers = (
@@ -59,7 +59,7 @@ def test_the_parts_of_a_message_are_the_canonical_json_of_their_forms(
     message: Message,
 ) -> None:
     forms = [encode_part(part) for part in message.parts]
-    assert encode_parts(message.parts) == by_the_standard_library(forms)
+    assert canonical_parts(message.parts) == by_the_standard_library(forms)
 
 
 def test_a_deep_value_and_keys_that_are_no_text_are_written_too() -> None:
@@ -77,7 +77,7 @@ def test_a_result_is_the_canonical_json_of_its_form(
 ) -> None:
     content = (Text("a"), Image("image/png", url="https://example.org/1.png"))
     result = ToolResult("call", content, name, is_error)
-    assert encode_parts([result]) == by_the_standard_library([encode_part(result)])
+    assert canonical_parts([result]) == by_the_standard_library([encode_part(result)])
 
 
 def test_a_digest_stays_what_it_was() -> None:

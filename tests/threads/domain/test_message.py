@@ -12,11 +12,14 @@ from tests.threads.support.strategies import messages
 from threads.domain.message import (
     Message,
     Role,
+    body_digest,
+    canonical_parts,
     decode_part,
     decode_parts,
     digest,
     digest_of,
     encode_parts,
+    encoded,
 )
 from threads.domain.part import File, Image, Part, Text, ToolCall, ToolResult
 
@@ -50,15 +53,34 @@ def test_the_digest_is_that_of_canonical_json() -> None:
     expected = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
 
     assert digest(Role.ASSISTANT, parts) == expected
-    assert digest_of(Role.ASSISTANT, encode_parts(parts)) == expected
+    assert digest_of(Role.ASSISTANT, canonical_parts(parts)) == expected
     assert digest(Role.USER, parts) != expected
 
 
-def test_the_order_of_keys_does_not_count() -> None:
-    one, other = json.loads('{"a": 1, "b": 2}'), json.loads('{"b": 2, "a": 1}')
+def test_how_arguments_are_written_is_kept_and_does_not_count() -> None:
+    one = (ToolCall("1", "f", {"a": 1, "b": {"c": 2, "d": 3}}),)
+    other = (ToolCall("1", "f", {"b": {"d": 3, "c": 2}, "a": 1}),)
+    spaced = (ToolCall("1", "f", {"a": 1, "b": {"c": 2, "d": 3}}, '{"a":1, …'),)
 
-    assert encode_parts([ToolCall("1", "f", one)]) == encode_parts(
-        [ToolCall("1", "f", other)]
+    for parts in (one, other, spaced):
+        (read,) = decode_parts(encode_parts(parts))
+        assert isinstance(read, ToolCall)
+        assert json.dumps(read.arguments) == json.dumps(parts[0].arguments)
+        assert read.text == parts[0].text
+        assert digest(Role.ASSISTANT, parts) == digest(Role.ASSISTANT, one)
+    assert len({body_digest(Role.ASSISTANT, p) for p in (one, other, spaced)}) == 3
+    assert body_digest(Role.ASSISTANT, one) == digest(Role.ASSISTANT, one)
+
+
+@settings(deadline=None)
+@given(messages)
+def test_a_message_is_encoded_in_one_as_piece_by_piece(message: Message) -> None:
+    parts = tuple(map(_stored, message.parts))
+
+    assert encoded(message.role, parts) == (
+        encode_parts(parts),
+        body_digest(message.role, parts),
+        digest(message.role, parts),
     )
 
 

@@ -31,6 +31,7 @@ def test_words_are_counted_as_they_stand() -> None:
     assert texts(Text("Hi")) == ["Hi"]
     assert texts(Thinking("Hm.", "signature")) == ["Hm."]
     assert texts(ToolCall("1", "f", {"é": 1})) == ["f", '{"é": 1}']
+    assert texts(ToolCall("1", "f", {"b": 1, "a": 2}, '{"b":1}')) == ["f", '{"b":1}']
     assert texts(ToolCall("1", "f", "verbatim")) == ["f", "verbatim"]
     assert texts(ToolResult("1", (Text("a"), PICTURE, Text("b")))) == ["a", "b"]
     assert texts(Opaque("x", [1])) == ["[1]"]

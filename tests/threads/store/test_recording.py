@@ -254,7 +254,7 @@ def test_bodies_are_found_by_any_number_of_digests(
     project: Project, count: int
 ) -> None:
     digests = [number.to_bytes(32) for number in range(131)]
-    columns = [digests, [b"[]"] * 131, ['{"o200k_base": [1]}'] * 131]
+    columns = [digests, [None] * 131, [b"[]"] * 131, ['{"o200k_base": [1]}'] * 131]
     ids = rows.insert_bodies(project.pk, columns)
     wanted = digests[:count]
     found = rows.find_bodies(project.pk, wanted)

@@ -25,6 +25,7 @@ from threads.domain.part import (
 )
 
 from . import blocks
+from .arguments import parsed, says_only
 from .format import Format, Heading, Writer
 from .io import base64_text, fields, json_text
 from .kit import chat
@@ -115,7 +116,7 @@ def read_part(part: JSON, at: Place) -> Part:
         case "thinking":
             return Thinking(member("text"), option("signature"), option("data"))
         case "tool_call":
-            return ToolCall(member("id"), member("name"), part.get("arguments"))
+            return _call(part, member("id"), member("name"))
         case "tool_result":
             return _result(part, member("call_id"), option("name"), (*at, "content"))
         case "image":
@@ -126,6 +127,18 @@ def read_part(part: JSON, at: Place) -> Part:
         case "opaque":
             return Opaque(member("kind"), part.get("data"))
     raise Invalid("There is no such part.", at=(*at, "type"))
+
+
+def _call(part: dict[str, Any], id_: str, name: str) -> ToolCall:
+    """A call; a text that says anything else than its arguments is not theirs."""
+    arguments, text = part.get("arguments"), part.get("text")
+    if (
+        isinstance(text, str)
+        and parsed(text) == arguments
+        and says_only(text, arguments)
+    ):
+        return ToolCall(id_, name, arguments, text)
+    return ToolCall(id_, name, arguments)
 
 
 def _result(

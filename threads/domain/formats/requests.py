@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-from threads.domain.message import Message, Role, encode_parts
+from threads.domain.message import Message, Role, canonical_parts
 from threads.domain.part import JSON, File, Image, Part, ToolResult
 
 from .format import Heading
@@ -67,13 +67,6 @@ def system_words(messages: Iterable[Message]) -> str:
     return SYSTEM_GAP.join(message.text for message in messages)
 
 
-def arguments_object(arguments: JSON) -> dict[str, Any]:
-    """A call's arguments where a provider wants an object; what is none stands under one name."""
-    if isinstance(arguments, dict):
-        return arguments
-    return {} if arguments in ("", None) else {"arguments": arguments}
-
-
 class Atom(NamedTuple):
     """One part as it is sent: canonical JSON, in which images and files are their hashes."""
 
@@ -91,7 +84,11 @@ def atoms_of(message: Message, form: RequestForm, heading: Heading) -> list[Atom
     for piece in form.write(message, heading):
         read = form.read(piece.form)
         found += [
-            Atom(read.role, isinstance(part, ToolResult), encode_parts([_hashed(part)]))
+            Atom(
+                read.role,
+                isinstance(part, ToolResult),
+                canonical_parts([_hashed(part)]),
+            )
             for part in read.parts
         ] or [Atom(read.role, False, b"")]
     return found

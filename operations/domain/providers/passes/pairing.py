@@ -13,6 +13,7 @@ import re
 import string
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import NamedTuple
 
@@ -133,7 +134,7 @@ class _Pairing:
             if name != call.name:
                 self._work.repaired(findings.NAME, piece)
             if (id_, name) != (call.id, call.name):
-                renamed = ToolCall(id_, name, call.arguments)
+                renamed = replace(call, id=id_, name=name)
                 turn.pieces[place] = piece._replace(part=renamed)
             spot = self._answers.get(_Spot(number, place))
             if spot is None:

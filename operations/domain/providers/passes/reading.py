@@ -6,19 +6,18 @@ the assistant's. What the provider has no place for is described in words, never
 
 import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from operations.domain.providers.request import Outgoing
-from operations.domain.providers.rules import Reasoning
+from operations.domain.providers.rules import Reasoning, Rules
 from operations.domain.providers.turns import Piece, Turn
 from threads.domain.formats.anthropic.messages import FRAME
-from threads.domain.formats.io import json_text
+from threads.domain.formats.arguments import object_of, parsed
 from threads.domain.formats.openai.items import COMPACTIONS
 from threads.domain.message import Role
 from threads.domain.part import (
-    JSON,
     File,
     Image,
     Opaque,
@@ -42,7 +41,7 @@ def turns_of(work: Work) -> list[Turn]:
     """The turns of the draft's messages, in their order; results of one turn together."""
     turns: list[Turn] = []
     for place, message in enumerate(work.draft.messages):
-        plain = _plain(place, message)
+        plain = _plain(place, message, work.rules)
         for turn in (plain,) if plain else _Reading(work, place, message).turns():
             if turn.role is Role.TOOL and turns and turns[-1].role is Role.TOOL:
                 turns[-1].pieces += turn.pieces
@@ -51,7 +50,7 @@ def turns_of(work: Work) -> list[Turn]:
     return turns
 
 
-def _plain(place: int, message: Outgoing) -> Turn | None:
+def _plain(place: int, message: Outgoing, rules: Rules) -> Turn | None:
     """The turn of a message that stays as it is, as most do; None for all others.
 
     It is texts and calls of an assistant, a user's text, or results: in words alone.
@@ -71,7 +70,20 @@ def _plain(place: int, message: Outgoing) -> Turn | None:
         return None
     if not all(map(is_plain, message.parts)):
         return None
-    return Turn(role, [Piece(part, place, message.key) for part in message.parts])
+    parts: Sequence[Part] = message.parts
+    if role is Role.ASSISTANT and not rules.written_arguments:
+        parts = list(map(_without_text, parts))
+    return Turn(role, [Piece(part, place, message.key) for part in parts])
+
+
+def _without_text(part: Part) -> Part:
+    """A call as its arguments alone; anything else as it is."""
+    return part if not isinstance(part, ToolCall) or part.text is None else bare(part)
+
+
+def bare(call: ToolCall) -> ToolCall:
+    """A call without the text of its arguments, as forms have it that hold an object."""
+    return ToolCall(call.id, call.name, call.arguments)
 
 
 def _is_plain_text(part: Part) -> bool:
@@ -166,8 +178,8 @@ class _Reading:
                 return part if text.strip() else None
             case Thinking():
                 return self._thinking(part)
-            case ToolCall(id_, name, arguments):
-                return ToolCall(id_, name, self._arguments(arguments))
+            case ToolCall():
+                return self._call(part)
             case ToolResult():
                 return replace(part, content=tuple(self._content(part)))
             case Image() | File() | Opaque():
@@ -182,20 +194,18 @@ class _Reading:
             return None
         return part
 
-    def _arguments(self, arguments: JSON) -> JSON:
-        if isinstance(arguments, dict) or self._work.rules.text_arguments:
-            return arguments
-        if isinstance(arguments, str):
-            try:
-                found = json_text.parse_strictly(arguments)
-            except ValueError:
-                found = arguments
-            if isinstance(found, dict):
-                return found
-        if arguments in ("", None):
-            return {}
-        self._work.repaired(findings.ARGUMENTS, self._head)
-        return {"arguments": arguments}
+    def _call(self, call: ToolCall) -> ToolCall:
+        rules, arguments = self._work.rules, call.arguments
+        if isinstance(arguments, dict):
+            return call if rules.written_arguments else bare(call)
+        if rules.text_arguments:
+            return bare(call)
+        found = parsed(arguments)
+        if not isinstance(found, dict):
+            found = object_of(arguments)
+            if found:
+                self._work.repaired(findings.ARGUMENTS, self._head)
+        return ToolCall(call.id, call.name, found)
 
     def _content(self, result: ToolResult) -> Iterator[Text | Image | File | Opaque]:
         holds_blocks = self._work.rules.error_media or not result.is_error

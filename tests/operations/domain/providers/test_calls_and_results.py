@@ -222,11 +222,11 @@ def test_arguments_are_an_object() -> None:
     compiled = compile_request("openai", draft(("user", "go"), ("assistant", *calls)))
     sent = [one["function"]["arguments"] for one in compiled.messages[1]["tool_calls"]]
     assert sent == [
-        '{"arguments": "{"}',
+        '{"input": "{"}',
         '{"a": 1}',
         "{}",
         "{}",
-        '{"arguments": [1]}',
+        '{"input": [1]}',
         '{"a": 2}',
     ]
     assert issue(compiled, "R16").keys == ("m1",)

@@ -119,7 +119,9 @@ def test_an_openai_request_has_a_message_a_result() -> None:
     ]
     assert body["messages"][4]["content"][0]["type"] == "image_url"
     assert body["messages"][2]["thinking_blocks"][1]["signature"] == "s"
-    assert body["messages"][2]["tool_calls"][1]["function"]["arguments"] == "*** Begin"
+    assert body["messages"][2]["tool_calls"][1]["function"]["arguments"] == (
+        '{"input": "*** Begin"}'
+    )
 
 
 def test_openai_s_own_features_come_back_from_an_export() -> None:
@@ -174,7 +176,7 @@ def test_reasoning_without_a_signature_is_left_out_and_arguments_become_objects(
     assert blocks[0] == {"type": "thinking", "thinking": "Signed.", "signature": "s"}
     assert [block.get("input") for block in blocks[2:]] == [
         {"at": "plug"},
-        {"arguments": "*** Begin"},
+        {"input": "*** Begin"},
     ]
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
+from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import base64_text, fields
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit.items import Item, summarized
-from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
     File,
@@ -190,8 +190,8 @@ def _calls(data: dict[str, Any]) -> Iterator[ToolCall]:
         if not name:
             at = ("toolRequests", index, "name")
             raise Invalid("Here the name of a tool is expected.", at=at)
-        arguments = openai.read_arguments(fields.mapping(call).get("arguments"))
-        yield ToolCall(fields.text(call, "toolCallId"), name, arguments)
+        arguments = fields.mapping(call).get("arguments")
+        yield read_call(fields.text(call, "toolCallId"), name, arguments)
 
 
 _READERS: dict[str, Callable[[CopilotItems, dict[str, Any]], Message | None]] = {

@@ -13,6 +13,7 @@ from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats import blocks, emptiness
+from threads.domain.formats.arguments import object_of
 from threads.domain.formats.format import Format, Heading, Writer
 from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.formats.kit import chat
@@ -22,7 +23,6 @@ from threads.domain.formats.requests import (
     SYSTEM,
     RequestForm,
     RequestPiece,
-    arguments_object,
     split_system,
     system_words,
 )
@@ -204,7 +204,7 @@ def _write_part(part: Part, heading: Heading) -> Iterator[Block]:
         case Thinking(_, signature, data) if signature is not None or data is not None:
             yield blocks.write_thinking(part)
         case ToolCall():
-            input_ = arguments_object(part.arguments)
+            input_ = object_of(part.arguments)
             form = {"type": "tool_use", "id": part.id, "name": part.name}
             yield {**form, "input": input_}
         case ToolResult():

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import base64_text, fields, json_file
 from threads.domain.formats.io.source import ByteSpan, Child
 from threads.domain.formats.kit.items import Item, others
-from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
     JSON,
@@ -279,7 +279,7 @@ def _server_tool(block: dict[str, Any]) -> Iterator[Part]:
     id_, name = fields.text(block, "id"), fields.text(block, "name")
     words, error = fields.text(block, "result", "error"), fields.text(block, "error")
     content = (Text(words),) if words else ()
-    yield ToolCall(id_, name, openai.read_arguments(block["arguments"]))
+    yield read_call(id_, name, block["arguments"])
     yield ToolResult(id_, content, name or None, bool(error))
 
 

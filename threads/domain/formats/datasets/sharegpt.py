@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
+from threads.domain.formats.arguments import parsed, read_call
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.formats.io.source import ByteSpan
@@ -87,7 +88,7 @@ def _content(value: JSON) -> tuple[Part, ...]:
 
 def _hermes(value: str) -> Iterator[Part]:
     """Text with the calls in it as parts; all text where one of them is no call."""
-    calls = [_call(openai.read_arguments(found)) for found in CALL.findall(value)]
+    calls = [_call(parsed(found)) for found in CALL.findall(value)]
     if not calls or None in calls:
         yield from (Text(value),) if value else ()
         return
@@ -101,7 +102,7 @@ def _hermes(value: str) -> Iterator[Part]:
 
 def _function_calls(value: JSON) -> Iterator[Part]:
     """The calls of a turn, one or a list of them; its text where it is none."""
-    said = openai.read_arguments(value)
+    said = parsed(value)
     calls = [_call(one) for one in (said if isinstance(said, list) else [said])]
     if None in calls:
         yield Text(_spelled(value))
@@ -113,7 +114,7 @@ def _call(said: JSON) -> ToolCall | None:
     if not name:
         return None
     given = said.get("arguments", said.get("parameters"))
-    return ToolCall("", name, {} if given is None else openai.read_arguments(given))
+    return read_call("", name, {} if given is None else given)
 
 
 def _results(value: JSON, name: str) -> Iterator[Part]:

@@ -15,10 +15,10 @@ from sys import intern
 from typing import Any, BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item
-from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import Part, Thinking, ToolCall, ToolResult
@@ -219,11 +219,12 @@ def _parts(
     if turn.kind == CALL:
         node = turn.nodes[0]
         text = plain_text(parts)
-        arguments = openai.read_arguments(text)
+        call = read_call(tree.ids[node], tree.tools[node], text)
         # Code for an interpreter is code, also where it happens to be JSON.
-        call = arguments if isinstance(arguments, dict) else text
+        if not isinstance(call.arguments, dict):
+            call = ToolCall(call.id, call.name, text)
         others = (part for part in parts if isinstance(part, Thinking))
-        return (*others, ToolCall(tree.ids[node], tree.tools[node], call))
+        return (*others, call)
     if turn.kind == RESULT:
         call_id = tree.ids[turn.call if turn.call >= 0 else turn.nodes[0]]
         content = tuple(p for p in parts if not isinstance(p, NO_RESULT))

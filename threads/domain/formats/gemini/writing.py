@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from threads.domain.formats.anthropic.messages import FRAME
+from threads.domain.formats.arguments import object_of
 from threads.domain.formats.format import Heading
 from threads.domain.formats.io import base64_text, json_text
 from threads.domain.formats.requests import (
     SYSTEM,
     SYSTEM_GAP,
-    arguments_object,
     split_system,
 )
 from threads.domain.message import Message, Role
@@ -108,7 +108,7 @@ def _part(part: Part, heading: Heading, names: dict[str, str]) -> Block | None:
             )
         case ToolCall(id_, name, arguments):
             names[id_] = name
-            call = {"name": name, "args": arguments_object(arguments)}
+            call = {"name": name, "args": object_of(arguments)}
             return {"functionCall": _with_id(id_, call)}
         case ToolResult():
             return {"functionResponse": _response(part, heading, names)}

@@ -13,6 +13,7 @@ from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats import blocks, contextstudio
+from threads.domain.formats.arguments import text_of
 from threads.domain.formats.format import Heading
 from threads.domain.formats.io import base64_text, json_text
 from threads.domain.message import Message, Role
@@ -91,11 +92,8 @@ def write_content(
 
 
 def write_call(call: ToolCall) -> dict[str, Any]:
-    """A tool call in OpenAI's form; arguments that are text go out verbatim."""
-    words = call.arguments
-    if not isinstance(words, str):
-        words = json_text.dump(words).decode()
-    function = {"name": call.name, "arguments": words}
+    """A tool call in OpenAI's form, with its arguments as they came."""
+    function = {"name": call.name, "arguments": text_of(call)}
     return {"id": call.id, "type": "function", "function": function}
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats import blocks
+from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.message import ASSISTANT, TOOL, Message, Role, Usage
 from threads.domain.part import (
@@ -25,8 +26,6 @@ from threads.domain.part import (
     ToolCall,
     ToolResult,
 )
-
-from . import messages as openai
 
 COMPACTIONS = frozenset({"compaction", "compaction_summary", "context_compaction"})
 """Items that only the provider can read."""
@@ -191,8 +190,8 @@ def _function_call(item: dict[str, Any], at: Place) -> ReadItem:
         raise Invalid("Here the name of a tool is expected.", at=(*at, "name"))
     if "namespace" in item:
         name = fields.text(item, "namespace") + name
-    arguments = openai.read_arguments(item.get("arguments", ""))
-    return ASSISTANT, (ToolCall(_call_id(item), name, arguments),), None
+    call = read_call(_call_id(item), name, item.get("arguments", ""))
+    return ASSISTANT, (call,), None
 
 
 def _custom_call(item: dict[str, Any], at: Place) -> ReadItem:

@@ -11,6 +11,7 @@ Sources: platform.openai.com/docs/api-reference/responses, Codex's own protocol.
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from threads.domain.formats.arguments import text_of
 from threads.domain.formats.format import Heading
 from threads.domain.formats.io import base64_text, json_text
 from threads.domain.formats.kit.calls import OpenCalls
@@ -144,11 +145,10 @@ class ItemWriter:
         if call.name == SEARCH and found and _found_tools(found):
             item = {"type": f"{SEARCH}_call", "call_id": id_, "execution": "client"}
             item["arguments"] = call.arguments
-        elif isinstance(call.arguments, str):
+        elif isinstance(call.arguments, str) and call.text is None:
             item = {"type": "custom_tool_call", **item, "input": call.arguments}
         else:
-            words = json_text.dump(call.arguments).decode()
-            item = {"type": "function_call", **item, "arguments": words}
+            item = {"type": "function_call", **item, "arguments": text_of(call)}
         self._open[id_] = item["type"]
         return item
 
@@ -165,10 +165,25 @@ class ItemWriter:
         if type_ == f"{SEARCH}_call":
             return {"type": f"{SEARCH}_output", "call_id": id_} | _found_tools(result)
         type_ = type_.removesuffix("_call") + "_call_output"
-        blocks = self._blocks(result.content, "input_text")
+        blocks = [block for part in result.content for block in self._answered(part)]
         is_text = len(blocks) == 1 and blocks[0]["type"] == "input_text"
         output = blocks[0]["text"] if is_text else blocks or ""
         return {"type": type_, "call_id": id_, "output": output}
+
+    def _answered(self, part: Part) -> Iterator[Item]:
+        """The blocks of a part of an output; what none can be written for stands as its JSON.
+
+        A picture that can't be read is one to Codex too, as long as it has an address.
+        """
+        match part:
+            case Opaque(
+                "input_image", {"type": "input_image", "image_url": str()} as data
+            ):
+                yield data
+            case Opaque(type_, data) if type_ not in self.dialect.blocks:
+                yield {"type": "input_text", "text": json_text.dump(data).decode()}
+            case _:
+                yield from self._block(part, "input_text")
 
     # Content
 

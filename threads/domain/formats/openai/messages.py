@@ -14,8 +14,9 @@ from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats import blocks, emptiness
+from threads.domain.formats.arguments import read_call
 from threads.domain.formats.format import Format, Writer
-from threads.domain.formats.io import fields, json_text
+from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit import chat
 from threads.domain.formats.kit.chat_items import ChatDialect
@@ -173,21 +174,11 @@ def _call(call: JSON, at: Place) -> ToolCall:
 def _function(id_: str, function: JSON, member: str, at: Place) -> ToolCall:
     fields.require(function, dict, "a function", at)
     name = fields.require(function.get("name"), str, "a word", (*at, "name"))
-    return ToolCall(id_, name, read_arguments(function.get(member, "")))
-
-
-def read_arguments(arguments: JSON) -> JSON:
-    """Tool arguments: parsed where they are JSON, else the text as it came.
-
-    A JSON string stays as it came too, quotes included, so that a str is always verbatim.
-    """
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        value = json_text.parse_strictly(arguments)
-    except ValueError:
-        return arguments
-    return arguments if isinstance(value, str) else value
+    given = function.get(member, "")
+    call = read_call(id_, name, given)
+    # What a custom tool is given need not be JSON: where a form demands it, it is wrapped.
+    is_free = member == "input" and isinstance(call.arguments, str)
+    return ToolCall(id_, name, given) if is_free else call
 
 
 # Files

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from threads.domain.formats import blocks
+from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit.items import Item, summarized
@@ -183,8 +184,7 @@ def _call(call: Any) -> ToolCall:
     given = fields.mapping(call, "function") or fields.mapping(call)
     at = ("tool_call", "name")
     name = fields.require(given.get("name"), str, "the name of a tool", at)
-    arguments = openai.read_arguments(given.get("arguments", {}))
-    return ToolCall(fields.text(call, "id"), name, arguments)
+    return read_call(fields.text(call, "id"), name, given.get("arguments", {}))
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], Message | None]] = {

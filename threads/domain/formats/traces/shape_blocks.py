@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats import blocks
+from threads.domain.formats import arguments, blocks
 from threads.domain.formats.gemini import parts as gemini_parts
 from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.formats.kit.calls import OpenCalls
-from threads.domain.formats.openai import messages as openai
 from threads.domain.part import (
     JSON,
     File,
@@ -66,8 +65,8 @@ def read_call(call: JSON) -> ToolCall | None:
         return None
     name = name or call["function"]
     held = [inner.get(n, fields.mapping(call).get(n)) for n in ARGUMENTS]
-    arguments: JSON = next((value for value in held if value is not None), {})
-    return ToolCall(read_id(call, *IDS), name, openai.read_arguments(arguments))
+    given: JSON = next((value for value in held if value is not None), {})
+    return arguments.read_call(read_id(call, *IDS), name, given)
 
 
 def read_id(record: JSON, *names: str) -> str:

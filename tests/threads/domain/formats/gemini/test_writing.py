@@ -67,7 +67,7 @@ def test_a_request_is_written_as_the_api_takes_it() -> None:
     ]
     assert body["contents"][1]["parts"] == [
         {"functionCall": {"id": "1", "name": "f", "args": {"a": 1}}},
-        {"functionCall": {"name": "g", "args": {"arguments": "raw"}}},
+        {"functionCall": {"name": "g", "args": {"input": "raw"}}},
     ]
     assert body["contents"][2]["parts"] == [
         {

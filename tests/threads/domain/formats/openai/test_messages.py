@@ -9,6 +9,7 @@ import pytest
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support import readings
 from tests.threads.support.transcripts import lines
+from threads.domain.formats.arguments import read_call, text_of
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role, Usage, digest
 from threads.domain.part import (
@@ -207,7 +208,9 @@ def test_calls_are_read_with_their_arguments_parsed() -> None:
     ],
 )
 def test_arguments_that_are_no_json_stay_text(arguments: str) -> None:
-    assert openai.read_arguments(arguments) == arguments
+    call = read_call("1", "f", arguments)
+
+    assert (call.arguments, text_of(call)) == (arguments, arguments)
 
 
 def test_a_result_knows_its_call() -> None:

@@ -1,0 +1,89 @@
+"""Arguments of calls: values to work with, and the texts in which models wrote them.
+
+OpenAI's forms hold arguments as text, others as an object. A text stays as it came: the order
+of its members, its blanks and its escapes are what a provider has cached, and what a model that
+is trained on it learns to write. It is kept where it isn't what we would write of its value.
+"""
+
+import json
+from typing import Any
+
+from threads.domain.canonical import quickly
+from threads.domain.part import JSON, ToolCall
+
+from .io import json_text
+
+
+def read_call(id_: str, name: str, given: JSON) -> ToolCall:
+    """A call whose arguments may have come as text: parsed where that is JSON, else verbatim.
+
+    A JSON string stays as it came too, quotes included, so that a str is always verbatim.
+    """
+    if not isinstance(given, str):
+        return ToolCall(id_, name, given)
+    value = parsed(given)
+    if isinstance(value, str):
+        return ToolCall(id_, name, value, value)
+    is_kept = json_text.dump(value) != _bytes(given) and says_only(given, value)
+    return ToolCall(id_, name, value, given if is_kept else None)
+
+
+def parsed(given: JSON) -> JSON:
+    """What a text says as JSON; the text itself where it is none, or a JSON string."""
+    if not isinstance(given, str):
+        return given
+    try:
+        value = json_text.parse_strictly(given)
+    except ValueError:
+        return given
+    return given if isinstance(value, str) else value
+
+
+def says_only(text: str, value: JSON) -> bool:
+    """Whether a text of this value says nothing that isn't in it.
+
+    Of a name that stands twice the value holds the last alone. What stood before it would be
+    sent and never shown, nor be masked.
+    """
+    try:
+        if quickly(value, is_sorted=False) == _bytes(text):
+            return True
+    except TypeError:
+        pass  # a lone surrogate, or an integer of more than 64 bits
+    try:
+        json.loads(text, object_pairs_hook=_once)
+    except ValueError:
+        return False
+    return True
+
+
+def text_of(call: ToolCall) -> str:
+    """A call's arguments where a form holds them as the text of JSON."""
+    if call.text is not None:
+        return call.text
+    value = call.arguments
+    if isinstance(value, str):
+        value = object_of(value)
+    return json_text.dump(value).decode()
+
+
+def object_of(arguments: JSON) -> dict[str, Any]:
+    """A call's arguments where a form wants an object; what is none stands under one name.
+
+    The name is that of a tool that takes any text in OpenAI's Responses, and of the one
+    argument of Codex's `apply_patch` where it is called as a function.
+    """
+    if isinstance(arguments, dict):
+        return arguments
+    return {} if arguments in ("", None) else {"input": arguments}
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(members)
+    if len(found) < len(members):
+        raise ValueError("a name stands twice")
+    return found
