@@ -39,6 +39,14 @@ def signed(value: int | None) -> str:
     return f"{sign}{abs(value):,}"
 
 
+def tokens_saved(count: int) -> str:
+    """What a change comes to, in words: "saves 12 tokens", "adds 4 tokens"."""
+    verb, many = "adds" if count < 0 else "saves", abs(count)
+    if not count:
+        return "saves no tokens"
+    return f"{verb} 1 token" if many == 1 else f"{verb} {many:,} tokens"
+
+
 @register.filter
 def ago(when: datetime | None) -> str:
     """How long ago `when` was, in one unit: "now", "8 min", "2 h", "3 days", then the date."""

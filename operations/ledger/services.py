@@ -58,6 +58,8 @@ class LedgerRow:
     """Messages with signed reasoning that would hold without it, and no longer does."""
     exact: bool
     """Whether contexts were compared; else it was read off the thread."""
+    frame: int = 0
+    """Tokens that the request has around its words: it saves so many less than in the thread."""
 
 
 _rows_kept: Cache[Sequence[LedgerRow]] = Cache(lambda rows: len(rows) + 1, MOST_ROWS)
@@ -242,6 +244,7 @@ def _rows(
                 first=touch.key,
                 seals=seals.get(touch.operation, ()),
                 exact=False,
+                frame=touch.frame,
             )
         )
     return rows

@@ -95,7 +95,7 @@ def line_of(
     row: LedgerRow, prices: Prices, *, waits: bool = False, key: str = ""
 ) -> LedgerLine:
     """The line of one operation, or with `key` of several together."""
-    parts = list(_parts(row.bill, prices))
+    parts = list(_parts(row, prices))
     if row.seals:
         count = len(row.seals)
         answers = "1 answer" if count == 1 else f"{count:,} answers"
@@ -109,10 +109,11 @@ def line_of(
     )
 
 
-def _parts(bill: Bill, prices: Prices) -> Iterator[str]:
+def _parts(row: LedgerRow, prices: Prices) -> Iterator[str]:
+    bill = row.bill
     if bill.rewritten:
         yield f"rewrites {bill.rewritten:,} tokens once{_cost(bill.once, prices)}"
-    yield _each_turn(bill, prices)
+    yield _each_turn(bill, prices) + _frame(row)
     if bill.turns is None:
         yield "never breaks even"
     elif bill.turns > 1:
@@ -129,6 +130,12 @@ def _each_turn(bill: Bill, prices: Prices) -> str:
         verb = "saves" if bill.saved > 0 else "adds"
         return f"{verb} {abs(bill.saved):,} per turn{cost}"
     return "saves nothing"
+
+
+def _frame(row: LedgerRow) -> str:
+    """Why a request saves less than the thread: what the provider's form puts round the words."""
+    less = "less" if row.bill.saved > 0 else "more"
+    return f" ({row.frame:,} {less} than in the thread)" if row.frame > 0 else ""
 
 
 def _cost(amount: Fraction, prices: Prices) -> str:

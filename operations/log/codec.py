@@ -45,7 +45,8 @@ def decode(kind: str, payload: bytes) -> Operation:
 
 
 def _plain(value: Any) -> Any:
-    """Dataclasses as objects, without a condition that always holds; tuples as lists."""
+    """Dataclasses as objects, without a condition that always holds or a hint that says nothing;
+    tuples as lists."""
     if isinstance(value, New):
         return {
             "role": value.role,
@@ -64,6 +65,7 @@ def _plain(value: Any) -> Any:
             field.name: _plain(member)
             for field in fields(value)
             if (member := getattr(value, field.name)) != ALWAYS
+            and (field.name, member) != ("moved", ())
         }
     return value
 

@@ -11,12 +11,14 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
-from operations.domain.log.operation import Edit, Insert, named_keys, spans_of
+from operations.domain.log.operation import Edit, named_keys, spans_of
 from operations.domain.providers.request import Layer, Outgoing
 from operations.domain.thread.node import FoldNode, Moved
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number, made_key
 from operations.domain.tree.status import Status
+
+from .saving import saved_at
 
 
 class FirstChange(NamedTuple):
@@ -29,6 +31,8 @@ class FirstChange(NamedTuple):
     """Those before it."""
     saved: int = 0
     """Tokens that it takes away, negative where it adds some."""
+    frame: int = 0
+    """Of these, tokens that its words need around them in the request: `saved` is less by them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,42 +98,33 @@ def first_changes(
     for number in numbers:
         key = entry_key(number)
         edit = thread.log.edits[number].edit
-        places = list[tuple[int, int]]()
+        places = list[tuple[int, int, int]]()
         if thread.report(number).status is Status.APPLIED:
-            places += _places(thread, number, edit, layout.frames)
+            places += _places(thread, number, layout.frames)
             places += _moved(thread, edit, moves[key]) if key in moves else ()
-        position = min((place for place, _ in places), default=None)
+        position = min((place for place, _, _ in places), default=None)
         if position is None or (cut and position in layout.left_out):
             yield FirstChange(key)
             continue
         node = thread.keys[min(position, thread.total - 1)]
-        saved = sum(saved for _, saved in places)
-        yield FirstChange(key, node, layout.before[position], saved)
+        saved = sum(saved for _, saved, _ in places)
+        frame = sum(frame for _, _, frame in places)
+        yield FirstChange(key, node, layout.before[position], saved, frame)
 
 
 def _places(
-    thread: Thread, number: int, edit: Edit, frames: Mapping[Key, int]
-) -> Iterator[tuple[int, int]]:
-    """The positions at the top that an edit touches, each with the tokens that it saves there."""
-    if isinstance(edit, Insert):
-        for place in range(len(edit.messages)):
-            made = thread.node(made_key(number, place))
-            if not (made.depth or isinstance(made, FoldNode)):
-                more = frames.get(made.key, 0)
-                yield thread.position(made.key), made.saved - made.tokens - more
-    elif spans_of(edit):
-        for key in named_keys(edit):
-            changes = [one for one in thread.spans(key) if one.operation == number]
-            if changes and thread.holds(key) and not thread.path(key):
-                yield thread.position(key), sum(one.saved for one in changes)
-    elif thread.holds(fold := entry_key(number)) and not thread.path(fold):
-        saved = thread.saved_by(fold) - frames.get(fold, 0)
-        yield thread.position(fold), saved
+    thread: Thread, number: int, frames: Mapping[Key, int]
+) -> Iterator[tuple[int, int, int]]:
+    """The positions that an edit touches, with what it saves there, and the frame it needs."""
+    framed = not spans_of(thread.log.edits[number].edit)
+    for key, saved in saved_at(thread, number):
+        frame = frames.get(key, 0) if framed else 0
+        yield thread.position(key), saved - frame, frame
 
 
 def _moved(
     thread: Thread, edit: Edit, moves: Iterable[Moved]
-) -> Iterator[tuple[int, int]]:
+) -> Iterator[tuple[int, int, int]]:
     """The first position at which moved nodes stand, or from which they were taken.
 
     The node behind which they stood may have been folded away since, to an earlier place: but
@@ -140,7 +135,7 @@ def _moved(
     for move in moves:
         if move.within is None:
             behind = thread.position(move.behind) + 1 if move.behind else 0
-            yield max(least, min(behind, *map(thread.position, move.keys))), 0
+            yield max(least, min(behind, *map(thread.position, move.keys))), 0, 0
 
 
 def _unfolded(thread: Thread, node: Key) -> list[Key]:

@@ -132,11 +132,14 @@ class Resequence:
 
     kind: ClassVar[str] = "resequence"
     order: tuple[Key, ...]
+    moved: tuple[Key, ...] = ()
+    """Those of `order` that were taken elsewhere, where it was said: they are named by it, and
+    stand where they would stand without it. Of a swap nothing else tells which of the two moved."""
     condition: Condition = ALWAYS
 
     def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
         """Permute the nodes that hold the leaves, in the lowest container that holds all."""
-        return draft.resequence(number, self.order)
+        return draft.resequence(number, self.order, self.moved)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

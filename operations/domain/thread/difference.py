@@ -104,7 +104,7 @@ def _looks(thread: Thread) -> dict[Key, list[object]]:
         seen = looks.setdefault(thread.top(key), [])
         seen += [thread.node(key), thread.spans(key), key in thread.log.purged]
     for key, marks in thread.marks.items():
-        looks.setdefault(key, []).append(marks)
+        looks.setdefault(thread.top(key), []).append((key, marks))
     for moved in thread.moved:
         behind = thread.top(moved.behind) if moved.behind else thread.keys[0]
         looks.setdefault(behind, []).append(moved)

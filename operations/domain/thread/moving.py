@@ -6,6 +6,7 @@ each with all its leaves, and with a moved message the inserts that hang on it.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log.operation import Insert
@@ -15,10 +16,15 @@ from .node import FoldNode
 from .thread import Thread
 
 
-def order_behind(
-    thread: Thread, targets: Sequence[Key], after: Key | None
-) -> tuple[Key, ...]:
-    """The leaves to list so that `targets` stand directly behind `after`; None: at the top.
+class Relocation(NamedTuple):
+    """The leaves that a resequence lists, and those of them that are taken elsewhere."""
+
+    order: tuple[Key, ...]
+    moved: tuple[Key, ...]
+
+
+def relocation(thread: Thread, targets: Sequence[Key], after: Key | None) -> Relocation:
+    """What to list so that `targets` stand directly behind `after`; None: at the top.
 
     Targets and anchor are keys of messages or folds. What stands in one fold is moved inside
     it where the anchor is in it too; else the outermost folds move. Raises NotFound for keys
@@ -40,7 +46,14 @@ def order_behind(
     listed = _between(nodes, goal)
     if not listed:
         raise unmoved
-    return tuple(leaf for node in listed for leaf in thread.leaf_keys(node))
+    return Relocation(
+        _leaves(thread, listed),
+        _leaves(thread, (node for node in listed if node in moved)),
+    )
+
+
+def _leaves(thread: Thread, nodes: Iterable[Key]) -> tuple[Key, ...]:
+    return tuple(leaf for node in nodes for leaf in thread.leaf_keys(node))
 
 
 def _container(

@@ -62,8 +62,10 @@ class _Preparation:
                 return replace(
                     edit, after=after if after is None else self._anchor(after)
                 )
-            case op.Resequence(order=order):
-                return replace(edit, order=self._leaves(order, "order", distinct=True))
+            case op.Resequence(order=order, moved=moved):
+                listed = self._leaves(order, "order", distinct=True)
+                named = self._leaves(moved, "moved") if moved else ()
+                return replace(edit, order=listed, moved=named)
             case op.Replace(spans=spans) | op.Redact(spans=spans):
                 self._spans(spans)
                 return edit

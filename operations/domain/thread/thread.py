@@ -5,14 +5,21 @@ a window into 100,000 messages costs what it shows; what takes a pass over all m
 done once, when it is first asked for.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.log.log import Log
 from operations.domain.log.mask import masked_over
-from operations.domain.log.operation import Insert, messages_of, named_keys
+from operations.domain.log.operation import (
+    Edit,
+    Fold,
+    Insert,
+    Resequence,
+    messages_of,
+    named_keys,
+)
 from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import (
     Key,
@@ -105,6 +112,16 @@ class Thread:
         """The tokens of what a fold holds, as it would be shown, less its own. Raises NotFound."""
         fold, tokens = self._fold(key), self._made.tokens_shown
         return sum(map(tokens, self._tree.nodes(fold))) - tokens(fold)
+
+    def tokens_shown(self, keys: Iterable[Key]) -> int:
+        """The tokens of leaves as they are shown, where a fold holds nothing else as that fold.
+
+        Leaves that are not in the thread count nothing.
+        """
+        leaves = (self._draft.leaf(key) for key in keys)
+        present = [leaf for leaf in dict.fromkeys(leaves) if leaf is not None]
+        summits = self._tree.summits(present) if present else ()
+        return sum(map(self._made.tokens_shown, summits))
 
     def effective(self) -> Iterator[EffectiveMessage]:
         """What the model sees, in order."""
@@ -254,22 +271,32 @@ class Thread:
 
     @cached_property
     def marks(self) -> dict[Key, list[Mark]]:
-        """Edits that wait, are off, unmet or in conflict, by the node where they would be."""
+        """Edits that wait, are off, unmet or in conflict, by the node where they would be.
+
+        What would fold or move messages of one fold alone is inside it, all else at the top.
+        """
         marks: dict[Key, list[Mark]] = {}
         for number, outcome in self._outcomes.items():
             if outcome.status not in _MARKED or not self._order:
                 continue
             edit = self.log.edits[number].edit
-            keys = named_keys(edit)
-            places = [self.position(key) for key in keys if self.holds(key)]
+            nodes = [self._find(key) for key in named_keys(edit) if self.holds(key)]
             at_top = isinstance(edit, Insert) and edit.after is None
-            if places or at_top:
-                node = self._draft.key(self._order[min(places, default=0)])
+            if nodes or at_top:
+                node = self._draft.key(self._first_of(nodes, edit))
                 behind = isinstance(edit, Insert) and not at_top
                 marks.setdefault(node, []).append(
                     Mark(operation=entry_key(number), behind=behind)
                 )
         return marks
+
+    def _first_of(self, nodes: Sequence[int], edit: Edit) -> int:
+        """The first of the nodes that an edit would act on, where they stand together."""
+        if isinstance(edit, Fold | Resequence):
+            _, nodes = self._tree.meeting(nodes)
+            return min(nodes, key=self._tree.rank.__getitem__)
+        places = (self._positions[self._tree.outermost(node)] for node in nodes)
+        return self._order[min(places, default=0)]
 
     @cached_property
     def _order(self) -> list[int]:

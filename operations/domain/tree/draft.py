@@ -127,15 +127,26 @@ class ThreadDraft:
         self.messages[number] = messages
         return _applied(leaves)
 
-    def resequence(self, number: int, order: Iterable[Key]) -> EditOutcome:
-        """Permute the nodes that hold the leaves among the places that they hold."""
+    def resequence(
+        self, number: int, order: Iterable[Key], said: Iterable[Key] = ()
+    ) -> EditOutcome:
+        """Permute the nodes that hold the leaves among the places that they hold.
+
+        Those that hold the leaves `said` count as moved, where all others keep their order.
+        """
         leaves = self._present(order)
         if not leaves:
             return EditOutcome(Status.VOID, _NO_TARGET)
         container, holders = self.tree.meeting(leaves)
         nodes = list(dict.fromkeys(holders))
         before = sorted(nodes, key=self.tree.rank.__getitem__)
-        moved = _moved(before, nodes)
+        taken = frozenset(self._present(said))
+        named = {
+            holder
+            for leaf, holder in zip(leaves, holders, strict=True)
+            if leaf in taken
+        }
+        moved = _moved(before, nodes, named)
         for node in moved:
             last = self.moves[-1] if self.moves else None
             if (
@@ -260,8 +271,17 @@ def _applied(nodes: Iterable[int]) -> EditOutcome:
     return EditOutcome(Status.APPLIED, "", tuple(nodes))
 
 
-def _moved(before: Sequence[int], after: Sequence[int]) -> list[int]:
-    """Those that change places while as many as possible stand still, as they stood."""
+def _moved(
+    before: Sequence[int], after: Sequence[int], said: AbstractSet[int]
+) -> list[int]:
+    """Those that change places, as they stood: those that were said to, if that is enough.
+
+    Else as few as possible.
+    """
+    if said and [n for n in before if n not in said] == [
+        n for n in after if n not in said
+    ]:
+        return [node for node in before if node in said]
     stood = {node: place for place, node in enumerate(before)}
     still = {after[place] for place in longest_ascent([stood[node] for node in after])}
     return [node for node in before if node not in still]

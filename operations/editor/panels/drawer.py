@@ -20,6 +20,8 @@ from operations.editor.rows.operation import Op, members_of
 from operations.messages.names import Named, named, ranges_of, word_of
 from threads.rendering.hidden import visible
 
+from .notice import done_by
+
 MOST_LISTED = 100
 """Operations of each group that the drawer shows, until all are asked for."""
 MOST_WIDENED = 3
@@ -34,7 +36,6 @@ class Decision(Op):
     """An operation that waits for somebody: see `decision.html`."""
 
     why: str
-    saves: int | None
     blockers: Sequence[Named]
     widen: str
     may_decide: bool
@@ -51,8 +52,8 @@ def drawer_of(look: Look, *, actor: str, show_all: bool = False) -> dict[str, An
     waiting = [op for op in newest if op.status in _WAITING and op.key not in own]
     groups = (waiting, rest, gone)
     return {
-        "may_undo": bool(undoable(log, actor)),
-        "may_redo": bool(redoable(log, actor)),
+        "undo": done_by(look, undoable(log, actor)),
+        "redo": done_by(look, redoable(log, actor)),
         "active_tags": sorted(log.active_tags),
         "may_activate": look.may_edit,
         "staged": [  # in the order of the log
@@ -89,7 +90,6 @@ def _decisions(look: Look, waiting: Sequence[Op]) -> list[Decision]:
 def _decision(look: Look, op: Op, widen: str) -> Decision:
     report = look.thread.report(int(op.key[1:]))
     proposed = op.status == Status.PROPOSED
-    saves = -op.delta if op.delta is not None and op.delta < 0 else None
     why = op.title
     if not proposed:
         why = f"{op.reason} It is set aside; nothing is lost."
@@ -101,7 +101,6 @@ def _decision(look: Look, op: Op, widen: str) -> Decision:
     return Decision(
         **members_of(op),
         why=why,
-        saves=saves if proposed else None,
         blockers=named(look.thread, report.operations),
         widen=widen,
         may_decide=look.may_decide if proposed else look.may_edit,

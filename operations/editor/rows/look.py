@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from contextstudio.accounts.domain.errors import NotFound
 from operations.domain.log.operation import Redact
-from operations.domain.thread.node import FoldNode, MessageNode, Moved, Node
+from operations.domain.thread.node import FoldNode, Mark, MessageNode, Moved, Node
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index
 from operations.requests import View
@@ -142,6 +142,15 @@ class Look:
                 found[self.thread.top(moved.behind) if moved.behind else None].append(
                     moved
                 )
+        return found
+
+    @cached_property
+    def marks(self) -> dict[Key, list[Mark]]:
+        """What would be in the thread, by the node that is drawn: a closed fold hides its own."""
+        found: dict[Key, list[Mark]] = defaultdict(list)
+        for key, marks in self.thread.marks.items():
+            closed = (f for f in self.thread.path(key) if f not in self.open_folds)
+            found[next(closed, key)] += marks
         return found
 
     def _places(self) -> Places:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
+from operations.domain.ledger.saving import saved_in_thread
 from operations.domain.log.log import EditState, Log
 from operations.domain.log.operation import (
     Amend,
     Edit,
+    Fold,
     Insert,
     Resequence,
     Tag,
@@ -55,8 +57,10 @@ class Op:
     where: str
     count: int
     before: int | None
+    """Of a fold: the tokens of what it takes the place of, as that would be shown."""
     after: int | None
     delta: int | None
+    """Tokens that it adds to the thread, alone; None where it only moves or tags."""
     author: Author
     time: datetime
     version: int
@@ -125,7 +129,8 @@ class Operations:
         number, edit = recorded.entry.number, recorded.edit
         report = self.thread.report(number)
         first, last, count = self._extent(report, edit)
-        before, after = self._tokens(report, edit)
+        saved = saved_in_thread(self.thread, number)
+        after = self._shown(report, edit)
         row = self.history.rows[number]
         return Op(
             key=key,
@@ -138,9 +143,9 @@ class Operations:
             range=range_of(self.thread, first, last),
             where=self._where(edit),
             count=count,
-            before=before,
+            before=None if after is None else after + saved,
             after=after,
-            delta=self._delta(edit, before, after),
+            delta=None if isinstance(edit, Resequence | Tag) else -saved,
             author=author_of(row),
             time=row.created_at,
             version=1 + len(self.amends(number)),
@@ -169,25 +174,16 @@ class Operations:
             return (*(_ends([fold.first, fold.last]) or _made(edit)), fold.leaves)
         keys = named_keys(edit)
         if isinstance(edit, Resequence):
-            keys = tuple(moved_keys(keys))
+            keys = edit.moved or tuple(moved_keys(keys))
         return (*(_ends(map(original_index, keys)) or _made(edit)), len(keys))
 
-    def _tokens(self, report: Report, edit: Edit) -> tuple[int | None, int | None]:
-        if isinstance(edit, Insert):
-            return None, None
+    def _shown(self, report: Report, edit: Edit) -> int | None:
+        """The tokens of what a fold shows, as it reads now; None for what makes no fold."""
         if fold := self._fold(report):
-            return fold.tokens_before, fold.tokens_after
-        if not hasattr(edit, "messages"):
-            return None, None
-        made = sum(message.tokens for message in messages_of(edit))
-        return tokens_of(self.thread, named_keys(edit)), made
-
-    def _delta(self, edit: Edit, before: int | None, after: int | None) -> int:
-        if isinstance(edit, Insert):
-            return sum(message.tokens for message in edit.messages)
-        if before is not None and after is not None:
-            return after - before
-        return -sum(span.saved for span in spans_of(edit))
+            return fold.tokens_after
+        if isinstance(edit, Fold):
+            return sum(message.tokens for message in messages_of(edit))
+        return None
 
     def _where(self, edit: Edit) -> str:
         if isinstance(edit, Insert):

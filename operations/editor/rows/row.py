@@ -47,6 +47,7 @@ class Note:
     op: Op
     below: bool = False
     may_decide: bool = False
+    may_unstage: bool = False
     to_key: Key = ""
     to_label: str = ""
 
@@ -175,10 +176,12 @@ def _outcome(results: Sequence[ToolResult]) -> tuple[str, bool]:
 
 
 def notes_on(look: Look, node: Node, *, first: bool) -> tuple[Note, ...]:
-    """What hangs on a top-level node; `first`: it is the first of the thread."""
-    if look.view is not View.ANNOTATED or node.depth:
+    """What hangs on a node; `first`: it is the first of the thread."""
+    if look.view is not View.ANNOTATED:
         return ()
-    marks = look.thread.marks.get(node.key, ())
+    marks = look.marks.get(node.key, ())
+    if node.depth:
+        return tuple(filter(None, (_mark(look, mark) for mark in marks)))
     stubs = look.stubs.get(node.key, []) if look.thread.moved else []
     tops = look.stubs.get(None, []) if first and look.thread.moved else []
     if not marks and not stubs and not tops:
@@ -209,10 +212,11 @@ def _mark(look: Look, mark: Mark) -> Note | None:
     if op.word not in _ON_PAPER:
         return None
     return Note(
-        kind=_KINDS[Status(op.status)],
+        kind="staged" if op.staged else _KINDS[Status(op.status)],
         op=op,
         below=mark.behind,
         may_decide=look.may_decide,
+        may_unstage=look.may_edit,
     )
 
 

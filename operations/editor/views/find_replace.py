@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
-from contextstudio.templatetags.look import messages
+from contextstudio.templatetags.look import messages, tokens_saved
 from operations.domain.text.pattern import FLOOR
 from operations.domain.text.resolution import refusal
 from operations.domain.thread.thread import Thread
@@ -139,9 +139,10 @@ def _matches(thread: Thread, looked: DryRun, floor: int) -> dict[str, object]:
     listed = [_match(thread, one, floor) for one in looked.matches[:MOST_LISTED]]
     holders = len({one.match.key for one in looked.matches})
     matches = f"{count:,} match{'es' if count > 1 else ''}"
+    saved = tokens_saved(looked.saved)
     return {
         "listed": listed,
-        "sentence": f"{matches} in {messages(holders)}, saving {looked.saved:,} tokens",
+        "sentence": f"{matches} in {messages(holders)}: {saved}",
         "more": count - len(listed),
         "free": sum(bool(one["value"]) for one in listed),
     }
@@ -166,6 +167,6 @@ def _match(thread: Thread, found: SpanMatch, floor: int) -> dict[str, Any]:
         "text": text,
         "behind": behind,
         "value": value,
-        "saves": span.saved if span else 0,
+        "saves": tokens_saved(span.saved) if span else "",
         "why": why,
     }

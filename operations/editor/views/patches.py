@@ -9,38 +9,33 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from contextstudio.accounts.authentication import caller_of
-from operations.domain.log.log import controlled
-from operations.domain.log.operation import ActivateTags, Redo, Toggle, Undo, named_keys
+from operations.domain.log.operation import named_keys
 from operations.domain.tree.key import Key, entry_key, made_key, original_index
-from operations.domain.tree.status import Status
 from operations.editor.panels.drawer import drawer_of
 from operations.editor.panels.meter import meter_of
+from operations.editor.panels.notice import notice_of
 from operations.editor.panels.outline import changed_groups, outline_of
 from operations.editor.rows.drawing import joined
 from operations.editor.rows.look import Look
 from operations.editor.rows.minimap import minimap_of
 from operations.editor.rows.patch import patch_of
 from operations.log.transaction import LogTransaction
-from operations.messages.names import name_of, word_of
 from operations.requests import fields_of, number_of, view_of
 
 from .requests import earlier, look_of, ranges_of
-
-_PAST = {
-    "revert": "reverted",
-    "accept": "accepted",
-    "reject": "rejected",
-    "amend": "amended",
-}
 
 
 def answer(request: HttpRequest, transaction: LogTransaction) -> HttpResponse:
     """The patch that shows what was recorded, with a notice that offers to undo it."""
     view = view_of(fields_of(request))
     look = look_of(caller_of(request), transaction.session, view=view)
-    notice, focus = _sentence(look, transaction)
-    undo = bool(transaction.numbers)
-    return patch(request, look, notice=notice, undo=undo, focus=focus)
+    return patch(
+        request,
+        look,
+        notice=notice_of(look, transaction),
+        undo=bool(transaction.numbers),
+        focus=_focus(look, transaction),
+    )
 
 
 def patch(
@@ -96,60 +91,11 @@ def _side_panels(request: HttpRequest, look: Look, old: Look) -> SafeString:
     )
 
 
-def _sentence(look: Look, transaction: LogTransaction) -> tuple[str, Key]:
-    """One sentence (`Digest #88–#131 off, +40,750 tokens.`) and the key of what changed."""
-    if not transaction.numbers:
-        return "Nothing to change.", ""
-    number = transaction.numbers[-1]
-    operation = transaction.thread.log.at(number).operation
-    numbers = _concerned(look, number)
-    ops = [look.operations[entry_key(edit)] for edit in numbers[:3]]
-    named = ", ".join(
-        f"{word_of(op.word).capitalize()} {op.range or op.where}" for op in ops
-    )
-    match operation:
-        case Toggle(active=active):
-            text = f"{named} {'on' if active else 'off'}"
-        case Undo() | Redo():
-            text = f"{operation.kind.capitalize()}: {named or 'a log entry'}"
-        case ActivateTags(tags=tags):
-            text = f"Active tags: {', '.join(tags) or 'none'}"
-        case _ if number in numbers:
-            entry = transaction.thread.log.at(number)
-            waits = "staged" if entry.staged else "proposed" if entry.proposed else ""
-            text = f"{named} {waits}".rstrip()
-        case _:
-            text = f"{named} {_PAST.get(operation.kind, operation.kind)}"
-    # Whoever turned a switch stays at it; only what is new is gone to.
-    focus = _visible(look, entry_key(number)) if number in numbers else ""
-    return f"{text}{_difference(transaction)}.{_set_aside(look, transaction)}", focus
-
-
-def _concerned(look: Look, number: int) -> list[int]:
-    """The edits that an entry is, or acts on."""
-    log = look.thread.log
-    operation = log.at(number).operation
-    if isinstance(operation, Undo | Redo):
-        found = [
-            edit for entry in operation.entries for edit in _concerned(look, entry)
-        ]
-        return list(dict.fromkeys(found))
-    return [number] if number in log.edits else list(controlled(operation))
-
-
-def _difference(transaction: LogTransaction) -> str:
-    """How many more or fewer tokens the model sees."""
-    more = transaction.thread.tokens.effective - transaction.before.tokens.effective
-    return f", {'+' if more > 0 else '−'}{abs(more):,} tokens" if more else ""
-
-
-def _set_aside(look: Look, transaction: LogTransaction) -> str:
-    """What fares otherwise on account of it."""
-    aside = [one for one in transaction.changes if one.report.status == Status.CONFLICT]
-    if not aside:
-        return ""
-    named = ", ".join(name_of(look.thread, one.report.key) for one in aside[:3])
-    return f" Set aside by it: {named}."
+def _focus(look: Look, transaction: LogTransaction) -> Key:
+    """The row of what is new; whoever turned a switch stays at it."""
+    numbers = transaction.numbers[-1:]
+    is_new = numbers and numbers[0] in look.thread.log.edits
+    return _visible(look, entry_key(numbers[0])) if is_new else ""
 
 
 def _visible(look: Look, key: Key) -> Key:

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log.operation import Insert, Resequence
-from operations.domain.thread.moving import order_behind
+from operations.domain.thread.moving import relocation
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import made_place, original_index, original_key
 from threads.models import Session
@@ -112,5 +112,5 @@ class MoveArguments(EditArguments):
 
     def edit(self, session: Session, thread: Thread) -> Resequence:
         """The resequence. Raises NotFound, or Invalid where nothing would move."""
-        order = order_behind(thread, self.moved, self.after)
-        return Resequence(order=order, condition=self._condition())
+        order, moved = relocation(thread, self.moved, self.after)
+        return Resequence(order=order, moved=moved, condition=self._condition())

@@ -1,5 +1,7 @@
 """From "move these behind that" to the order of a resequence."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -7,35 +9,41 @@ from hypothesis import strategies as st
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.log.log import Entry, fold
 from operations.domain.log.operation import Resequence
-from operations.domain.thread.moving import order_behind
+from operations.domain.thread.moving import relocation
 from operations.domain.thread.replay import replay
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key
 from operations.domain.tree.leaf import Leaf
 from tests.operations.support.builders import digest, insert, originals, thread
 from tests.operations.support.strategies import sessions
 
 
+def order(found: Thread, targets: Sequence[Key], after: Key | None) -> tuple[Key, ...]:
+    return relocation(found, targets, after).order
+
+
 def test_what_is_passed_is_listed_behind_what_moves_up() -> None:
-    assert order_behind(thread(6), ["m4"], "m1") == ("m4", "m2", "m3")
+    assert order(thread(6), ["m4"], "m1") == ("m4", "m2", "m3")
 
 
 def test_what_is_passed_is_listed_before_what_moves_down() -> None:
-    assert order_behind(thread(6), ["m1", "m2"], "m4") == ("m3", "m4", "m1", "m2")
+    assert order(thread(6), ["m1", "m2"], "m4") == ("m3", "m4", "m1", "m2")
 
 
 def test_no_anchor_is_the_top() -> None:
-    assert order_behind(thread(4), ["m2"], None) == ("m2", "m0", "m1")
+    assert order(thread(4), ["m2"], None) == ("m2", "m0", "m1")
 
 
 def test_scattered_messages_come_together_in_the_order_of_the_thread() -> None:
-    assert order_behind(thread(6), ["m5", "m1"], "m2") == ("m2", "m1", "m5", "m3", "m4")
+    assert order(thread(6), ["m5", "m1"], "m2") == ("m2", "m1", "m5", "m3", "m4")
 
 
 def test_a_fold_moves_with_all_its_leaves() -> None:
-    assert order_behind(thread(6, digest(1, 2)), ["o1"], "m3") == ("m3", "m1", "m2")
+    assert order(thread(6, digest(1, 2)), ["o1"], "m3") == ("m3", "m1", "m2")
 
 
 def test_a_fold_that_is_passed_is_passed_whole() -> None:
-    assert order_behind(thread(6, digest(1, 2)), ["m4"], "m0") == (
+    assert order(thread(6, digest(1, 2)), ["m4"], "m0") == (
         "m4",
         "m1",
         "m2",
@@ -44,36 +52,34 @@ def test_a_fold_that_is_passed_is_passed_whole() -> None:
 
 
 def test_messages_of_an_opened_fold_move_inside_it() -> None:
-    assert order_behind(thread(6, digest(1, 4)), ["m4"], "m1") == ("m4", "m2", "m3")
+    assert order(thread(6, digest(1, 4)), ["m4"], "m1") == ("m4", "m2", "m3")
 
 
 def test_messages_inside_of_different_folds_take_their_folds_along() -> None:
     folded = thread(7, digest(1, 2), digest(4, 5))
-    assert order_behind(folded, ["m1"], "m5") == ("m3", "m4", "m5", "m1", "m2")
-    assert order_behind(folded, ["m2"], "m3") == ("m3", "m1", "m2")
+    assert order(folded, ["m1"], "m5") == ("m3", "m4", "m5", "m1", "m2")
+    assert order(folded, ["m2"], "m3") == ("m3", "m1", "m2")
 
 
 def test_an_insert_goes_with_the_message_it_hangs_on() -> None:
-    moved = order_behind(thread(4, insert("m2", "x")), ["m2"], "m0")
+    moved = order(thread(4, insert("m2", "x")), ["m2"], "m0")
     assert moved == ("m2", "o1.0", "m1")
 
 
 def test_inserts_that_hang_on_inserts_go_along_too() -> None:
-    moved = order_behind(
-        thread(4, insert("m2", "x"), insert("o1.0", "y")), ["m2"], None
-    )
+    moved = order(thread(4, insert("m2", "x"), insert("o1.0", "y")), ["m2"], None)
     assert moved == ("m2", "o1.0", "o2.0", "m0", "m1")
 
 
 def test_a_message_does_not_move_behind_itself_or_to_where_it_stands() -> None:
     for targets, after in ((["m2"], "m2"), (["m2"], "m1"), (["m0"], None)):
         with pytest.raises(Invalid):
-            order_behind(thread(4), targets, after)
+            order(thread(4), targets, after)
 
 
 def test_keys_that_are_not_there_are_refused() -> None:
     with pytest.raises(NotFound):
-        order_behind(thread(4), ["m9"], None)
+        order(thread(4), ["m9"], None)
 
 
 @given(sessions(), st.data())
@@ -87,11 +93,16 @@ def test_what_was_moved_stands_directly_behind_its_anchor(
     )
     after = data.draw(st.sampled_from([None, *before.keys]))
     try:
-        order = order_behind(before, keys, after)
+        order, named = relocation(before, keys, after)
     except Invalid:
         assume(False)
-    entry = Entry(len(entries) + 1, Resequence(order=order), "user:1")
-    now = replay(leaves, fold([*entries, entry])).keys
+    found, unsaid = (
+        replay(leaves, fold([*entries, Entry(len(entries) + 1, edit, "user:1")]))
+        for edit in (Resequence(order=order, moved=named), Resequence(order=order))
+    )
+    now = found.keys
+    assert unsaid.keys == now
+    assert {found.moved_by(found.top(key)) for key in named} == {f"o{len(entries) + 1}"}
     start = now.index(after) + 1 if after else 0
     moved = [key for key in before.keys if key in keys]
     assert [key for key in now[start:] if key in keys] == moved
@@ -104,4 +115,18 @@ def test_what_was_moved_stands_directly_behind_its_anchor(
 
 def test_a_long_way_is_listed_without_delay() -> None:
     many = replay(originals(5000), fold([]))
-    assert len(order_behind(many, ["m4999"], None)) == 5000
+    assert len(order(many, ["m4999"], None)) == 5000
+
+
+def test_of_two_that_change_places_the_one_that_was_taken_counts_as_moved() -> None:
+    for target, after in (("m2", "m3"), ("m3", "m1")):
+        order, moved = relocation(thread(6), [target], after)
+        found = thread(6, Resequence(order=order, moved=moved))
+        assert order == ("m3", "m2")
+        assert [one.keys for one in found.moved] == [(target,)]
+
+
+def test_what_is_said_to_move_counts_only_where_all_else_keeps_its_order() -> None:
+    found = thread(6, Resequence(order=("m3", "m2", "m1"), moved=("m3",)))
+    assert found.moved_by("m3") == "o1"
+    assert len([key for one in found.moved for key in one.keys]) == 2

@@ -105,7 +105,7 @@ def test_the_drawer_offers_undo_to_whose_it_is(
     page: Page, open_page: Callable[..., Page], owner: User
 ) -> None:
     page.edit("snip", targets="m2 m3")
-    undo = 'aria-label="Undo your last change"'
+    undo = 'data-action="undo"'
     mine = page.get("panel").content.decode().split(undo)[1].split(">")[0]
     theirs = open_page(owner).get("panel").content.decode().split(undo)[1].split(">")[0]
     assert "disabled" not in mine

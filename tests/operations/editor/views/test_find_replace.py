@@ -76,7 +76,7 @@ def test_words_that_were_picked_are_looked_for_and_few_are_redacted(page: Page) 
 def test_every_match_is_listed_in_its_text_with_a_switch(page: Page) -> None:
     answer = look(page)
     content = words(answer)
-    assert "3 matches in 2 messages, saving " in content
+    assert "3 matches in 2 messages: saves " in content
     assert f"First <mark>{BLOCK}</mark>." in content
     assert len(spans(answer)) == 3
     assert page.post("texts").status_code == 422

@@ -1,0 +1,69 @@
+"""What an operation itself takes from the thread: the figure of toast, marker and drawer.
+
+It is the difference between what the model would read of the thread without it and with it,
+other operations being as they are. What a request loses through it is the ledger's: the same,
+less what the provider's form puts around a summary (`first_changes`).
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from operations.domain.log.operation import (
+    Edit,
+    Fold,
+    Insert,
+    messages_of,
+    named_keys,
+    spans_of,
+)
+from operations.domain.thread.node import FoldNode
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, entry_key, made_key
+from operations.domain.tree.status import Status
+
+
+class SavedAt(NamedTuple):
+    """Tokens that an operation takes away at a node of the thread; negative: that it adds."""
+
+    key: Key
+    tokens: int
+
+
+def saved_in_thread(thread: Thread, number: int) -> int:
+    """The tokens that the thread has less through an edit; negative: more.
+
+    Of one that doesn't apply what it alone would take, were it to apply now. Of one inside a
+    fold what it takes from the originals that the fold holds.
+    """
+    edit = thread.log.edits[number].edit
+    if thread.report(number).status is not Status.APPLIED:
+        return would_save(thread, edit)
+    fold = entry_key(number)
+    if isinstance(edit, Fold) and thread.holds(fold):
+        return thread.saved_by(fold)
+    return sum(saved.tokens for saved in saved_at(thread, number))
+
+
+def saved_at(thread: Thread, number: int) -> Iterator[SavedAt]:
+    """The nodes at the top that an edit which applies touches, with what it saves there."""
+    edit = thread.log.edits[number].edit
+    if isinstance(edit, Insert):
+        for place in range(len(edit.messages)):
+            made = thread.node(made_key(number, place))
+            if not (made.depth or isinstance(made, FoldNode)):
+                yield SavedAt(made.key, made.saved - made.tokens)
+    elif spans_of(edit):
+        for key in named_keys(edit):
+            changes = [one for one in thread.spans(key) if one.operation == number]
+            if changes and thread.holds(key) and not thread.path(key):
+                yield SavedAt(key, sum(one.saved for one in changes))
+    elif thread.holds(fold := entry_key(number)) and not thread.path(fold):
+        yield SavedAt(fold, thread.saved_by(fold))
+
+
+def would_save(thread: Thread, edit: Edit) -> int:
+    """The tokens that the thread would have less if an edit applied now, at the end of the log."""
+    made = sum(message.tokens for message in messages_of(edit))
+    if isinstance(edit, Fold):
+        return thread.tokens_shown(edit.targets) - made
+    return sum(span.saved for span in spans_of(edit)) - made

@@ -1,0 +1,160 @@
+"""What a notice says of an entry: what was done to which messages, and what it came to."""
+
+from collections.abc import Iterable, Sequence
+
+from contextstudio.templatetags.look import signed
+from operations.domain.ledger.saving import saved_in_thread
+from operations.domain.log.log import controlled
+from operations.domain.log.operation import (
+    Accept,
+    ActivateTags,
+    Amend,
+    Operation,
+    Redo,
+    Reject,
+    Revert,
+    Toggle,
+    Undo,
+)
+from operations.domain.tree.key import Key, entry_key
+from operations.domain.tree.status import Status
+from operations.editor.rows.look import Look
+from operations.editor.rows.operation import Op
+from operations.log.transaction import LogTransaction
+from operations.messages.names import name_of, word_of
+
+MOST_NAMED = 3
+_PAST = {
+    "revert": "reverted",
+    "accept": "accepted",
+    "reject": "rejected",
+    "amend": "amended",
+}
+_DOING = {"revert": "reverting", "accept": "accepting", "reject": "rejecting"}
+
+
+def notice_of(look: Look, transaction: LogTransaction) -> str:
+    """One sentence of what was recorded last: `Digest #88–#131 off, +40,750 tokens.`"""
+    if not transaction.numbers:
+        return "Nothing to change."
+    number = transaction.numbers[-1]
+    operation = transaction.thread.log.at(number).operation
+    numbers = _of_bundle(look, transaction) or concerned(look, number)
+    text = _deed(look, number, operation, numbers)
+    figure = _difference(look, transaction, numbers)
+    return f"{text[:1].upper()}{text[1:]}{figure}.{_set_aside(look, transaction)}"
+
+
+def done_by(look: Look, entries: Iterable[int]) -> str:
+    """What undo takes back, or redo brings back, in words: `digest #2–#4`."""
+    log = look.thread.log
+    found = list(entries)
+    edits = [number for number in found if number in log.edits]
+    if edits:
+        return _named(look, edits)
+    for number in found:
+        operation = log.at(number).operation
+        named = _named(look, concerned(look, number))
+        match operation:
+            case Toggle(active=active):
+                return f"turning {'on' if active else 'off'} {named}"
+            case Amend():
+                return f"the edit of {named}"
+            case ActivateTags():
+                return "the change of active tags"
+            case Revert() | Accept() | Reject():
+                return f"{_DOING[operation.kind]} {named}"
+    return ""
+
+
+def concerned(look: Look, number: int) -> list[int]:
+    """The edits that an entry is, or acts on."""
+    log = look.thread.log
+    operation = log.at(number).operation
+    if isinstance(operation, Undo | Redo):
+        found = [edit for entry in operation.entries for edit in concerned(look, entry)]
+        return list(dict.fromkeys(found))
+    return [number] if number in log.edits else list(controlled(operation))
+
+
+def _of_bundle(look: Look, transaction: LogTransaction) -> list[int]:
+    """The edits that were recorded together."""
+    return [number for number in transaction.numbers if number in look.thread.log.edits]
+
+
+def _deed(look: Look, number: int, operation: Operation, numbers: Sequence[int]) -> str:
+    named = _named(look, numbers)
+    match operation:
+        case Toggle(active=active):
+            return f"{named} {'on' if active else 'off'}"
+        case Undo(entries=entries):
+            return f"undid {done_by(look, entries)}"
+        case Redo(entries=entries):
+            return f"redid {done_by(look, entries)}"
+        case ActivateTags(tags=tags):
+            return f"active tags: {', '.join(tags) or 'none'}"
+        case _ if number in numbers:
+            entry = look.thread.log.at(number)
+            waits = "staged" if entry.staged else "proposed" if entry.proposed else ""
+            return f"{named} {waits or _place(look, number)}".rstrip()
+        case _:
+            return f"{named} {_PAST.get(operation.kind, operation.kind)}"
+
+
+def _named(look: Look, numbers: Sequence[int]) -> str:
+    """`digest #2–#4, snip #9`: of many the first ones."""
+    ops = [look.operations[entry_key(number)] for number in numbers[:MOST_NAMED]]
+    named = ", ".join(map(_name, ops))
+    more = len(numbers) - len(ops)
+    return f"{named} and {more:,} more" if more else named
+
+
+def _name(op: Op) -> str:
+    return f"{word_of(op.word)} {op.range or op.where}".rstrip()
+
+
+def _place(look: Look, number: int) -> str:
+    """Where a move took its messages to: `after #9`."""
+    thread, key = look.thread, entry_key(number)
+    moved = next((one for one in thread.moved if one.operation == key), None)
+    if moved is None or moved.within is not None:
+        return ""
+    place = thread.position(moved.keys[0])
+    return f"after {name_of(thread, thread.keys[place - 1])}" if place else "to the top"
+
+
+def _difference(look: Look, transaction: LogTransaction, numbers: Sequence[int]) -> str:
+    """How many more or fewer tokens the model reads of the thread.
+
+    Where other operations fare otherwise on account of it, also what it comes to alone.
+    """
+    thread = transaction.thread
+    more = thread.tokens.effective - transaction.before.tokens.effective
+    alone = saved_in_thread(look.thread, numbers[0]) if len(numbers) == 1 else None
+    if not more:
+        waits = thread.log.at(transaction.numbers[-1]).proposed
+        return f", {_would(alone)} if applied" if waits and alone else ""
+    if len(numbers) > 1:
+        return f", {signed(more)} tokens together"
+    if alone and abs(more) != abs(alone):
+        sign = 1 if more > 0 else -1
+        rest = "together with what changes with it"
+        return f", {signed(sign * abs(alone))} tokens alone, {signed(more)} {rest}"
+    return f", {signed(more)} tokens"
+
+
+def _would(saved: int) -> str:
+    return f"{signed(-saved)} tokens"
+
+
+def _set_aside(look: Look, transaction: LogTransaction) -> str:
+    """What fares otherwise on account of it."""
+    aside: list[Key] = [
+        one.report.key
+        for one in transaction.changes
+        if one.report.status == Status.CONFLICT
+    ]
+    if not aside:
+        return ""
+    named = ", ".join(name_of(look.thread, key) for key in aside[:MOST_NAMED])
+    return f" Set aside by it: {named}."

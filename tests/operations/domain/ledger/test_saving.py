@@ -1,0 +1,66 @@
+"""What an operation itself takes from the thread: one figure for toast, marker and drawer."""
+
+from hypothesis import given
+
+from operations.domain.ledger.saving import saved_in_thread
+from operations.domain.log.operation import Edit, Replace, Tag, Toggle
+from operations.domain.tree.key import entry_key
+from operations.domain.tree.status import Status
+from tests.operations.domain.ledger.test_first_changes import COUNT, apart
+from tests.operations.support.builders import (
+    digest,
+    insert,
+    new,
+    proposal,
+    revise,
+    snip,
+    span,
+    thread,
+)
+
+
+@given(apart())
+def test_it_is_what_switching_the_operation_off_gives_back(edits: list[Edit]) -> None:
+    whole = thread(COUNT, *edits)
+    for number in whole.log.edits:
+        off = Toggle(operations=(entry_key(number),), active=False)
+        without = thread(COUNT, *edits, off)
+        saved = without.tokens.effective - whole.tokens.effective
+        assert saved_in_thread(whole, number) == saved
+        assert saved_in_thread(without, number) == saved
+
+
+def test_a_fold_takes_what_its_messages_show_not_what_they_were_recorded_with() -> None:
+    change = Replace(spans=(span("m2", 0, 9, saved=4),))
+    found = thread(6, change, revise(3, 4), snip(2, 4))
+    before = thread(6, change, revise(3, 4))
+    assert saved_in_thread(found, 3) == (
+        before.tokens.effective - found.tokens.effective
+    )
+
+
+def test_of_one_that_waits_it_is_what_it_alone_would_take() -> None:
+    waits = proposal(snip(2, 4))
+    found = thread(6, revise(3, 4), waits)
+    applied = thread(6, revise(3, 4), snip(2, 4))
+    saved = found.tokens.effective - applied.tokens.effective
+    assert saved_in_thread(found, 2) == saved_in_thread(applied, 2) == saved
+
+
+def test_inside_a_fold_it_is_what_is_taken_from_the_originals_there() -> None:
+    found = thread(8, snip(3, 4), digest(2, 5))
+    assert found.report(1).status is Status.APPLIED
+    assert saved_in_thread(found, 1) == 20
+
+
+def test_inserts_add_and_tags_take_nothing() -> None:
+    found = thread(3, insert("m1", "new"), Tag(targets=("m1",), tags=("x",)))
+    assert saved_in_thread(found, 1) == -new().tokens
+    assert saved_in_thread(found, 2) == 0
+    nothing = thread(3, insert("o9.0", "new"))
+    assert saved_in_thread(nothing, 1) == -new().tokens
+
+
+def test_targets_that_are_not_there_would_save_nothing() -> None:
+    assert thread(3).tokens_shown(["o7.0"]) == 0
+    assert thread(3).tokens_shown(["m1", "m1"]) == 10
