@@ -1,18 +1,18 @@
 """What a tool had shortened of its own context, as operations: unfolded, switched off, like any.
 
 The originals are what happened; with these operations the thread is what the model saw. A
-summary is a digest, several kept messages are a revise, both by the actor `import`.
+summary is a digest, several kept messages are a revise, nothing at all is a snip, each by the
+actor `import`. A summary keeps the role in which the tool's own client gave it to the model.
 """
 
 from collections.abc import Sequence
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
-from operations.domain.log.operation import Digest, Revise
+from operations.domain.log.operation import Digest, Revise, Snip
 from operations.domain.thread.check import check
 from operations.domain.tree.key import original_key
 from operations.domain.tree.leaf import New
-from threads.domain.message import Role
 from threads.domain.part import Text
 from threads.imports.hooks import Compacted, CompactionOutcome
 from threads.models import Session
@@ -44,23 +44,26 @@ def record(
     return write_apart(session, IMPORTER, write)
 
 
-def _edit(session: Session, given: Compacted) -> Digest | Revise:
+def _edit(session: Session, given: Compacted) -> Digest | Revise | Snip:
     """The operation, its images kept and its tokens counted."""
     targets = tuple(original_key(index) for index in given.indexes)
     made = [New(message.role, message.parts) for message in given.messages]
+    if not made:
+        return Snip(targets=targets)
     edit: Digest | Revise
     # What only the provider can read is no summary.
     if len(made) == 1 and any(
         isinstance(part, Text) and part.text.strip() for part in made[0].parts
     ):
-        summary = New(Role.SYSTEM, made[0].parts)
-        edit = Digest(targets=targets, messages=(summary,))
+        edit = Digest(targets=targets, messages=tuple(made))
     else:
         edit = Revise(targets=targets, messages=tuple(made))
     return counted(session, edit)  # type: ignore[return-value]  # the kind is kept
 
 
-def _record(transaction: LogTransaction, edit: Digest | Revise) -> CompactionOutcome:
+def _record(
+    transaction: LogTransaction, edit: Digest | Revise | Snip
+) -> CompactionOutcome:
     """Record one: as it is, as a proposal, or not at all."""
     try:
         checked = check(transaction.thread, [edit])

@@ -38,9 +38,9 @@ class Compaction:
     """A tool's own shortening of its context: what it hid, and what stood there instead.
 
     `replaces` are ordinals (from 0, among the messages given before it) of the messages hidden,
-    at least one; `messages` are what the model saw in their place: one is a digest, several are
-    a revise. They are no originals. A compaction that hides nothing in this file is none: its
-    summary is given as a message.
+    at least one; `messages` are what the model saw in their place, in the words and the role that
+    the tool gave it: one is a digest, several are a revise, none is a snip. They are no originals.
+    A compaction that hides nothing in this file is none: its summary is given as a message.
     """
 
     replaces: tuple[int, ...]

@@ -24,6 +24,7 @@ PARTS = {
 COMPACTIONS = {
     "digest": "as a digest",
     "revise": "as a revise",
+    "snip": "as a snip",
     "proposed": "as a proposal, because it cuts through a fold",
     "left": "kept as a record",
 }

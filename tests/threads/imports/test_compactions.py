@@ -1,6 +1,11 @@
 """Compactions of a transcript become operations by the import."""
 
+import json
+
+import pytest
+
 from contextstudio.accounts.domain.caller import Caller
+from operations.context.services import ContextQuery, assemble_session
 from operations.models import LogEntry
 from tests.threads.support.importing import Take, shown, texts
 from tests.threads.support.stub_format import says, stub
@@ -75,3 +80,25 @@ def test_a_compaction_of_what_is_not_there_is_left_as_a_record(take: Take) -> No
     assert not LogEntry.objects.exists()
     assert imported.row.report["compactions"] == {"left": 1}
     assert Event.objects.get().type == "compaction"
+
+
+def test_what_a_tool_took_out_without_a_word_is_a_snip(take: Take) -> None:
+    imported = take(stub(*says("1", "2", "3"), {"compact": [1, 2], "into": []}, id="a"))
+    (session,) = imported.sessions
+    assert LogEntry.objects.get().kind == "snip"
+    assert shown(session) == ["1"]
+    assert imported.row.report["compactions"] == {"snip": 1}
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_the_model_reads_a_tools_summary_as_its_own_client_gave_it(
+    take: Take, provider: str
+) -> None:
+    compact = {"compact": [0, 1], "into": ["Counted to two."]}
+    (session,) = take(
+        stub(*says("one", "two"), compact, *says("three"), id="a")
+    ).sessions
+    sent = assemble_session(session, ContextQuery(provider=provider))
+    said = json.dumps(sent.compiled.messages)
+    assert "Counted to two." in said and "<summary>" not in said
+    assert {one["role"] for one in sent.compiled.messages} == {"user"}

@@ -5,6 +5,7 @@ from threads.domain.message import Message, Role
 from threads.domain.part import Image, Part, Text, Thinking, ToolCall, ToolResult
 
 from .agent_specimens import OF_AGENTS, RESULT, USE, document, lines
+from .row_specimens import OF_ROWS
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
@@ -61,6 +62,7 @@ _CHAT = [
 SPECIMENS: dict[str, bytes] = {
     **_written(),
     **OF_AGENTS,
+    **OF_ROWS,
     "cline": document(
         {
             "version": 1,

@@ -26,10 +26,12 @@ from . import (
     documents,
     exports,
     foreign,
+    frameworks,
     gemini,
     openai,
     opencode,
     openhands,
+    terminals,
     traces,
 )
 from .format import Candidate, Format, Heading, Writer
@@ -48,7 +50,9 @@ _READ = (
     atif,
     exports,
     agents,
+    terminals,
     openhands,
+    frameworks,
     benchmarks,
     datasets,
     traces,

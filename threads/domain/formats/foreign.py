@@ -6,9 +6,7 @@ what each tool writes, in the order of `docs/formats.md`: content only, never th
 
 from collections.abc import Callable
 
-from .claude_code.record import is_of_qwen
 from .format import Format
-from .io import fields
 from .sample import ZIP, Sample
 
 Test = Callable[[Sample], object]
@@ -41,12 +39,6 @@ def _cline_asks(sample: Sample) -> bool:
     return any(
         "ts" in row and row.get("type") in ("ask", "say") for row in sample.elements
     )
-
-
-def _of_grok(sample: Sample) -> bool:
-    """Lines whose type is who speaks, with the content beside it."""
-    kinds = {fields.text(row, "type") for row in sample.records if "content" in row}
-    return {"assistant"} < kinds and bool(kinds & {"system", "tool_result"})
 
 
 def _known(
@@ -102,27 +94,6 @@ FORMATS = (
         "a list of Cline's questions and words (ui_messages)",
         _cline_asks,
         "Bring the api_conversation_history.json beside it.",
-    ),
-    _known(
-        "qwen_code",
-        "a Qwen Code session",
-        lambda sample: any(map(is_of_qwen, sample.records)),
-    ),
-    _known("grok", "a Grok session", _of_grok, score=0.92),
-    _known(
-        "droid",
-        "a session of Factory's Droid",
-        lambda sample: (
-            sample.records and sample.records[0].get("type") == "session_start"
-        ),
-    ),
-    _known(
-        "antigravity", "an Antigravity transcript", _has("step_index", "source", "type")
-    ),
-    _known(
-        "kimi",
-        "a Kimi Code session",
-        lambda sample: sample.records and "protocol_version" in sample.records[0],
     ),
     _known(
         "cline",

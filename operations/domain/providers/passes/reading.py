@@ -151,8 +151,11 @@ class _Reading:
                 yield Piece(found, self._head.place, self._head.key)
 
     def _framed(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
-        """The parts with their words in a frame, where they are a summary or the system's."""
-        is_summary = self._message.kind == "digest"
+        """The parts with their words in a frame, where they are a summary or the system's.
+
+        A summary that another client made keeps the words and the role that it had there.
+        """
+        is_summary = self._message.kind == "digest" and self._message.role in _SYSTEM
         if self._stays() and not is_summary:
             return parts
         words = "\n\n".join(part.text for part in parts if isinstance(part, Text))

@@ -104,6 +104,22 @@ READ: list[tuple[str, Any]] = [
         "gemini",
         {"request": {"contents": [{"parts": []}]}, "candidates": [{"content": {}}]},
     ),
+    (
+        "qwen_code",
+        lines({"sessionId": "s", "parentUuid": None, "message": {"parts": []}}, {}),
+    ),
+    (
+        "grok",
+        lines(
+            {"type": "system", "content": "x"},
+            {"type": "user", "content": []},
+            {"type": "reasoning", "summary": []},
+            {"type": "assistant", "content": "y"},
+        ),
+    ),
+    ("droid", lines({"type": "session_start", "id": "1"}, {"type": "message"})),
+    ("antigravity", lines({"step_index": 0, "source": "MODEL", "type": "x"}, {})),
+    ("kimi", lines({"type": "metadata", "protocol_version": "1.4"}, {})),
 ]
 NAMED: list[tuple[str, Any]] = [
     ("history of prompts", lines({"display": "hi", "pastedContents": {}}, {})),
@@ -118,22 +134,6 @@ NAMED: list[tuple[str, Any]] = [
     ("a zip archive", packed("other.txt")),
     ("a zip archive", packed("other.jsonl", content=LINES)),
     ("packed with gzip", b"\x1f\x8b\x08\0"),
-    (
-        "a Qwen Code session",
-        lines({"sessionId": "s", "parentUuid": None, "message": {"parts": []}}, {}),
-    ),
-    (
-        "a Grok session",
-        lines(
-            {"type": "system", "content": "x"},
-            {"type": "user", "content": []},
-            {"type": "reasoning", "summary": []},
-            {"type": "assistant", "content": "y"},
-        ),
-    ),
-    ("Factory's Droid", lines({"type": "session_start"}, {"type": "message"})),
-    ("Antigravity", lines({"step_index": 0, "source": "MODEL", "type": "x"}, {})),
-    ("Kimi Code", lines({"type": "metadata", "protocol_version": "1.4"}, {})),
 ]
 
 

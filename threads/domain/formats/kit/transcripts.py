@@ -20,7 +20,8 @@ from .items import Conversation, Item, Items
 TITLE_WITHIN = 50
 """Messages among which a user's first words are looked for, to name a conversation."""
 MACHINE_TEXT = re.compile(
-    r"\s*(<(command-|local-command-|bash-|task-notification|system-reminder|user-prompt-)"
+    r"\s*(<(command-|local-command-|bash-|task-notification|system-reminder|user-prompt-"
+    r"|user_info>|git-context>)"
     r"|Caveat: |\[Request interrupted|$)"
 )
 """How texts of a user begin that no user typed: they name no conversation."""

@@ -1,17 +1,10 @@
 """Agents' files with any value in any place: conversations or a refusal, the same each time."""
 
-import copy
-import io
-import json
-from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from contextstudio.accounts.domain.errors import Invalid
-from threads.domain import formats
-from threads.domain.transcript import Compaction
+from tests.threads.support.junk import assert_is_read_or_refused, spoiled
 
 TEXT = [{"type": "text", "text": "Look."}]
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -234,58 +227,9 @@ SEEDS: dict[str, list[Any]] = {
     ],
     "completions": [{"prompt": [ASKED], "completion": "x"}],
 }
-JUNK = st.sampled_from(
-    [
-        *(None, True, -1, 1.5, 10**30, "", "x", "\ud800", "\0"),
-        *([], [None], [[]], {}, {"a": 1}, ["x"], {"type": "text"}),
-        *([{"type": "text"}], [{"type": "text", "text": 7}]),
-    ]
-)
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a value, from the outermost in."""
-    yield path
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value if isinstance(value, list) else [])
-    )
-    for step, one in inner:
-        yield from places(one, (*path, step))
-
-
-@st.composite
-def mutated(draw: st.DrawFn) -> tuple[str, bytes]:
-    """A good file with other values in a few of its places, or without them."""
-    name = draw(st.sampled_from(sorted(SEEDS)))
-    rows = copy.deepcopy(SEEDS[name])
-    for _ in range(draw(st.integers(1, 3))):
-        *path, last = draw(st.sampled_from(list(places(rows))[1:]))
-        holder = rows
-        for step in path:
-            holder = holder[step]
-        if draw(st.booleans()) and isinstance(holder, dict):
-            del holder[last]
-        else:
-            holder[last] = copy.deepcopy(draw(JUNK))
-    return name.strip(), b"\n".join(json.dumps(row).encode() for row in rows)
 
 
 @settings(max_examples=300, deadline=None)
-@given(mutated())
+@given(spoiled(SEEDS))
 def test_any_value_in_any_place_is_read_or_refused(case: tuple[str, bytes]) -> None:
-    format_, data = case
-    try:
-        found = formats.read(io.BytesIO(data), format_)
-    except Invalid as refusal:
-        assert refusal.message.endswith(".")
-        return
-    for transcript in found:
-        items = list(transcript.items)
-        warned = len(transcript.warnings)
-        assert list(transcript.items) == items
-        assert len(transcript.warnings) == warned
-        assert all(
-            i.replaces and i.messages for i in items if isinstance(i, Compaction)
-        )
+    assert_is_read_or_refused(*case)

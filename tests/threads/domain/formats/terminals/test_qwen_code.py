@@ -1,0 +1,173 @@
+"""Qwen Code's sessions: Gemini's contents in a tree of lines."""
+
+from typing import Any
+
+import pytest
+
+from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.support.readings import (
+    compactions,
+    events,
+    messages,
+    parts,
+    read,
+    texts,
+    told,
+)
+from tests.threads.support.transcripts import lines
+from threads.domain.message import Role, Usage
+from threads.domain.part import Text, Thinking, ToolCall, ToolResult
+from threads.domain.transcript import Parent, Relation
+
+
+def line(id_: str, parent: str | None, type_: str, **members: Any) -> dict[str, Any]:
+    return {
+        "uuid": id_,
+        "parentUuid": parent,
+        "sessionId": "q-1",
+        "timestamp": "2026-03-02T10:00:00.000Z",
+        "type": type_,
+        **members,
+    }
+
+
+def said(
+    id_: str, parent: str | None, type_: str, *given: Any, **members: Any
+) -> dict[str, Any]:
+    role = "model" if type_ == "assistant" else "user"
+    content = {"role": role, "parts": list(given)}
+    return line(id_, parent, type_, message=content, **members)
+
+
+def user(id_: str, parent: str | None, words: str) -> dict[str, Any]:
+    return said(id_, parent, "user", {"text": words})
+
+
+def answer(id_: str, parent: str, words: str) -> dict[str, Any]:
+    return said(id_, parent, "assistant", {"text": words})
+
+
+def test_contents_are_messages_with_their_tokens() -> None:
+    call = {"functionCall": {"id": "c1", "name": "look", "args": {"a": 1}}}
+    response = {
+        "functionResponse": {
+            "id": "c1",
+            "name": "look",
+            "response": {"output": "Dark."},
+        }
+    }
+    usage = {"promptTokenCount": 5, "candidatesTokenCount": 2, "thoughtsTokenCount": 1}
+    data = lines(
+        user("1", None, "Look."),
+        line("2", "1", "system", subtype="ui_telemetry"),
+        said(
+            "3",
+            "2",
+            "assistant",
+            {"text": "Hm.", "thought": True},
+            call,
+            model="q",
+            usageMetadata=usage,
+        ),
+        said("4", "3", "tool_result", response),
+        line(
+            "5",
+            "4",
+            "system",
+            subtype="custom_title",
+            systemPayload={"customTitle": "Lamps"},
+        ),
+    )
+
+    [found] = read(data)
+
+    assert (found.format, found.title, found.external_id) == (
+        "qwen_code",
+        "Lamps",
+        "q-1",
+    )
+    assert (found.model, found.strategy) == ("q", "gemini")
+    assert parts(found) == [
+        (Text("Look."),),
+        (Thinking("Hm."), ToolCall("c1", "look", {"a": 1})),
+        (ToolResult("c1", (Text("Dark."),), "look"),),
+    ]
+    assert messages(found)[1].usage == Usage(input_tokens=5, output_tokens=3)
+    assert messages(found)[2].role is Role.TOOL
+    assert events(found) == ["system/ui_telemetry", "system/custom_title"]
+
+
+def test_what_a_rewind_left_is_a_branch() -> None:
+    data = lines(
+        user("1", None, "Look."),
+        answer("2", "1", "Dark."),
+        line("3", "1", "system", subtype="rewind"),
+        answer("4", "3", "It "),
+        answer("4", "3", "glows."),
+        line("x", "2", "system"),
+    )
+
+    [last] = lines(user("5", "4", "Thanks.")).splitlines()
+    session, branch = read(data + last)
+
+    assert texts(session) == ["Look.", "It ", "glows.", "Thanks."]
+    assert texts(branch) == ["Look.", "Dark."]
+    assert branch.parent == Parent(external_id="q-1", relation=Relation.BRANCH, at=1)
+    assert (branch.external_id, branch.title) == ("q-1/2", "Look. (branch 1)")
+
+
+def test_a_compression_is_the_context_that_the_model_had_from_then_on() -> None:
+    kept = user("4", "3", "And now?")
+    summary = {"role": "user", "parts": [{"text": "In short."}]}
+    agreed = {"role": "model", "parts": [{"text": "Got it."}]}
+    history = [summary, agreed, kept["message"]]
+    data = lines(
+        user("1", None, "Look."),
+        answer("2", "1", "Dark."),
+        line("3", "2", "system", subtype="ui_telemetry"),
+        kept,
+        line(
+            "5",
+            "4",
+            "system",
+            subtype="chat_compression",
+            systemPayload={"compressedHistory": history},
+        ),
+        answer("6", "5", "Still dark."),
+        line("7", "6", "system", subtype="chat_compression"),
+    )
+
+    [found] = read(data)
+
+    [one] = compactions(found)
+    assert one.replaces == (0, 1)
+    assert [(m.role, m.text) for m in one.messages] == [
+        (Role.USER, "In short."),
+        (Role.ASSISTANT, "Got it."),
+    ]
+    assert told(found)[-2:] == ["assistant: Still dark.", "system/chat_compression"]
+
+
+def test_what_hangs_on_no_line_and_what_is_broken_is_kept() -> None:
+    data = lines(
+        {"note": 1},
+        user("1", None, "Look."),
+        said("2", "1", "assistant", 7),
+        7,
+        line("9", None, "system"),
+        user("3", "1", "Well?"),
+    )
+
+    found, branch = read(data)
+
+    assert told(found)[:3] == ["user: Look.", "user: Well?", "branch/record"]
+    assert "branch/system" in events(found)
+    assert told(branch) == ["user: Look.", "unreadable", "unreadable"]
+    assert len(branch.warnings) == 2
+
+
+def test_a_session_without_messages_is_refused() -> None:
+    with pytest.raises(Invalid, match="a Qwen Code session"):
+        read(lines(said("1", None, "user")))
+    with pytest.raises(Invalid, match="a Qwen Code session"):
+        read(b"", "qwen_code")

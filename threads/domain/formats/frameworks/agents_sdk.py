@@ -1,0 +1,160 @@
+"""The state of a run of OpenAI's Agents SDK (`RunState`), in Python's spelling or JavaScript's.
+
+A conversation is what the run was given (`original_input`), then what it made since
+(`session_items`, else `generated_items`): items of the Responses API, each in the holder of an
+agent. What stands beside (responses as they came, traces, approvals) repeats them or is the
+program's, and is kept as events.
+
+Sources: github.com/openai/openai-agents-python, `src/agents/run_state.py`;
+github.com/openai/openai-agents-js, `packages/agents-core/src/runState.ts`, `types/protocol.ts`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import BinaryIO
+
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields, json_file
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.io.source import BROKEN, ByteSpan
+from threads.domain.formats.kit.items import Item, Items, attempt, others
+from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.openai.items import AssistantTurn, message_of, read_item
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Role
+from threads.domain.part import JSON
+from threads.domain.transcript import Event, Transcript, Warning
+
+NAME = "openai_agents"
+LABEL = "the state of a run of OpenAI's Agents SDK"
+_GIVEN = ("original_input", "originalInput")
+_MADE = ("session_items", "generated_items", "generatedItems")
+_SNAKE = {"callId": "call_id", "rawContent": "content", "providerData": "provider_data"}
+_TYPES = {"function_call_result": "function_call_output"}
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The conversation of a state. Raises Invalid where it holds no message."""
+    warnings: list[Warning] = []
+    members = json_file.members(file, 0, warnings)
+    items = Items(partial(_items, file, members), given=warnings)
+    id_ = json_file.get(file, members, "conversation_id", "conversationId")
+    made = transcript_of(
+        items, format=NAME, external_id=fields.as_word(id_, 255) or None
+    )
+    return at_least_one([made], items.warnings, LABEL)
+
+
+def _items(
+    file: BinaryIO, members: dict[str, ByteSpan], warnings: list[Warning]
+) -> Iterator[Item]:
+    turn = _Turn()
+    said = {name for name in members if name in _GIVEN}
+    for name in sorted(said):
+        yield from _given(file, members[name], name, turn, warnings)
+    for name in _MADE:
+        if name in members and _holds(file, members[name]):
+            said.add(name)
+            for row in json_file.elements(file, members[name].start, warnings):
+                yield from attempt(partial(turn.take, row), row, warnings)
+            break
+    yield from turn.end()
+    yield from others(members, said)
+
+
+def _holds(file: BinaryIO, span: ByteSpan) -> bool:
+    return any(True for _ in json_file.children(file, span.start, []))
+
+
+def _given(
+    file: BinaryIO,
+    span: ByteSpan,
+    name: str,
+    turn: "_Turn",
+    warnings: list[Warning],
+) -> Iterator[Item]:
+    """What the run was given: words of the user's, or a list of items."""
+    if json_file.is_list(file, span):
+        for row in json_file.elements(file, span.start, warnings):
+            yield from attempt(partial(turn.take, row), row, warnings)
+        return
+    row = json_file.element(file, span, warnings)
+    if isinstance(row.value, str) and row.value:
+        said = row._replace(value={"role": "user", "content": row.value})
+        yield from turn.take(said)
+    elif row.value is BROKEN or row.value:
+        yield Event(name, row.record)
+
+
+class _Turn:
+    """Joins the model's items in a row to one message."""
+
+    def __init__(self) -> None:
+        self._answer = AssistantTurn()
+        self._agent = ""
+        self._aside: list[Event] = []
+
+    def take(self, row: Element) -> list[Item]:
+        """The messages that an item completes. Raises Invalid where it is none."""
+        item, agent = _raw(row.value)
+        read = read_item(item, ())
+        if read is None:
+            kind = fields.text(item, "type") or "record"
+            self._aside.append(Event(kind, row.record))
+            return []
+        if read[0] is Role.ASSISTANT:
+            done = self.end() if agent != self._agent else []
+            self._agent = agent
+            self._answer.add(read[1], item, row.record)
+            return done
+        return [*self.end(), message_of(read, item, (row.record,))]
+
+    def end(self) -> list[Item]:
+        """The answer that is held, and what stood between its items."""
+        found: list[Item] = []
+        message = self._answer.message()
+        if message is not None:
+            found.append(replace(message, name=self._agent or None))
+        else:
+            found += [Event("reasoning", record) for record in self._answer.records]
+        found += self._aside
+        self._answer, self._aside = AssistantTurn(), []
+        return found
+
+
+def _raw(value: JSON) -> tuple[JSON, str]:
+    """The item in its holder, as the API spells it; and the agent that made it."""
+    held = fields.mapping(value)
+    raw = held.get("raw_item", held.get("rawItem", value))
+    agent = fields.text(fields.mapping(held, "agent"), "name")
+    if not isinstance(raw, dict):
+        return raw, agent
+    item = {_SNAKE.get(name, name): one for name, one in raw.items()}
+    kind = fields.text(item, "type")
+    item["type"] = _TYPES.get(kind, kind) or "message"
+    if item["type"] == "function_call_output":
+        item["output"] = _output(item.get("output"))
+    if item["type"] == "reasoning" and isinstance(item.get("content"), list):
+        item.setdefault("summary", item["content"])
+    if encrypted := fields.text(
+        fields.mapping(item, "provider_data"), "encrypted_content"
+    ):
+        item.setdefault("encrypted_content", encrypted)
+    return item, agent
+
+
+def _output(output: JSON) -> JSON:
+    """What a tool returned; JavaScript has one block of text where the API has text."""
+    if fields.text(output, "type") == "text":
+        return fields.text(output, "text")
+    return output
+
+
+def _score(sample: Sample) -> float:
+    told = sample.object.keys()
+    has_items = bool(told & {*_MADE, "model_responses", "modelResponses"})
+    return 0.95 if "$schemaVersion" in told and (has_items or told & set(_GIVEN)) else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read)
