@@ -167,18 +167,19 @@ def _items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
     for name, span in found.items():
         if name == "system_prompt":
             row = json_file.element(file, span, warnings)
-            yield from items.counted(attempt(partial(_system, row), row, warnings))
+            yield from attempt(partial(_system, items, row), row, warnings)
         elif name != "messages":
             yield Event(name, span.record)
     start = found["messages"].start if "messages" in found else 0
     for row in [] if found and not start else json_file.elements(file, start, warnings):
-        yield from items.counted(attempt(partial(items.take, row), row, warnings))
-    yield from items.counted(items.rest())
+        yield from attempt(partial(items.take, row), row, warnings)
+    yield from items.rest()
 
 
-def _system(row: Element) -> Iterator[Item]:
+def _system(items: ClineItems, row: Element) -> Iterator[Item]:
     if parts := blocks.read_content(row.value, ("system_prompt",)):
-        yield Message(role=Role.SYSTEM, parts=parts, records=(row.record,))
+        said = Message(role=Role.SYSTEM, parts=parts, records=(row.record,))
+        yield items.system(said)
 
 
 def _score(sample: Sample) -> float:

@@ -5,7 +5,7 @@ for it, in `truncationParent` the marker. The summary or marker comes after thos
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,22 +29,23 @@ class ClineItems:
 
     _reasoning: Message | None = None
     """Encrypted reasoning, which is a record before the answer that it belongs to."""
+    _reasoning_parent: str = ""
     _parents: dict[str, str] = field(default_factory=dict)
     """Of each record that can hide others the one that hides it."""
     _hidden: dict[str, list[int]] = field(default_factory=dict)
     """The messages that each summary or marker hides."""
     _count: int = 0
-    _parent: str = ""
     _asked: list[ToolCall] = field(default_factory=list)
     """The calls of the last answer."""
 
     def take(self, row: Element) -> Iterator[Item]:
         """The items of a record. Raises Invalid where it is no message."""
         given = fields.require(row.value, dict, "a message", ())
-        self._parent = fields.text(given, "condenseParent", "truncationParent")
+        parent = fields.text(given, "condenseParent", "truncationParent")
         moment = fields.moment(given.get("ts"))
         if given.get("type") == "reasoning":
             yield from self.rest()
+            self._reasoning_parent = parent
             self._reasoning = Message(
                 role=Role.ASSISTANT,
                 parts=tuple(_encrypted(given)),
@@ -60,7 +61,8 @@ class ClineItems:
             records = before.records + message.records
             message = replace(message, parts=parts, records=records)
         yield from self.rest()
-        yield self._compaction(given, message, row) or message
+        made = self._compaction(given, message, row, parent)
+        yield made or self._counted(message, parent)
 
     def _linked(self, message: Message) -> Message:
         """A message with its results, where the tool wrote them as text.
@@ -89,20 +91,22 @@ class ClineItems:
     def rest(self) -> Iterator[Item]:
         """Reasoning to which no answer came."""
         if self._reasoning is not None:
-            yield self._reasoning
+            yield self._counted(self._reasoning, self._reasoning_parent)
             self._reasoning = None
 
-    def counted(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The items themselves, each message remembered by what hides it."""
-        for item in items:
-            if isinstance(item, Message):
-                if self._parent:
-                    self._hidden.setdefault(self._parent, []).append(self._count)
-                self._count += 1
-            yield item
+    def system(self, message: Message) -> Message:
+        """The system prompt, which stands before all records."""
+        return self._counted(message, "")
+
+    def _counted(self, message: Message, parent: str) -> Message:
+        """The message itself, remembered by what hides it: before anything is made after it."""
+        if parent:
+            self._hidden.setdefault(parent, []).append(self._count)
+        self._count += 1
+        return message
 
     def _compaction(
-        self, given: dict[str, Any], message: Message, row: Element
+        self, given: dict[str, Any], message: Message, row: Element, parent: str
     ) -> Compaction | None:
         """A summary or marker in place of the messages that name it; None where none does.
 
@@ -117,8 +121,8 @@ class ClineItems:
             hidden = list(range(self._count))
         if not hidden:
             return None
-        if self._parent:  # hidden itself later on, with what it stands for
-            self._hidden.setdefault(self._parent, []).extend(hidden)
+        if parent:  # hidden itself later on, with what it stands for
+            self._hidden.setdefault(parent, []).extend(hidden)
         return Compaction(
             replaces=tuple(sorted(hidden)),
             messages=(message,),

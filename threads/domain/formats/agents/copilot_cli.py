@@ -143,8 +143,7 @@ def _items(
 
     items = CopilotItems(asset)
     for row in rows:
-        for item in attempt(partial(items.take, row), row, warnings):
-            yield from items.counted(item)
+        yield from attempt(partial(items.take, row), row, warnings)
     yield from items.rest()
 
 

@@ -9,6 +9,7 @@ from threads.domain.formats import blocks
 from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import base64_text, fields
 from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit.given_context import GivenContext
 from threads.domain.formats.kit.items import Item, summarized
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
@@ -42,12 +43,15 @@ class CopilotItems:
     """An answer of which more chunks are to come."""
     _system: tuple[Part, ...] = ()
     _tools: dict[str, str] = field(default_factory=dict)
-    _count: int = 0
-    _context: list[tuple[int, ...]] = field(default_factory=list)
-    """What the model has been given, without the system's: ordinals of each message in it."""
+    _context: GivenContext = field(default_factory=GivenContext)
 
     def take(self, row: Element) -> Iterator[Item]:
         """The items that a line makes. Raises Invalid where it is no event."""
+        for item in self._read(row):  # noted before the next is made
+            self._context.note(item)
+            yield item
+
+    def _read(self, row: Element) -> Iterator[Item]:
         value = fields.require(row.value, dict, "an event", ())
         data = fields.mapping(value, "data")
         type_ = fields.text(value, "type")
@@ -75,14 +79,6 @@ class CopilotItems:
             yield self._held
             self._held = None
 
-    def counted(self, item: Item) -> Iterator[Item]:
-        """The item itself, remembered if it is a message that the model is given."""
-        if isinstance(item, Message):
-            if item.role not in (Role.SYSTEM, Role.DEVELOPER):
-                self._context.append((self._count,))
-            self._count += 1
-        yield item
-
     def _chunk(self, made: Message, data: dict[str, Any]) -> Iterator[Message]:
         """Join the chunks of one call of the API, which follow one another, to one message."""
         held = self._held
@@ -106,9 +102,7 @@ class CopilotItems:
         if not summary or data.get("success") is False or not self._context:
             return None
         size = fields.count(data, "messagesRemoved") or len(self._context)
-        hidden = {i for one in self._context[:size] for i in one}
-        self._context[:size] = [tuple(hidden)]
-        return summarized(hidden, summary, row)
+        return summarized(self._context.hide(size), summary, row)
 
     def system(self, data: dict[str, Any]) -> Message | None:
         """A prompt of the system's; none where it is only said again."""

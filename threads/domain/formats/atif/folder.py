@@ -36,7 +36,9 @@ def gather(folder: Folder) -> list[Gathered]:
     inner = {links.next for links in files.values()}
     inner.update(path for links in files.values() for path in links.subagents)
     family = _Trajectories(folder, files)
-    return [family.of(name) for name in files if name not in inner]
+    found = [family.of(name) for name in files if name not in inner]
+    # Files that continue or begin each other in a circle have no first: it is cut where it is met.
+    return found + [family.of(name) for name in files if name not in family.seen]
 
 
 class _Links:

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Place
 from threads.domain.formats import blocks
+from threads.domain.formats.arguments import read_call
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import base64_text, fields, json_file, json_text
 from threads.domain.formats.io.json_file import Element
@@ -164,8 +165,7 @@ def _calls(content: list[JSON], at: Place) -> Iterator[ToolCall]:
         fields.require(call, dict, "a call", (*at, place))
         where = (*at, place, "name")
         name = fields.require(call.get("name"), str, "the name of a tool", where)
-        arguments = openai.read_arguments(call.get("arguments", ""))
-        yield ToolCall(fields.text(call, "id"), name, arguments)
+        yield read_call(fields.text(call, "id"), name, call.get("arguments", ""))
 
 
 def _results(content: JSON, at: Place) -> Iterator[ToolResult]:

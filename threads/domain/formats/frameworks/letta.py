@@ -112,7 +112,7 @@ def _parts(given: dict[str, Any], role: Role) -> Iterator[Part]:
         return
     yield from said
     for place, call in enumerate(fields.items(given, "tool_calls")):
-        yield openai.read_call(call, ("tool_calls", place))
+        yield openai.read_tool_call(call, ("tool_calls", place))
 
 
 def _results(given: dict[str, Any], said: list[Part]) -> Iterator[Part]:

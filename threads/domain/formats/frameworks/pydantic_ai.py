@@ -13,11 +13,11 @@ from itertools import groupby
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Place
+from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit.items import Item
 from threads.domain.formats.kit.row_format import RowFormat, event
-from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role, Usage
 from threads.domain.part import (
@@ -28,7 +28,6 @@ from threads.domain.part import (
     Part,
     Text,
     Thinking,
-    ToolCall,
     ToolResult,
 )
 
@@ -184,9 +183,9 @@ def _answered(part: Block) -> Iterator[Part]:
             )
     elif kind == "tool-call":
         name = fields.require(part.get("tool_name"), str, "the name of a tool", _NAME)
-        arguments = openai.read_arguments(part.get("args"))
+        arguments = part.get("args")
         id_ = fields.text(part, "tool_call_id")
-        yield ToolCall(id_, name, {} if arguments is None else arguments)
+        yield read_call(id_, name, {} if arguments is None else arguments)
     elif kind == "file" and (media := _media(fields.mapping(part, "content"))):
         yield media
     else:

@@ -158,12 +158,12 @@ def _calls(message: dict[str, Any], at: Place) -> Iterator[ToolCall]:
     if calls is not None:
         fields.require(calls, list, "a list of tool calls", (*at, "tool_calls"))
         for index, call in enumerate(calls):
-            yield read_call(call, (*at, "tool_calls", index))
+            yield read_tool_call(call, (*at, "tool_calls", index))
     if isinstance(legacy := message.get("function_call"), dict):
         yield _function("", legacy, "arguments", (*at, "function_call"))
 
 
-def read_call(call: JSON, at: Place) -> ToolCall:
+def read_tool_call(call: JSON, at: Place) -> ToolCall:
     """A call of `tool_calls`. Raises Invalid at the place that is malformed."""
     fields.require(call, dict, "a tool call", at)
     id_ = fields.text(call, "id")

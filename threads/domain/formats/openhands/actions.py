@@ -15,7 +15,7 @@ from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit.items import Item, summarized
 from threads.domain.formats.openai import messages as openai
 from threads.domain.message import Message, Role
-from threads.domain.part import Image, Text, ToolCall, ToolResult
+from threads.domain.part import Image, Opaque, Text, ToolCall, ToolResult
 from threads.domain.transcript import Compaction, Event
 
 _INNER = frozenset(
@@ -156,10 +156,13 @@ def _said(role: Role, arguments: dict[str, Any]) -> Message | None:
     return Message(role=role, parts=parts) if parts else None
 
 
-def _images(urls: Any) -> Iterator[Image]:
+def _images(urls: Any) -> Iterator[Image | Opaque]:
+    """The pictures at these addresses; what is no address, or can't be decoded, as it stands."""
     for url in urls if isinstance(urls, list) else []:
         if isinstance(url, str) and url.startswith("data:"):
             if found := base64_text.split_data_uri(url):
                 yield Image(found[0], data=found[1])
+            else:
+                yield Opaque("image_url", {"type": "image_url", "url": url})
         elif isinstance(url, str) and url:
             yield Image("image/*", url=url)

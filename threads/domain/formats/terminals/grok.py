@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from threads.domain.formats import blocks
+from threads.domain.formats.arguments import read_call
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Element
@@ -19,7 +20,6 @@ from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, items_in
 from threads.domain.formats.kit.row_format import RowFormat, event
 from threads.domain.formats.openai import items as responses
-from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Opaque, Part, ToolCall
@@ -89,8 +89,7 @@ def _call(call: JSON) -> ToolCall:
     at = ("tool_calls", "name")
     fields.require(call, dict, "a tool call", at[:1])
     name = fields.require(call.get("name"), str, "the name of a tool", at)
-    arguments = openai.read_arguments(call.get("arguments", ""))
-    return ToolCall(fields.text(call, "id"), name, arguments)
+    return read_call(fields.text(call, "id"), name, call.get("arguments", ""))
 
 
 def _said(given: dict[str, Any], kind: str, row: Element) -> Message | None:

@@ -1,11 +1,12 @@
 """The journals of Kimi's sessions, read step by step."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from threads.domain.formats import blocks
+from threads.domain.formats.arguments import read_call, text_of
 from threads.domain.formats.io import fields, json_text
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit.given_context import GivenContext
@@ -91,7 +92,7 @@ class KimiSteps:
         self, held: dict[str, Any], row: Element, moment: datetime | None
     ) -> Iterator[Item]:
         if "function" in held:
-            call = openai.read_call(held, ())
+            call = openai.read_tool_call(held, ())
         else:
             name = fields.require(
                 held.get("name"), str, "the name of a tool", ("name",)
@@ -107,12 +108,10 @@ class KimiSteps:
         last = self._parts[-1] if self._parts else None
         piece = fields.text(held, "arguments_part")
         if isinstance(last, ToolCall) and piece:
-            before = "" if last.arguments in ("", None, {}) else last.arguments
-            if isinstance(before, str):
-                words = openai.read_arguments(before + piece)
-                self._parts[-1] = replace(last, arguments=words)
-                self._records.append(row.record)
-                return
+            words = text_of(last) + piece
+            self._parts[-1] = read_call(last.id, last.name, words)
+            self._records.append(row.record)
+            return
         yield Event("ToolCallPart", row.record, moment)
 
     def _add(
@@ -183,10 +182,10 @@ class KimiSteps:
             return
         parts = blocks.read_content(content, ("message", "content"))
         calls = (
-            ToolCall(
+            read_call(
                 fields.text(call, "id"),
                 fields.text(call, "name") or "tool",
-                openai.read_arguments(fields.text(call, "arguments")) or {},
+                fields.text(call, "arguments") or {},
             )
             for call in fields.items(said, "toolCalls")
         )

@@ -223,6 +223,23 @@ def test_what_condensing_hid_is_a_compaction_and_summaries_nest() -> None:
     ]
 
 
+def test_reasoning_without_an_answer_is_hidden_by_what_names_it() -> None:
+    thought = {"role": "assistant", "type": "reasoning", "text": "Hm.", "ts": 1}
+    found = read(
+        [
+            said("user", "1", condenseParent="a"),
+            {**thought, "condenseParent": "a"},
+            said("user", "So far.", isSummary=True, condenseId="a"),
+            thought,
+            said("user", "All.", isSummary=True),
+        ]
+    )
+    first, second = compactions(found)
+
+    assert first.replaces == (0, 1)
+    assert second.replaces == (0, 1, 2)
+
+
 def test_a_summary_without_a_name_stands_for_all_before_it() -> None:
     found = read(
         [said("user", "1"), said("user", "So far.", isSummary=True), said("user", "2")]

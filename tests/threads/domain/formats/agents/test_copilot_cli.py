@@ -212,6 +212,18 @@ def test_a_compaction_hides_the_oldest_messages_and_its_own_summary_later() -> N
     assert events(found)[-1] == "session.compaction_complete"
 
 
+def test_an_answer_still_held_counts_among_what_a_compaction_replaces() -> None:
+    chunk = event(
+        "assistant.message", apiCallId="1", content="2", chunkIndex=0, chunkCount=2
+    )
+    done = event("session.compaction_complete", success=True, summaryContent="So far.")
+
+    [found] = read(asked("1"), chunk, done, asked("3"))
+
+    [made] = [item for item in found.items if isinstance(item, Compaction)]
+    assert made.replaces == (0, 1)
+
+
 def test_a_sub_agent_is_a_conversation_of_its_own() -> None:
     main, agent, old = read(
         event("session.title_changed", title="The lamp"),

@@ -1,6 +1,6 @@
 """ATIF in folders: continuations joined, sub-agents and pictures in files of their own."""
 
-from tests.threads.support.readings import messages
+from tests.threads.support.readings import messages, texts
 from threads.domain.message import Message
 from threads.domain.part import File, Image, ToolResult
 from threads.domain.transcript import Compaction, Event, Parent, Relation
@@ -87,6 +87,17 @@ def test_copied_steps_that_hide_nothing_are_messages() -> None:
     assert [type(item) for item in items] == [Message, Event, Message, Event]
     assert (items[2].text, found.external_id) == ("More.", None)
     assert [warning.code for warning in found.warnings] == ["invalid"]
+
+
+def test_files_that_continue_each_other_in_a_circle_are_one_conversation() -> None:
+    first = trajectory(user("One."), continued_trajectory_ref="b.json")
+    second = trajectory(user("Two."), continued_trajectory_ref="a.json")
+
+    [gathered] = gather({"a.json": first, "b.json": second})
+
+    [found] = gathered.transcripts
+    assert texts(found) == ["One.", "Two."]
+    assert gathered.members == {"a.json", "b.json"}
 
 
 def test_sub_agents_in_files_of_their_own_are_found_by_path() -> None:

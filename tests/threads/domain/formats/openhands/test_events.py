@@ -8,7 +8,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.readings import compactions, events, messages, parts
 from tests.threads.support.transcripts import lines
 from threads.domain import formats
-from threads.domain.part import Image, Text, ToolCall, ToolResult
+from threads.domain.part import Image, Opaque, Text, ToolCall, ToolResult
 
 from .events import PROMPT, action, calls, read, seen, told
 
@@ -98,7 +98,11 @@ def test_actions_of_one_answer_are_one_message() -> None:
         (Text("I look."), ToolCall("c1", "bash", {}), ToolCall("c2", "bash", {})),
         (ToolResult("c1", (Text("a"),), "bash"),),
         (ToolResult("c2", (Text("a"),), "bash", True),),
-        (Text("Done."), Image("image/png", data=b"PNG")),
+        (
+            Text("Done."),
+            Image("image/png", data=b"PNG"),
+            Opaque("image_url", {"type": "image_url", "url": "data:x"}),
+        ),
     ]
     answered = messages(found)[2]
     assert (answered.model, answered.source_id, answered.usage is not None) == (
