@@ -122,6 +122,9 @@ class Job(models.Model):
     result = models.JSONField(null=True)
     error = models.TextField(blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
+    """Runs that came to an end of their own, a fault, and the one under way."""
+    interruptions = models.PositiveIntegerField(default=0, db_default=0)
+    """Runs that ended because their worker did."""
     cancel_requested = models.BooleanField(default=False)
     run_after = models.DateTimeField(db_default=Now())
     lease_owner = models.CharField(max_length=64, blank=True)

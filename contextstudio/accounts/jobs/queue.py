@@ -24,6 +24,12 @@ logger = logging.getLogger(__name__)
 
 Status = Job.Status
 MOST_ATTEMPTS = 5
+"""Runs of a job that may stop with a fault."""
+INTERRUPTIONS_AT_ONCE = 3
+"""Workers that may die over a job before it waits for the next one."""
+LONGEST_PAUSE_SECONDS = 60
+running_here: set[uuid.UUID] = set()
+"""The jobs that threads of this process are at."""
 TASK = "contextstudio.run_job"
 work_waits = threading.Event()
 """Set when the threads of this process have something to look for."""
@@ -100,11 +106,15 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
     """Take this job if it is due, or the one that is due longest; None where there is none.
 
     It is the caller's for one lease, under a `lease_owner` that is drawn anew for each claim.
-    A job that was started too often, or whose cancelling nobody lived to see, is ended instead
-    and not given out.
+    A run whose worker died doesn't count among the attempts: it says nothing of the job. But a
+    job may be what kills its workers, so after a few such runs it waits, each time longer.
+    A job that stopped too often, or whose cancelling nobody lived to see, is ended instead and
+    not given out.
     """
     now = timezone.now()
     due = due_jobs(now) if job_id is None else due_jobs(now).filter(pk=job_id)
+    # What a thread of this process does is not abandoned, however late its lease is renewed.
+    due = due.exclude(pk__in=list(running_here))
     # Read first: on SQLite a transaction takes the write lock, and most looks find nothing.
     if not due.exists():
         return None
@@ -117,11 +127,16 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
         if job.status == Status.RUNNING and job.cancel_requested:
             cancelled(job)
             return None
-        if job.attempts >= MOST_ATTEMPTS:
+        died = job.status == Status.RUNNING
+        if died and job.interruptions + 1 >= INTERRUPTIONS_AT_ONCE:
+            interrupt(job)
+            return None
+        attempts = job.attempts - died
+        if attempts >= MOST_ATTEMPTS:
             Job.objects.filter(pk=job.pk).update(
                 status=Status.FAILED,
                 finished_at=timezone.now(),
-                error=f"This job was started {job.attempts} times and never came to an end.",
+                error=f"This job was started {attempts} times and never came to an end.",
             )
             return None
         owner = uuid.uuid4().hex
@@ -134,7 +149,8 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
         )
         taken = same.update(
             status=Status.RUNNING,
-            attempts=job.attempts + 1,
+            attempts=attempts + 1,
+            interruptions=job.interruptions + died,
             lease_owner=owner,
             lease_until=lease_end(),
         )
@@ -184,7 +200,13 @@ def cancelled(job: Job) -> None:
     _end(job, Status.CANCELLED)
 
 
-def put_back(job: Job, *, delay: timedelta = timedelta(0), counts: bool = True) -> None:
+def put_back(
+    job: Job,
+    *,
+    delay: timedelta = timedelta(0),
+    counts: bool = True,
+    **facts: Any,
+) -> None:
     """Let another worker try later; `counts` tells whether this was one of its attempts."""
     _mine(job).update(
         status=Status.QUEUED,
@@ -192,7 +214,19 @@ def put_back(job: Job, *, delay: timedelta = timedelta(0), counts: bool = True) 
         lease_owner="",
         lease_until=None,
         attempts=job.attempts if counts else job.attempts - 1,
+        **facts,
     )
+
+
+def interrupt(job: Job) -> None:
+    """Put a job back whose run was ended by something else: it doesn't count as an attempt.
+
+    After a few such runs it waits, each time longer.
+    """
+    times = job.interruptions + 1
+    more = max(0, times - INTERRUPTIONS_AT_ONCE + 1)
+    delay = min(2**more, LONGEST_PAUSE_SECONDS) if more else 0
+    put_back(job, delay=timedelta(seconds=delay), counts=False, interruptions=times)
 
 
 @transaction.atomic

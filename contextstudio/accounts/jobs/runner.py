@@ -16,6 +16,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, problem
 from contextstudio.accounts.models import Job, Project
 from contextstudio.accounts.selectors import caller_of_actor
+from contextstudio.database.outages import is_outage
 
 from . import queue
 
@@ -50,6 +51,7 @@ class JobContext:
         self.effects: list[Callable[[], object]] = []
         self._stopping = stopping
         self._reported = float("-inf")
+        self._depth = len(connection.atomic_blocks)
 
     @property
     def job_id(self) -> uuid.UUID:
@@ -75,6 +77,10 @@ class JobContext:
         """
         if self._stopping():
             raise Stopping
+        # In a transaction of the work's own the job's row would be locked until it ends, and the
+        # lease could not be renewed; nor could anybody see it.
+        if len(connection.atomic_blocks) > self._depth:
+            return
         now = time.monotonic()
         if now - self._reported < _SECONDS_BETWEEN_REPORTS and done != total:
             return
@@ -94,7 +100,7 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
     """Do a claimed job and write how it ended. Raises DatabaseError where that can't be written.
 
     A refusal (DomainError) is the job's outcome and isn't tried again; anything else is, a few
-    times, each time later.
+    times, each time later. A database that was away is as little its fault as a restart.
     """
     context = JobContext(job, stopping=stopping)
     try:
@@ -112,7 +118,9 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
         queue.fail(job, refusal.message, result=problem(refusal))
     except Exception as fault:
         logger.exception("Job %s (%s) stopped.", job.pk, job.kind)
-        if job.attempts < queue.MOST_ATTEMPTS:
+        if is_outage(fault):
+            queue.interrupt(job)
+        elif job.attempts < queue.MOST_ATTEMPTS:
             queue.put_back(job, delay=timedelta(seconds=2**job.attempts))
         else:
             queue.fail(
@@ -128,24 +136,30 @@ def _renewed_lease(job: Job) -> Iterator[None]:
     over = threading.Event()
 
     def renew() -> None:
+        usual = pause = settings.JOB_LEASE_SECONDS / 3
         try:
-            while not over.wait(settings.JOB_LEASE_SECONDS / 3):
+            while not over.wait(pause):
                 try:
                     if not queue.renew(job):
                         return
+                    pause = usual
                 except DatabaseError:
+                    pause = min(1, usual)
                     logger.warning(
                         "The lease of job %s could not be renewed.",
                         job.pk,
                         exc_info=True,
                     )
+                    connection.close()
         finally:
             connection.close()
 
     thread = threading.Thread(target=renew, name=f"lease of {job.pk}", daemon=True)
+    queue.running_here.add(job.pk)
     thread.start()
     try:
         yield
     finally:
+        queue.running_here.discard(job.pk)
         over.set()
         thread.join()

@@ -50,6 +50,12 @@ def run_one(**options: Any) -> None:
     runner.run(claimed, **options)
 
 
+def claim_elsewhere() -> None:
+    """Take the job that is due as a worker of another process does."""
+    queue.running_here.clear()
+    assert queue.claim() is not None
+
+
 def pass_time(monkeypatch: pytest.MonkeyPatch, **time: float) -> None:
     later = timezone.now() + timedelta(**time)
     monkeypatch.setattr(timezone, "now", lambda: later)
@@ -141,7 +147,7 @@ def test_a_worker_that_lost_its_lease_has_no_effect(
     def stall(context: JobContext, **arguments: Any) -> None:
         context.on_finish(lambda: Project.objects.create(slug="effect", name=""))
         pass_time(monkeypatch, seconds=31)
-        assert queue.claim() is not None
+        claim_elsewhere()
 
     work.does = stall
     run_one()
@@ -192,7 +198,7 @@ def test_progress_tells_a_worker_that_it_lost_its_lease(
 ) -> None:
     def stall(context: JobContext, **arguments: Any) -> None:
         pass_time(monkeypatch, seconds=31)
-        queue.claim()
+        claim_elsewhere()
         with pytest.raises(runner.LeaseLost):
             context.progress(1)
         raise runner.LeaseLost
@@ -219,7 +225,7 @@ def test_a_fault_is_tried_again_later_each_time_and_then_given_up(
     job: Job, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(context: JobContext, **arguments: Any) -> None:
-        raise OperationalError("the disk is slow")
+        raise ArithmeticError("a bug")
 
     work.does = fail
     waits = []
@@ -231,23 +237,76 @@ def test_a_fault_is_tried_again_later_each_time_and_then_given_up(
     assert waits[:4] == pytest.approx([2, 4, 8, 16], abs=1)
     assert job.status == "failed"
     assert job.error == (
-        "This job stopped 5 times with an unexpected OperationalError; "
+        "This job stopped 5 times with an unexpected ArithmeticError; "
         "the server's log has the details."
     )
 
 
-def test_a_job_that_kills_its_workers_is_given_up(
+def test_a_job_survives_any_number_of_killed_workers(
+    job: Job, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    while job.interruptions < 40:
+        claimed = queue.claim()  # and its worker is killed; or it is put off
+        assert claimed is None or claimed.attempts == 1
+        pass_time(monkeypatch, minutes=2)
+        job.refresh_from_db()
+    run_one()
+    job.refresh_from_db()
+    assert (job.status, job.attempts) == ("done", 1)
+
+
+def test_a_job_over_which_workers_died_waits_longer_each_time(
     job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for _ in range(queue.MOST_ATTEMPTS):
-        assert queue.claim() is not None
-        pass_time(monkeypatch, minutes=1)
-    assert queue.claim() is None
+    waits = []
+    for _ in range(9):
+        pass_time(monkeypatch, minutes=2)
+        if queue.claim() is None:
+            job.refresh_from_db()
+            waits.append((job.run_after - timezone.now()).total_seconds())
+            pass_time(monkeypatch, minutes=2)
+            assert queue.claim() is not None
+    assert waits == pytest.approx([2, 4, 8, 16, 32, 60], abs=1)
+
+
+def test_a_database_that_is_away_is_no_fault_of_the_job(
+    job: Job, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(context: JobContext, **arguments: Any) -> None:
+        raise OperationalError("the connection was closed")
+
+    work.does = fail
+    for times in range(1, 3 * queue.MOST_ATTEMPTS):
+        run_one()
+        job.refresh_from_db()
+        assert (job.status, job.attempts) == ("queued", 0)
+        assert job.interruptions == times
+        pass_time(monkeypatch, hours=1)
+
+
+def test_a_job_that_is_run_here_is_not_taken_over_here_however_late_its_lease(
+    job: Job, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stall(context: JobContext, **arguments: Any) -> None:
+        pass_time(monkeypatch, minutes=10)
+        assert queue.claim() is None
+
+    work.does = stall
+    run_one()
     job.refresh_from_db()
-    assert (job.status, job.error) == (
-        "failed",
-        "This job was started 5 times and never came to an end.",
-    )
+    assert job.status == "done"
+
+
+def test_progress_within_a_transaction_locks_no_job(job: Job, work: Work) -> None:
+    def report(context: JobContext, **arguments: Any) -> None:
+        with transaction.atomic():
+            context.progress(1)
+            assert Job.objects.get().done == 0
+        context.progress(2)
+        assert Job.objects.get().done == 2
+
+    work.does = report
+    run_one()
 
 
 def test_a_worker_that_stops_puts_its_job_back_unharmed(job: Job, work: Work) -> None:
