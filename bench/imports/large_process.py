@@ -15,6 +15,7 @@ from django.conf import settings  # noqa: E402  # only after Django is set up
 
 from bench.pages.pages_data import prepare  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
+from contextstudio.database.turns import turns_of  # noqa: E402
 from threads import imports  # noqa: E402
 from threads.imports.upload import keep_upload  # noqa: E402
 from threads.models import Message  # noqa: E402
@@ -35,6 +36,8 @@ def main() -> None:
     with path.open("rb") as file:
         upload = keep_upload(file, name=NAME)
     path.unlink()
+    turns = turns_of(str(settings.DATABASES["default"]["NAME"]))
+    turns.longest = 0
     done = imports.import_staged(
         caller_of_user(owner), project, upload, job_id=job_id, progress=lambda *_: None
     )
@@ -46,6 +49,7 @@ def main() -> None:
         "reader": reader,
         "seconds": seconds,
         "messages": done.recorded,
+        "held": turns.longest,
     }
     print(json.dumps(found | {"stored": Message.objects.count()}))
 

@@ -16,6 +16,7 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import caller_of_actor, require
 from threads.models import Import, Session
+from threads.sessions import erasing
 from threads.store import commits
 
 from . import hooks
@@ -130,7 +131,9 @@ def publish(project: Project, job_id: uuid.UUID) -> None:
 
 def unstage(job_id: uuid.UUID) -> None:
     """Remove what a job has staged that will not be tried again."""
-    Session.objects.filter(staged_by=job_id).delete()
+    staged = Session.objects.filter(staged_by=job_id)
+    erasing.empty(staged)
+    staged.delete()
     Import.objects.filter(staged_by=job_id).delete()
 
 

@@ -10,6 +10,7 @@ from contextstudio.accounts.jobs import Cancelled, JobContext, enqueue
 from contextstudio.accounts.models import Job
 from threads import imports
 from threads.search import word_index
+from threads.store import commits
 
 from .presentation import present_import
 from .upload import Upload
@@ -50,9 +51,11 @@ def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
 def run_index(context: JobContext) -> dict[str, Any]:
     """Put in the index what came since; the result is how many bodies."""
     done = 0
-    for some in word_index.catch_up():
-        done += some
-        context.progress(done, unit="bodies")
+    # What a power cut takes of it is put in again: the mark goes with it.
+    with commits.on_disk_later():
+        for some in word_index.catch_up():
+            done += some
+            context.progress(done, unit="bodies")
     return {"indexed": done}
 
 

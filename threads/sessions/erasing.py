@@ -9,7 +9,7 @@ that may be about to name it: `clean` comes by every hour and takes what was lef
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -49,6 +49,8 @@ STRANDED = timedelta(hours=1)
 """How long nothing came to what an import has staged before it is taken for killed."""
 _NAME = re.compile(rb'"sha256":"([0-9a-f]{64})"')
 _AT_ONCE = 1000
+_BODIES_AT_ONCE = 100
+_IS_USED = Exists(Message.objects.filter(body=OuterRef("pk")))
 _UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.ASKS)
 
 Naming = Callable[[QuerySet[Session]], Iterable[bytes]]
@@ -81,6 +83,18 @@ def erase(session: Session) -> None:
     emptied.delete()
     # After the commit: a file can't be brought back if the transaction is rolled back.
     transaction.on_commit(partial(_sweep, project_id, images, files))
+
+
+def empty(sessions: QuerySet[Session]) -> None:
+    """Take all out of sessions that nobody sees any more, a little at a time.
+
+    To erase a long one in one transaction would keep everybody else from writing for seconds.
+    """
+    for key in list(sessions.values_list("pk", flat=True)):
+        for model in (Message, Event):
+            rows = model.objects.filter(session=key).order_by("pk")
+            while some := list(rows.values_list("pk", flat=True)[:_AT_ONCE]):
+                model.objects.filter(pk__in=some).delete()
 
 
 def purge(session: Session, indexes: Iterable[int]) -> None:
@@ -143,6 +157,7 @@ def clean() -> None:
     over = Q(deleted_at__lt=now - KEPT) | Q(staged_by__in=stranded)
     sessions = Session.objects.filter(over)
     for key in list(sessions.values_list("pk", flat=True)):
+        empty(sessions.filter(pk=key))
         with transaction.atomic():
             session = sessions.filter(pk=key).select_for_update().first()
             if session is not None:
@@ -162,36 +177,59 @@ def clean() -> None:
 def _sweep(project_id: int, images: set[str], files: set[str]) -> None:
     """Remove what is left of erased sessions; what can't be removed now is left to `clean`."""
     try:
-        with transaction.atomic():
-            images |= _erase_bodies(project_id)
-            held = Blob.objects.filter(project=project_id, sha256__in=images)
-            if held.exists():  # what nothing in the project names goes
-                sessions = Session.objects.filter(project=project_id)
-                bodies = Body.objects.filter(project=project_id)
-                used = _named(_contents(bodies)) | _named(_told(sessions))
-                gone = held.exclude(sha256__in=used)
-                files |= set(gone.values_list("sha256", flat=True))
-                gone.delete()
+        bodies = Body.objects.filter(project=project_id)
+        unused = list(bodies.filter(~_IS_USED).values_list("pk", flat=True))
+        # Images first: once a body is gone nobody knows what it named.
+        files |= _erase_images(project_id, unused, images)
+        _erase_bodies(project_id, unused)
         _discard(files)
     except (DatabaseError, OSError):
         logger.warning("What an erased session left could not go.", exc_info=True)
 
 
-def _erase_bodies(project_id: int) -> set[str]:
-    """Remove the bodies that no message has, and what is rendered; the images they named."""
-    used = Message.objects.filter(body=OuterRef("pk"))
-    unused = Body.objects.filter(~Exists(used), project=project_id)
-    if connection.features.has_select_for_update_skip_locked:
-        unused = unused.select_for_update(skip_locked=True, of=("self",))
-    images: set[str] = set()
-    for keys in chunks(list(unused.values_list("pk", flat=True)), _AT_ONCE):
-        bodies = Body.objects.filter(pk__in=keys)
-        images |= _named(_contents(bodies))
-        word_index.forget(keys)
-        bodies.delete()
-    bodies = Body.objects.filter(project=project_id, digest=OuterRef("digest"))
-    Rendering.objects.filter(~Exists(bodies), project=project_id).delete()
-    return images
+def _erase_images(project_id: int, unused: Sequence[int], images: set[str]) -> set[str]:
+    """Remove the rows of images that only unused bodies name; the files that may go with them.
+
+    What a project says is read without a lock; what came since is looked at under it.
+    """
+    bodies = Body.objects.filter(project=project_id)
+    naming: list[int] = []
+    for keys in chunks(unused, _AT_ONCE):
+        for key, content in bodies.filter(pk__in=keys).values_list("pk", "content"):
+            if found := _named([bytes(content)]):
+                naming.append(key)
+                images |= found
+    held = Blob.objects.filter(project=project_id, sha256__in=images)
+    if not held.exists():
+        return set()
+    sessions = Session.objects.filter(project=project_id)
+    last = Body.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    used = _named(_contents(bodies.filter(_IS_USED, pk__lte=last)))
+    with transaction.atomic():
+        used |= _named(_contents(bodies.filter(pk__gt=last)))
+        used |= _named(_contents(bodies.filter(_IS_USED, pk__in=naming)))
+        used |= _named(_told(sessions))
+        gone = held.exclude(sha256__in=used)
+        files = set(gone.values_list("sha256", flat=True))
+        gone.delete()
+    return files
+
+
+def _erase_bodies(project_id: int, unused: Sequence[int]) -> None:
+    """Remove the bodies that no message has, and what is rendered of them."""
+    bodies = Body.objects.filter(project=project_id)
+    for keys in chunks(unused, _BODIES_AT_ONCE):
+        with transaction.atomic():
+            still = bodies.filter(~_IS_USED, pk__in=keys)
+            if connection.features.has_select_for_update_skip_locked:
+                still = still.select_for_update(skip_locked=True, of=("self",))
+            gone = list(still.values_list("pk", flat=True))
+            word_index.forget(gone)
+            bodies.filter(pk__in=gone).delete()
+    same = bodies.filter(digest=OuterRef("digest"))
+    rendered = Rendering.objects.filter(~Exists(same), project=project_id)
+    for keys in chunks(list(rendered.values_list("pk", flat=True)), _AT_ONCE):
+        Rendering.objects.filter(pk__in=keys).delete()
 
 
 def _discard(names: set[str]) -> None:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
 
@@ -45,7 +46,8 @@ def record_messages(
     recorded = 0
     group: int | None = None
     for batch in batches(messages):
-        group = record_batch(session, batch, source=source, group=group)
+        ready = prepare(session.project_id, session.encoding, batch)
+        group = record_batch(session, ready, source=source, group=group)
         recorded += len(batch.digests)
         if progress is not None:
             progress(recorded)
@@ -54,9 +56,39 @@ def record_messages(
     return recorded
 
 
+class ReadyBatch(NamedTuple):
+    """A batch with all that can be done of it before a transaction."""
+
+    batch: Batch
+    files: list[Blob]
+    """Rows of its images and files, of which the bytes are kept by now."""
+    counts: dict[bytes, list[int]]
+    """The tokens of bodies that the project doesn't have, by their digests."""
+
+
+def prepare(project_id: int, encoding: str, batch: Batch) -> ReadyBatch:
+    """Keep a batch's files and count its new bodies.
+
+    Outside of a transaction where there is a choice: SQLite's one write lock is then held for
+    less time, and a file without a row is harmless, a row without its file is not.
+    """
+    keys = batch.body_digests
+    places = dict(zip(keys, range(len(keys)), strict=True))
+    found = rows.find_bodies(project_id, sorted(places))
+    missing = [digest for digest in places if digest not in found]
+    counts = tokens.count_words(
+        [batch.words[places[digest]] for digest in missing], encoding
+    )
+    return ReadyBatch(
+        batch,
+        _stored(project_id, batch.files),
+        dict(zip(missing, counts, strict=True)),
+    )
+
+
 def record_batch(
     session: Session,
-    batch: Batch,
+    ready: ReadyBatch,
     *,
     source: Source | None = None,
     group: int | None = None,
@@ -65,18 +97,16 @@ def record_batch(
 
     `group` is that of the message before it, where it is known.
     """
-    # Files are written before the transaction: a file without a row is harmless, a row without
-    # its file is not, and SQLite's one write lock is held for less time.
-    found = _stored(session.project_id, batch.files)
+    batch = ready.batch
     with transaction.atomic(savepoint=False):
-        _save_blobs(found)
+        _save_blobs(ready.files)
         if group is None and not session.message_count:
             group = 0
         elif group is None:
             last = Message.objects.filter(session=session).order_by("-index")
             group = last.values_list("group_id", flat=True).first() or 0
         if batch.digests:
-            bodies = _bodies(session, batch)
+            bodies = _bodies(session, ready)
             ids, counts = zip(*map(bodies.__getitem__, batch.body_digests), strict=True)
             groups = list(group_ids(batch.starts, last=group))
             index, end = session.message_count, session.message_count + len(ids)
@@ -159,9 +189,9 @@ def _insert(
     raise IntegrityError(f"No free short_id was drawn in {_MOST_DRAWS} draws.")
 
 
-def _bodies(session: Session, batch: Batch) -> dict[bytes, tuple[int, int]]:
+def _bodies(session: Session, ready: ReadyBatch) -> dict[bytes, tuple[int, int]]:
     """Id and tokens of the body of every digest, made where the project doesn't have it."""
-    project_id, encoding = session.project_id, session.encoding
+    project_id, encoding, batch = session.project_id, session.encoding, ready.batch
     keys = batch.body_digests
     places = dict(zip(keys, range(len(keys)), strict=True))
     # In the order of their index, so that it is gone through from left to right.
@@ -170,7 +200,11 @@ def _bodies(session: Session, batch: Batch) -> dict[bytes, tuple[int, int]]:
     bodies, uncounted = _counted(found, encoding)
     if missing := [digest for digest in wanted if digest not in found]:
         at = [places[digest] for digest in missing]
-        counts = tokens.count_words([batch.words[i] for i in at], encoding)
+        counts = [
+            ready.counts.get(digest)
+            or tokens.count_words([batch.words[places[digest]]], encoding)[0]
+            for digest in missing
+        ]
         ids = rows.insert_bodies(
             project_id,
             [

@@ -131,7 +131,7 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
         if died and job.interruptions + 1 >= INTERRUPTIONS_AT_ONCE:
             interrupt(job)
             return None
-        attempts = job.attempts - died
+        attempts = max(0, job.attempts - died)
         if attempts >= MOST_ATTEMPTS:
             Job.objects.filter(pk=job.pk).update(
                 status=Status.FAILED,
@@ -213,7 +213,7 @@ def put_back(
         run_after=timezone.now() + delay,
         lease_owner="",
         lease_until=None,
-        attempts=job.attempts if counts else job.attempts - 1,
+        attempts=job.attempts if counts else max(0, job.attempts - 1),
         **facts,
     )
 

@@ -50,10 +50,10 @@ def main(path: Path) -> None:
         job = enqueue(project, jobs.KIND, jobs.arguments_of(upload), caller)
     # Whoever had it was killed: its lease is over.
     past = timezone.now() - timedelta(days=1)
-    Job.objects.filter(pk=job.pk).update(lease_until=past, attempts=0)
-    claimed = queue.claim(job.pk)
-    if claimed is not None:
-        runner.run(claimed)
+    Job.objects.filter(pk=job.pk).update(lease_until=past)
+    while (claimed := queue.claim(job.pk)) is None:  # put off: its pause is over too
+        Job.objects.filter(pk=job.pk).update(run_after=past)
+    runner.run(claimed)
     job.refresh_from_db()
     print(json.dumps({"status": job.status, **standing()}), flush=True)  # noqa: T201
 

@@ -1,11 +1,13 @@
 """Imports by a job: in batches, killed anywhere, cancelled."""
 
 import uuid
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
@@ -17,9 +19,14 @@ from tests.threads.support.importing import Take, texts
 from tests.threads.support.stub_format import says, stub
 from threads import imports
 from threads.domain import batch
-from threads.imports.running import import_run
+from threads.domain.message import Message as Given
+from threads.domain.message import Role
+from threads.domain.part import Text
+from threads.imports.running import import_run, ingest
 from threads.models import Event, Import, Message, Session
 from threads.sessions import erasing
+from threads.sessions.services import append_messages
+from threads.store import recording
 
 
 def test_what_a_job_is_still_bringing_in_is_refused_to_others_with_the_reason(
@@ -193,3 +200,97 @@ def test_what_a_job_will_complete_or_was_just_staged_stays(
     killed(stage, waiting.pk, age=erasing.STRANDED + timedelta(days=2))
     erasing.clean()
     assert Session.objects.filter(staged_by=waiting.pk).exists()
+
+
+@pytest.fixture
+def unlocked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of what was called of what takes time; each call without a transaction."""
+    depth, called = len(connection.atomic_blocks), list[str]()
+
+    def watch(module: Any, name: str) -> None:
+        real = getattr(module, name)
+
+        def watched(*arguments: Any, **options: Any) -> Any:
+            called.append(name)
+            assert len(connection.atomic_blocks) == depth, name
+            result = real(*arguments, **options)
+            if not isinstance(result, Iterator):
+                return result
+            return map(passed, result)
+
+        monkeypatch.setattr(module, name, watched)
+
+    def passed(item: Any) -> Any:
+        assert len(connection.atomic_blocks) == depth
+        return item
+
+    watch(ingest, "batches")
+    watch(ingest, "guarded")
+    watch(recording.tokens, "count_words")
+    watch(recording.blobs, "store")
+    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(batch, "MOST", 2)
+    return called
+
+
+def test_a_job_reads_counts_and_stores_files_without_a_lock(
+    stage: Take, unlocked: list[str]
+) -> None:
+    stage(stub(*says(*"abcdefghi"), id="a"), uuid.uuid4())
+    assert {"batches", "count_words"} <= set(unlocked)
+
+
+def test_what_a_job_appends_to_a_session_is_read_without_a_lock_too(
+    take: Take, stage: Take, unlocked: list[str]
+) -> None:
+    stage(stub(*says(*"abc"), id="a"), job := uuid.uuid4())
+    imports.publish(Project.objects.get(), job)
+    unlocked.clear()
+    seen: list[Any] = []
+    stage(
+        stub(*says(*"abcdefghi"), id="a"),
+        uuid.uuid4(),
+        lambda *report: seen.append(report[0]),
+    )
+    assert {"guarded", "count_words"} <= set(unlocked)
+    assert texts(Session.objects.get()) == list("abcdefghi")
+    assert seen == [2, 4, 6]
+
+
+def test_a_commit_takes_few_batches_however_many_wait(
+    stage: Take, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(batch, "MOST", 1)
+    depth, commits = len(connection.atomic_blocks), list[Any]()
+    record = ingest.record_batch
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        commits.append(connection.atomic_blocks[depth])
+        return record(*arguments, **options)
+
+    monkeypatch.setattr(ingest, "record_batch", noted)
+    stage(stub(*says(*"abcdefghijkl"), id="a"), uuid.uuid4())
+    assert len(commits) == 12
+    assert max(Counter(map(id, commits)).values()) <= ingest.MOST_BATCHES_PER_COMMIT
+
+
+def test_a_session_that_grows_between_two_batches_of_an_import_keeps_both(
+    take: Take, stage: Take, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(batch, "MOST", 2)
+    take(stub(*says("a"), id="a"))
+    session = Session.objects.get()
+    grown: list[int] = []
+
+    def grow(*_: Any) -> None:
+        if not grown:
+            grown.append(1)
+            between = Given(role=Role.USER, parts=(Text("between"),))
+            append_messages(caller, session.pk, [between])
+
+    stage(stub(*says(*"abcde"), id="a"), uuid.uuid4(), grow)
+    assert texts(session) == ["a", "b", "c", "between"]
+    (branch,) = Session.objects.exclude(pk=session.pk)
+    assert texts(branch) == list("abcde")

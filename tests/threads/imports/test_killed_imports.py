@@ -14,7 +14,7 @@ import pytest
 from tests.servers import ROOT, Server, StartServer
 
 FILES, MESSAGES = 6, 90
-KILLS = 3
+KILLS = 6  # more than the attempts that may fail
 
 
 @pytest.fixture

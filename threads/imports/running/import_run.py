@@ -22,6 +22,7 @@ from threads.domain.transcript import Transcript, Warning
 from threads.imports.archives import KeptFile
 from threads.imports.upload import UnpackedUpload, Upload, unpack
 from threads.models import Import, Session
+from threads.sessions import erasing
 from threads.store import blobs
 
 from . import growth
@@ -34,8 +35,8 @@ logger = logging.getLogger(__name__)
 
 SIDECARS = frozenset({"no_messages", "sidecar", "empty"})
 """Codes of refusals that say what a file is, where it holds no message."""
-AT_ONCE = 2_000_000
-"""Bytes of files that are taken in one transaction, also by a job."""
+AT_ONCE = 200_000
+"""Bytes of files that are read and taken in one transaction, also by a job."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -97,7 +98,9 @@ class ImportRun:
     def _done_before(self) -> set[str]:
         """The files that an earlier attempt has finished; what it left unfinished is removed."""
         begun = self.row.sources.filter(outcome="")
-        Session.objects.filter(staged_by=self.job_id, sources__in=begun).delete()
+        left = Session.objects.filter(staged_by=self.job_id, sources__in=begun)
+        erasing.empty(left)
+        left.delete()
         # What was added to sessions that stand is theirs; its files are read once more.
         begun.update(outcome=FileOutcome.APPENDED, report={"unfinished": True})
         rows = list(self.row.sources.values_list("name", "report"))
@@ -162,6 +165,7 @@ class ImportRun:
             begun = self.row.sources.filter(outcome="")
             if self.job_id is not None:  # what is left of sessions
                 left = Session.objects.filter(staged_by=self.job_id, sources__in=begun)
+                erasing.empty(left)
                 left.delete()
             begun.delete()
             for one in files:

@@ -6,18 +6,22 @@ with the file.
 
 import hashlib
 import logging
+import os
+import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import TypeVar
+from tempfile import TemporaryFile
+from typing import IO, TypeVar
 
 from django.db import DatabaseError, transaction
 from django.db.models import Count
 
 from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.jobs.runner import Interrupted
+from threads import tokens
 from threads.domain.batch import COMPACTION, Batch, Filling, batches
 from threads.domain.message import Message as GivenMessage
 from threads.domain.tally import Tally
@@ -30,11 +34,11 @@ from threads.reading import ReaderFault, RemoteItems
 from threads.sessions.services import clean_title
 from threads.store import blobs, rows
 from threads.store.alignment import Alignment
-from threads.store.recording import record_batch
+from threads.store.recording import ReadyBatch, prepare, record_batch
 
 logger = logging.getLogger(__name__)
 
-MOST_BATCHES_PER_COMMIT = 8
+MOST_BATCHES_PER_COMMIT = 2
 """Batches that are committed together, at most."""
 Item = GivenMessage | GivenEvent | Compaction
 _Read = TypeVar("_Read")
@@ -85,6 +89,8 @@ class Ingest:
     source: Source
     """Not yet saved, and without a session."""
     open_session: Callable[[], Session]
+    encoding: str = tokens.DEFAULT
+    """In which tokens are counted: the session's."""
     alignment: Alignment | None = None
     past: RecordedEvents = field(default_factory=RecordedEvents)
     step: Step = lambda _: None
@@ -108,24 +114,20 @@ class Ingest:
             apart = items if isinstance(items, RemoteItems) else None
             read = guarded(apart.batches() if apart else batches(items))
             self._record_all(read, apart.has_more if apart else lambda: False)
-            self._finish()
+            self._compact()
+            self.tally.warn(self.transcript.warnings)
             return
-        # Compared without a transaction, which would hold SQLite's write lock while a long file is
-        # read; most files add nothing, or only at their end.
-        rest = guarded(items)
-        for item in rest:
-            self._take(item, self.alignment)
-            if self._waits and (self.alignment.is_beyond or self._filling.is_full):
-                break
-        if not self._waits:
-            self._finish()
-            return
-        with transaction.atomic():
-            for item in rest:
+        # Compared and read to the end without a transaction, which would hold SQLite's write lock
+        # for as long; and what can't be read to its end adds nothing.
+        with TemporaryFile() as kept:
+            for item in guarded(items):
                 self._take(item, self.alignment)
                 if self._filling.is_full:
-                    self._flush()
-            self._finish()
+                    self._keep(kept)
+            self._keep(kept)
+            kept.seek(0)
+            self._record_kept(kept)
+        self.tally.warn(self.transcript.warnings)
 
     def adds_nothing(self, alignment: Alignment) -> bool:
         """Whether the session holds every message of the transcript. Raises Diverged."""
@@ -133,10 +135,6 @@ class Ingest:
             if isinstance(item, GivenMessage) and self._place(item, alignment):
                 return False
         return True
-
-    @property
-    def _waits(self) -> bool:
-        return bool(self._filling.given or self._filling.events)
 
     def _take(self, item: Item, alignment: Alignment) -> None:
         match item:
@@ -169,34 +167,57 @@ class Ingest:
         self._filling.note(before, event.type, event.record, event.created_at)
         return True
 
-    def _flush(self) -> None:
-        """Record what waits of what an alignment found; it was counted as it was read."""
-        self._record(self._filling.done()._replace(tally=Tally()))
-        self._filling = Filling()
-        self.step(self.recorded)
+    def _keep(self, kept: IO[bytes]) -> None:
+        """Put aside what an alignment found to be new; it was counted as it was read."""
+        if self._filling.given or self._filling.events:
+            batch = self._filling.done()._replace(tally=Tally())
+            pickle.dump(batch, kept, pickle.HIGHEST_PROTOCOL)
+            self._filling = Filling()
+
+    def _record_kept(self, kept: IO[bytes]) -> None:
+        """Record what was put aside, each batch in a transaction, with its compactions.
+
+        Others may append to the session between two of them: `open_session` is asked each time.
+        """
+        end = os.fstat(kept.fileno()).st_size
+        while kept.tell() < end:
+            ready = self._prepare(pickle.load(kept))  # noqa: S301  # written above
+            with transaction.atomic():
+                self.session = None
+                self._record(ready)
+                # With their events, by which a next attempt knows them.
+                self._compact()
+                self._compactions = []
+            self.step(self.recorded)
 
     def _record_all(self, read: Iterator[Batch], has_more: Callable[[], bool]) -> None:
         """Record batches, in transactions of their own where none is open.
 
-        One takes a batch, and as many as are there already when that is written: every commit
-        writes the same pages of indexes again, and while none is there is the time for it.
+        One takes a batch, and a few more that are there already: every commit writes the same
+        pages of indexes again. All that can be done before is done without a lock.
         """
         while (batch := next(read, None)) is not None:
+            ready = [self._prepare(batch)]
+            while len(ready) < MOST_BATCHES_PER_COMMIT and has_more():
+                if (batch := next(read, None)) is None:
+                    break
+                ready.append(self._prepare(batch))
             # No savepoint: SQLite would keep a copy of every page that the batch changes.
             with transaction.atomic(savepoint=False):
-                self._record(batch)
-                for _ in range(MOST_BATCHES_PER_COMMIT - 1):
-                    if not has_more() or (batch := next(read, None)) is None:
-                        break
-                    self._record(batch)
+                for one in ready:
+                    self._record(one)
             self.step(self.recorded)
 
-    def _record(self, batch: Batch) -> None:
+    def _prepare(self, batch: Batch) -> ReadyBatch:
+        return prepare(self.source.project_id, self.encoding, batch)
+
+    def _record(self, ready: ReadyBatch) -> None:
         """Record a batch, in the caller's transaction."""
-        events, session = batch.events, self._session()
+        batch, session = ready.batch, self._session()
+        events = batch.events
         if batch.digests:
             self._group = record_batch(
-                session, batch, source=self.source, group=self._group
+                session, ready, source=self.source, group=self._group
             )
         types = list(map(_type, events.types))
         rows.insert_events(session, self.source.pk, events._replace(types=types))
@@ -212,12 +233,6 @@ class Ingest:
             self.source.session = self.session
             self.source.save()
         return self.session
-
-    def _finish(self) -> None:
-        if self._waits:
-            self._flush()
-        self._compact()
-        self.tally.warn(self.transcript.warnings)
 
     def _compact(self) -> None:
         if not self._compactions or self.session is None:

@@ -12,6 +12,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
+from threads import tokens
 from threads.domain.tally import storable
 from threads.domain.transcript import Parent, Relation, Transcript, Warning
 from threads.imports.archives import KeptFile
@@ -169,6 +170,7 @@ class SessionMatcher:
             transcript=transcript,
             source=self.source(one, format=transcript.format),
             open_session=partial(self._open, new),
+            encoding=tokens.encoding_for(new.model),
             step=self.step,
         )
         ingest.run()
@@ -205,19 +207,13 @@ class SessionMatcher:
     def _append(self, session: Session, transcript: Transcript, one: KeptFile) -> None:
         """Add what is new. Raises Diverged, with nothing added."""
         # The comparison holds no lock; if somebody appends meanwhile, it is done again.
+        recorded = 0
         for _try in range(_TRIES):
-            alignment = Alignment.of(session)
-            ingest = Ingest(
-                transcript=transcript,
-                source=self.source(one, session=session, format=transcript.format),
-                open_session=partial(self._lock, session, alignment),
-                alignment=alignment,
-                past=RecordedEvents.of(session, one.sha256),
-                step=self.step,
-            )
+            ingest = self._appending(session, transcript, one)
             try:
                 ingest.run()
             except _SessionGrew:
+                recorded += ingest.recorded
                 session.refresh_from_db()
                 continue
             break
@@ -225,6 +221,7 @@ class SessionMatcher:
             raise Conflict(
                 "Others write to this session all the time; import it again later."
             )
+        ingest.recorded += recorded
         if ingest.session is not None:
             self._entitle(ingest.session, transcript)
             services.forget_overview(ingest.session)
@@ -232,13 +229,29 @@ class SessionMatcher:
         adds = ingest.recorded or ingest.added
         self._note(ingest, FileOutcome.APPENDED if adds else FileOutcome.KNOWN)
 
-    def _lock(self, session: Session, alignment: Alignment) -> Session:
-        """The session's row, if it is still what the transcript was laid beside."""
+    def _appending(
+        self, session: Session, transcript: Transcript, one: KeptFile
+    ) -> Ingest:
+        """A transcript beside the session as it is now."""
+        alignment = Alignment.of(session)
+        ingest = Ingest(
+            transcript=transcript,
+            source=self.source(one, session=session, format=transcript.format),
+            open_session=lambda: self._lock(session, alignment, ingest),
+            encoding=session.encoding,
+            alignment=alignment,
+            past=RecordedEvents.of(session, one.sha256),
+            step=self.step,
+        )
+        return ingest
+
+    def _lock(self, session: Session, alignment: Alignment, ingest: Ingest) -> Session:
+        """The session's row, if it is what the transcript was laid beside and what came of it."""
         # A staged session is this import's own, so nobody else writes to it.
         if session.staged_by is not None:
             return session
         locked = get_session(self.caller, session.pk, Right.EDIT, lock=True)
-        if locked.message_count != len(alignment.known):
+        if locked.message_count != len(alignment.known) + ingest.recorded:
             raise _SessionGrew
         return locked
 

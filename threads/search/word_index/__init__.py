@@ -23,7 +23,7 @@ from . import postgresql, reading, sqlite
 
 AT_ONCE = 500
 """Bodies that are put in at once."""
-_BYTES_AT_ONCE = 2 << 20
+_BYTES_AT_ONCE = 1 << 17
 WORTH_A_JOB = 1000
 """Bodies in the tail from which catching up is worth a job."""
 MOST_OF_ALL = 5000
@@ -112,28 +112,31 @@ def forget(ids: Iterable[int]) -> None:
 
 
 def _put_in(last: int) -> Iterator[int]:
-    """Put in all up to an id that are not."""
+    """Put in all up to an id that are not: read and folded without a lock."""
     at = reading.through()
     while at < last:
+        rows = Body.objects.filter(pk__gt=at, pk__lte=last).order_by("pk")
+        ids = list(rows.values_list("pk", flat=True)[:AT_ONCE])
+        if not ids:
+            return
+        missing = set(ids) - reading.held(_database().KEY, at, ids[-1])
+        before, at = at, ids[-1]
+        texts, size = [], 0
+        found = Body.objects.filter(pk__in=missing).order_by("pk")
+        for id_, content in found.values_list("pk", "content").iterator(chunk_size=50):
+            text = fold(whole_text(decode_parts(bytes(content))))
+            texts.append((id_, stored(text) + _END))
+            size += len(content)
+            if size >= _BYTES_AT_ONCE:
+                at = id_
+                break
         with transaction.atomic():
             # The mark's row lock lets only one process put texts in at a time.
             _mark()
-            rows = Body.objects.filter(pk__gt=at, pk__lte=last).order_by("pk")
-            ids = list(rows.values_list("pk", flat=True)[:AT_ONCE])
-            if not ids:
-                return
-            missing = set(ids) - reading.held(_database().KEY, at, ids[-1])
-            at, texts, size = ids[-1], [], 0
-            rows = Body.objects.filter(pk__in=missing).order_by("pk")
-            found = rows.values_list("pk", "content").iterator(chunk_size=50)
-            for id_, content in found:
-                text = fold(whole_text(decode_parts(bytes(content))))
-                texts.append((id_, stored(text) + _END))
-                size += len(content)
-                if size >= _BYTES_AT_ONCE:
-                    at = id_
-                    break
-            _database().add(texts)
+            known = reading.held(_database().KEY, before, at)
+            # What was erased meanwhile stays out.
+            there = set(rows.filter(pk__lte=at).values_list("pk", flat=True)) - known
+            _database().add([text for text in texts if text[0] in there])
         yield len(texts)
 
 
