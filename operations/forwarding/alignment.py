@@ -168,7 +168,8 @@ def _align(
     session: Session, given: Given, inbound: Inbound, known: _Known
 ) -> tuple[list[Unit], int]:
     """What the session holds already: all of its own, or all of these."""
-    form, heading = REQUESTS[inbound.format], Heading(blob=blobs.read)
+    form = REQUESTS[inbound.format]
+    heading = Heading(blob=blobs.read, strategy=session.parsing_strategy)
     try:
         return align(given, _Originals(session, known.held), form, heading)
     except NotAligned as error:

@@ -149,7 +149,12 @@ def decode_part(data: dict[str, Any]) -> Part:
         case "text":
             return Text(data["text"])
         case "thinking":
-            return Thinking(data["text"], data.get("signature"), data.get("data"))
+            return Thinking(
+                data["text"],
+                data.get("signature"),
+                data.get("data"),
+                data.get("signer"),
+            )
         case "tool_call":
             return ToolCall(
                 data["id"], data["name"], data["arguments"], data.get("text")
@@ -272,6 +277,8 @@ def _encode_thinking(part: Thinking) -> dict[str, Any]:
         encoded["signature"] = part.signature
     if part.data is not None:
         encoded["data"] = part.data
+    if part.signer is not None:
+        encoded["signer"] = part.signer
     return encoded
 
 
@@ -287,7 +294,10 @@ def _encode(parts: tuple[Part, ...], *, is_sorted: bool) -> bytes:
 
 
 def _form(part: Part, *, is_canonical: bool) -> dict[str, Any]:
-    """What `encode_part` gives, with its own members sorted; canonical without their text."""
+    """What `encode_part` gives, with its own members sorted.
+
+    Canonical is what is said: not how arguments were written, nor who signed.
+    """
     if isinstance(part, Text):
         return {"text": part.text, "type": "text"}
     if isinstance(part, ToolCall):
@@ -306,6 +316,8 @@ def _form(part: Part, *, is_canonical: bool) -> dict[str, Any]:
         form["type"] = "tool_result"
         return form
     form = encode_part(part)
+    if is_canonical and isinstance(part, Thinking):
+        form.pop("signer", None)
     return {name: form[name] for name in sorted(form)}
 
 
@@ -324,6 +336,8 @@ def _is_canonical(part: Part) -> bool:
         return part.text is None and not _has_order(part.arguments)
     if isinstance(part, ToolResult):
         return all(map(_is_canonical, part.content))
+    if isinstance(part, Thinking):
+        return part.signer is None
     return not isinstance(part, Opaque) or not _has_order(part.data)
 
 

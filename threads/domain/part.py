@@ -25,19 +25,27 @@ class Thinking:
 
     `signature` (Anthropic, Gemini) is valid only for the exact text; `data` is reasoning that
     only the provider can read (`redacted_thinking`, `encrypted_content`), `text` then empty.
+    `signer` is the parsing strategy of the provider that signed or encrypted it, where the block
+    itself said so; it is no part of what was said.
     """
 
     text: str
     signature: str | None = None
     data: str | None = None
+    signer: str | None = field(default=None, compare=False)
     kind: ClassVar[str] = "thinking"
 
     def __init__(
-        self, text: str, signature: str | None = None, data: str | None = None
+        self,
+        text: str,
+        signature: str | None = None,
+        data: str | None = None,
+        signer: str | None = None,
     ) -> None:
         _set_thought(self, text)
         _set_signature(self, signature)
         _set_data(self, data)
+        _set_signer(self, signer)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -88,7 +96,7 @@ class ToolResult:
 
 
 (_set_text,) = (getattr(Text, member.name).__set__ for member in fields(Text))
-_set_thought, _set_signature, _set_data = (
+_set_thought, _set_signature, _set_data, _set_signer = (
     getattr(Thinking, member.name).__set__ for member in fields(Thinking)
 )
 _set_id, _set_name, _set_arguments, _set_arguments_text = (
@@ -132,6 +140,22 @@ class Opaque:
     type: str
     data: JSON
     kind: ClassVar[str] = "opaque"
+
+
+SIGNING = frozenset({"anthropic", "bedrock", "gemini", "gemini_gca"})
+"""Parsing strategies of providers that sign reasoning in words; the others only encrypt."""
+
+
+def signer_of(part: Thinking, strategy: str) -> str:
+    """The parsing strategy of the provider whose signature or data reasoning holds.
+
+    It follows from the block. `strategy` is that of the message, for blocks that don't say: where
+    its providers sign nothing, a signature can only have come in Anthropic's form.
+    """
+    if part.signer is not None:
+        return part.signer
+    is_foreign = bool(strategy and part.signature) and strategy not in SIGNING
+    return "anthropic" if is_foreign else strategy
 
 
 Part = Text | Thinking | ToolCall | ToolResult | Image | File | Opaque

@@ -3,6 +3,7 @@
 Source: platform.claude.com/docs/en/api/messages.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from operations.domain.tree.key import Key
@@ -46,13 +47,16 @@ RULES = Rules(
 def write_anthropic(turns: list[Turn], work: Work, prompt: str) -> Written:
     """The body of `POST /v1/messages`."""
     draft = work.draft
+    heading = replace(
+        draft.heading, strategy="anthropic"
+    )  # all others' are gone by now
     messages: list[dict[str, Any]] = []
     origins: list[tuple[Key, ...]] = []
     for turn in turns:
         if turn.role is not Role.ASSISTANT:
             turn.pieces = list(map(without_blank_texts, turn.pieces))
         message = Message(role=turn.role, parts=turn.parts)
-        for piece in write_pieces(message, draft.heading):
+        for piece in write_pieces(message, heading):
             messages.append(piece.form)
             origins.append(turn.keys)
     request: dict[str, Any] = {"model": draft.model, "max_tokens": draft.answer_tokens}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from threads.domain.formats.gemini.writing import OWN_PARTS, write_content
+from threads.domain.formats.gemini.writing import OWN_PARTS, STRATEGIES, write_content
 from threads.domain.message import Message, Role
 
 from .passes import findings
@@ -27,7 +27,7 @@ _MEDIA = frozenset(
     | {"audio/flac", "video/mp4", "video/mpeg", "video/webm", "text/plain"}
 )
 RULES = Rules(
-    strategies=frozenset({"gemini", "gemini_gca"}),
+    strategies=STRATEGIES,
     ids=Alphabet(legal=IDS.legal, longest=64),
     names=Alphabet(legal=re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]*"), longest=64),
     merges=True,

@@ -117,7 +117,7 @@ def _with_pieces(part: Part, pieces: Iterator[str]) -> Part:
         case Text():
             return Text(next(pieces))
         case Thinking():
-            return Thinking(next(pieces), data=part.data)
+            return Thinking(next(pieces), data=part.data, signer=part.signer)
         case ToolCall():
             # Without the text in which the arguments came: it says what was changed.
             arguments = _with_strings(part.arguments, pieces)

@@ -21,7 +21,16 @@ from threads.domain.message import (
     encode_parts,
     encoded,
 )
-from threads.domain.part import File, Image, Part, Text, ToolCall, ToolResult
+from threads.domain.part import (
+    File,
+    Image,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    signer_of,
+)
 
 
 def _stored(part: Part) -> Part:
@@ -103,3 +112,29 @@ def test_a_message_is_copied_and_not_changed(message: Message) -> None:
     assert other is not message
     with pytest.raises(FrozenInstanceError):
         other.name = "other"  # type: ignore[misc]
+
+
+def test_who_signed_is_kept_and_does_not_count() -> None:
+    plain, said = Thinking("Hm.", "seal"), Thinking("Hm.", "seal", signer="anthropic")
+
+    (read,) = decode_parts(encode_parts([said]))
+    assert isinstance(read, Thinking)
+    assert read.signer == "anthropic"
+    assert digest(Role.ASSISTANT, [said]) == digest(Role.ASSISTANT, [plain])
+    assert encoded(Role.ASSISTANT, (said,)).digest == digest(Role.ASSISTANT, [said])
+
+
+@pytest.mark.parametrize(
+    ("part", "strategy", "signer"),
+    [
+        (Thinking("Hm.", "seal", signer="anthropic"), "gemini", "anthropic"),
+        (Thinking("Hm.", "seal"), "openai", "anthropic"),
+        (Thinking("Hm.", "seal"), "gemini", "gemini"),
+        (Thinking("", data="hidden"), "openai", "openai"),
+        (Thinking("Hm.", "seal"), "", ""),
+    ],
+)
+def test_a_signature_is_whose_block_it_is(
+    part: Thinking, strategy: str, signer: str
+) -> None:
+    assert signer_of(part, strategy) == signer

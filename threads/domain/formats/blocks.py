@@ -184,12 +184,13 @@ def _media(block: Block, _at: Place) -> Part | None:
 
 def _thinking(block: Block, at: Place) -> Part:
     words = fields.require(block.get("thinking"), str, "thinking", (*at, "thinking"))
-    return Thinking(words, fields.text(block, "signature") or None)
+    signature = fields.text(block, "signature") or None
+    return Thinking(words, signature, signer="anthropic" if signature else None)
 
 
 def _redacted_thinking(block: Block, at: Place) -> Part:
     data = fields.require(block.get("data"), str, "data", (*at, "data"))
-    return Thinking("", data=data)
+    return Thinking("", data=data, signer="anthropic")
 
 
 def _tool_use(block: Block, at: Place) -> Part:

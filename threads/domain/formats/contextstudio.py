@@ -114,7 +114,8 @@ def read_part(part: JSON, at: Place) -> Part:
         case "text":
             return Text(member("text"))
         case "thinking":
-            return Thinking(member("text"), option("signature"), option("data"))
+            signed = option("signature"), option("data")
+            return Thinking(member("text"), *signed, option("signer"))
         case "tool_call":
             return _call(part, member("id"), member("name"))
         case "tool_result":

@@ -57,7 +57,7 @@ class Heading:
     title: str = ""
     model: str = ""
     external_id: str | None = None
-    strategy: str = "openai"
+    strategy: str = ""
     blob: Blob | None = None
     first_changed: int | None = None
     """The first message, from 0, that an operation changed: signatures hold before it alone."""

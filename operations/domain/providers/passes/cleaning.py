@@ -92,7 +92,7 @@ def _cleaned_result(part: ToolResult) -> ToolResult:
 def _cleaned_part(part: Thinking | Image | File | Opaque) -> Part:
     match part:
         case Thinking(text, signature, data):
-            return Thinking(clean(text), clean(signature), clean(data))
+            return Thinking(clean(text), clean(signature), clean(data), part.signer)
         case Image():
             return replace(part, media_type=clean(part.media_type), url=clean(part.url))
         case File():

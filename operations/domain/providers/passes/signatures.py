@@ -15,7 +15,7 @@ from operations.domain.providers.rules import Reasoning
 from operations.domain.providers.turns import Piece, Turn
 from operations.domain.tree.key import Key
 from threads.domain.message import Role
-from threads.domain.part import File, Image, Text, Thinking, ToolCall
+from threads.domain.part import File, Image, Text, Thinking, ToolCall, signer_of
 
 from . import findings
 from .findings import Finding
@@ -85,7 +85,8 @@ def _fault(part: Thinking, place: int, work: Work) -> Finding | None:
     if rules.reasoning is Reasoning.WORDS:
         has_signature = part.signature is not None or part.data is not None
         return findings.FOREIGN_REASONING if has_signature or not part.text else None
-    if message.strategy not in rules.strategies or not _is_readable(part, work):
+    signer = signer_of(part, message.strategy)
+    if signer not in rules.strategies or not _is_readable(part, work):
         return findings.FOREIGN_REASONING
     if rules.reasoning is Reasoning.KEPT:
         return findings.BROKEN_SIGNATURE if message.changed else None

@@ -205,7 +205,7 @@ def _encrypted(given: dict[str, Any]) -> Iterator[Part]:
     if words:
         yield Thinking(words)
     if encrypted := fields.text(given, "encrypted_content"):
-        yield Thinking("", data=encrypted)
+        yield Thinking("", data=encrypted, signer="openai")
 
 
 def _usage(metrics: Any) -> Usage | None:

@@ -38,10 +38,13 @@ from threads.domain.part import (
     Thinking,
     ToolCall,
     ToolResult,
+    signer_of,
 )
 
 Block = dict[str, Any]
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM}
+SIGNERS = frozenset({"", "anthropic", "bedrock"})
+"""Whose signatures Anthropic takes; empty where it isn't known whose they are."""
 OWN_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
 WRITTEN_BLOCKS = frozenset(
     {"server_tool_use", "web_search_tool_result", "web_fetch_tool_result"}
@@ -202,7 +205,8 @@ def _write_part(part: Part, heading: Heading) -> Iterator[Block]:
         case Text(text) if text.strip():
             yield {"type": "text", "text": text}
         case Thinking(_, signature, data) if signature is not None or data is not None:
-            yield blocks.write_thinking(part)
+            if signer_of(part, heading.strategy) in SIGNERS:
+                yield blocks.write_thinking(part)
         case ToolCall():
             input_ = object_of(part.arguments)
             form = {"type": "tool_use", "id": part.id, "name": part.name}

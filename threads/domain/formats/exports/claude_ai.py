@@ -205,7 +205,8 @@ class _Content:
             return Text(words) if words else None
         if kind == "thinking":
             signature = fields.text(block, "signature") or None
-            return Thinking(fields.text(block, "thinking"), signature)
+            words = fields.text(block, "thinking")
+            return Thinking(words, signature, signer="anthropic" if signature else None)
         if kind == "tool_use":
             return self._call(block)
         if kind == "tool_result":

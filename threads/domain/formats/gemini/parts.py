@@ -64,10 +64,10 @@ def _read(block: JSON, at: Place, calls: OpenCalls) -> Iterator[Part]:
     signature = fields.text(block, "thoughtSignature") or None
     text = fields.text(block, "text")
     if block.get("thought") is True and text:
-        yield Thinking(text, signature)
+        yield Thinking(text, signature, signer="gemini" if signature else None)
         return
     if signature:
-        yield Thinking("", data=signature)
+        yield Thinking("", data=signature, signer="gemini")
     if text:
         yield Text(text)
     for name, reader in _READERS.items():

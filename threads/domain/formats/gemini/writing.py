@@ -31,9 +31,12 @@ from threads.domain.part import (
     Thinking,
     ToolCall,
     ToolResult,
+    signer_of,
 )
 
 Block = dict[str, Any]
+STRATEGIES = frozenset({"gemini", "gemini_gca"})
+"""Of messages that Gemini wrote: its signatures go out, no others do."""
 OWN_PARTS = frozenset(
     {"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
 )
@@ -85,7 +88,7 @@ def write_content(message: Message, heading: Heading, names: dict[str, str]) -> 
             parts.append({"text": "", "thoughtSignature": signature})
             signature = None
         if isinstance(part, Thinking) and not part.text:
-            is_own = heading.strategy == "gemini"
+            is_own = signer_of(part, heading.strategy) in STRATEGIES
             signature = (part.data or part.signature) if is_own else None
             continue
         if written := _part(part, heading, names):
@@ -102,7 +105,7 @@ def _part(part: Part, heading: Heading, names: dict[str, str]) -> Block | None:
         case Text(text) if text:
             return {"text": text}
         case Thinking(text, signature):
-            is_own = bool(signature) and heading.strategy == "gemini"
+            is_own = bool(signature) and signer_of(part, heading.strategy) in STRATEGIES
             return {"text": text, "thought": True} | (
                 {"thoughtSignature": signature} if is_own else {}
             )

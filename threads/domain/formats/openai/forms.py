@@ -266,7 +266,13 @@ def write_spoken(
     return form
 
 
-def _reasoning(thoughts: list[Thinking]) -> dict[str, Any]:
+def _reasoning(given: list[Thinking]) -> dict[str, Any]:
+    """Members for reasoning; of what a provider other than Anthropic signed the words alone."""
+    thoughts = [
+        thought if thought.signer in (None, "anthropic") else Thinking(thought.text)
+        for thought in given
+        if thought.signer in (None, "anthropic") or thought.text
+    ]
     if not thoughts:
         return {}
     if thoughts == [Thinking(thoughts[0].text)]:  # neither signed nor encrypted

@@ -172,7 +172,8 @@ def _reasoning(item: dict[str, Any], _at: Place) -> ReadItem:
     words, encrypted = _joined(item, "content") or _joined(item, "summary"), None
     if "encrypted_content" in item:
         encrypted = fields.text(item, "encrypted_content") or None
-    parts = (Thinking(words, None, encrypted),) if words or encrypted else ()
+    signer = "openai" if encrypted else None
+    parts = (Thinking(words, None, encrypted, signer),) if words or encrypted else ()
     return ASSISTANT, parts, None
 
 

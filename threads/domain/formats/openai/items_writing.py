@@ -17,6 +17,7 @@ from threads.domain.formats.io import base64_text, json_text
 from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.message import Message, Role
 from threads.domain.part import (
+    SIGNING,
     File,
     Image,
     Opaque,
@@ -25,6 +26,7 @@ from threads.domain.part import (
     Thinking,
     ToolCall,
     ToolResult,
+    signer_of,
 )
 
 from .items import COMPACTIONS, HOSTED, SEARCH
@@ -94,12 +96,10 @@ class ItemWriter:
             items.append(_message(role, self._blocks(rest, "input_text")))
         return items
 
-    def _is_signed(self, ordinal: int) -> bool:
-        """Whether the provider's signatures on a message still hold."""
+    def _is_signed(self, ordinal: int, signer: str) -> bool:
+        """Whether what this provider encrypted of a message is OpenAI's, and still holds."""
         first = self.heading.first_changed
-        return self.heading.strategy != "anthropic" and (
-            first is None or ordinal < first
-        )
+        return signer not in SIGNING and (first is None or ordinal < first)
 
     # The assistant's
 
@@ -125,7 +125,8 @@ class ItemWriter:
         """The item that a part is by itself, if it isn't left out; None for what is said."""
         match part:
             case Thinking(text, _, data):
-                is_kept = data is not None and self._is_signed(ordinal)
+                signer = signer_of(part, self.heading.strategy)
+                is_kept = data is not None and self._is_signed(ordinal, signer)
                 return [_reasoning(text, data or "")] if is_kept else []
             case ToolCall():
                 return [self._call(part, answers)]
@@ -134,7 +135,8 @@ class ItemWriter:
             case Image() if (picture := self.heading.data(part)) is not None:
                 return [_picture(picture)]
             case Opaque(type_, {"type": kind} as data) if kind == type_ in HOSTED:
-                is_kept = type_ not in COMPACTIONS or self._is_signed(ordinal)
+                signer = self.heading.strategy
+                is_kept = type_ not in COMPACTIONS or self._is_signed(ordinal, signer)
                 return [data] if is_kept else []
         return None
 

@@ -102,6 +102,9 @@ def _content(part: dict[str, Any], read: Read) -> Iterator[Part]:
             yield Opaque("subtask", {k: v for k, v in part.items() if k not in IDS})
 
 
+_SIGNERS = (("anthropic", "anthropic"), ("gemini", "google"), ("openai", "openai"))
+
+
 def _thinking(text: str, metadata: dict[str, Any]) -> Iterator[Thinking]:
     """Reasoning with its provider's signature; what only the provider can read stands alone."""
     anthropic, google, openai = (
@@ -111,10 +114,13 @@ def _thinking(text: str, metadata: dict[str, Any]) -> Iterator[Thinking]:
     signature = signature or fields.text(google, "thoughtSignature")
     data = fields.text(anthropic, "redactedData")
     data = data or fields.text(openai, "reasoningEncryptedContent")
+    signer = next(
+        (name for name, said in _SIGNERS if fields.mapping(metadata, said)), None
+    )
     if text:
-        yield Thinking(text, signature or None)
+        yield Thinking(text, signature or None, signer=signer if signature else None)
     if data:
-        yield Thinking("", data=data)
+        yield Thinking("", data=data, signer=signer)
 
 
 def _tool(part: dict[str, Any], read: Read) -> Iterator[Part]:

@@ -165,7 +165,7 @@ def _thinking(value: dict[str, Any]) -> Iterator[Part]:
     if summary and not words:
         yield Thinking("\n\n".join(summary))
     if encrypted := fields.text(item, "encrypted_content"):
-        yield Thinking("", data=encrypted)
+        yield Thinking("", data=encrypted, signer="openai")
 
 
 def _content(given: list[Any]) -> Iterator[Part]:
