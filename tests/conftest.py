@@ -13,9 +13,11 @@ from pytest_django import DjangoDbBlocker
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Properties are not timed: a busy machine would fail them, and bench/ measures.
-hypothesis.settings.register_profile("unhurried", deadline=None)
-hypothesis.settings.load_profile("unhurried")
+# Properties are not timed: a busy machine would fail them, and bench/ measures. `make test` asks
+# the same examples every time; `make soak` asks random ones (`--hypothesis-profile=random`).
+hypothesis.settings.register_profile("fixed", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("random", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("fixed")
 
 pytest_plugins = ["tests.people", "tests.servers", "tests.browsers"]
 

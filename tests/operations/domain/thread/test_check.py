@@ -38,7 +38,7 @@ from tests.operations.support.builders import (
     span,
     thread,
 )
-from tests.operations.support.strategies import edits, sessions
+from tests.operations.support.strategies import edits, sessions, targets
 from threads.domain.part import Image, Text
 
 
@@ -300,9 +300,7 @@ def test_what_is_recorded_names_leaves_and_is_not_in_conflict(session, data):
 def test_what_a_conflict_needs_would_do(session, data):
     leaves, entries = session
     made = replay(leaves, fold(entries))
-    edit = data.draw(
-        edits(len(leaves), entries).filter(lambda edit: isinstance(edit, Snip))
-    )
+    edit = Snip(targets=data.draw(targets(len(leaves), entries, malformed=False)))
     try:
         check(made, [edit])
     except Conflict as refusal:
