@@ -23,7 +23,8 @@ class Session(models.Model):
         Project, CASCADE, related_name="sessions", db_index=False
     )
     title = models.CharField(max_length=300)
-    external_id = models.CharField(max_length=255, null=True)  # unique where given
+    external_id = models.CharField(max_length=255, null=True)
+    """Its id of origin. A deleted session keeps it, and another may have it meanwhile."""
     format = models.CharField(max_length=32)
     parsing_strategy = models.CharField(max_length=32, default="openai")
     model = models.CharField(max_length=128, blank=True)
@@ -52,7 +53,13 @@ class Session(models.Model):
     deleted_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [unique("one_session_per_external_id", "project", "external_id")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "external_id"],
+                condition=models.Q(deleted_at=None),
+                name="one_session_per_external_id",
+            )
+        ]
         indexes = [
             index("sessions_newest_first", "project", "-updated_at", "id"),
             index("sessions_by_their_parent", "project", "parent_external_id"),

@@ -16,4 +16,6 @@ urlpatterns = [
     path("jobs/<uuid:job_id>/forget", imports.forget_job, name="forget_job"),
     path(f"{_SESSION}rename", sessions.rename, name="rename"),
     path(f"{_SESSION}delete", sessions.delete, name="delete"),
+    path(f"{_SESSION}restore", sessions.restore, name="restore"),
+    path("sessions/deleted", sessions.deleted, name="deleted"),
 ]

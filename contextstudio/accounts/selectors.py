@@ -10,6 +10,7 @@ from django.utils import timezone
 from .credentials import key_digest
 from .domain.caller import Caller
 from .domain.errors import Forbidden, Invalid, NotFound
+from .domain.paging import Page, clamp, decode_cursor, page
 from .domain.rights import RIGHTS_OF, ProjectRole, Right
 from .models import ApiKey, Job, Membership, Project, User
 
@@ -82,6 +83,45 @@ def get_project(caller: Caller, slug: str, right: Right = Right.READ) -> Project
     return project
 
 
+def list_projects(
+    caller: Caller, *, cursor: str | None = None, limit: int | None = None
+) -> Page[Project]:
+    """The projects that the caller may know of, by slug."""
+    projects = visible_projects(caller).order_by("slug")
+    if cursor is not None:
+        projects = projects.filter(slug__gt=_after(cursor))
+    count = clamp(limit)
+    return page(list(projects[: count + 1]), count, lambda project: [project.slug])
+
+
+def list_members(
+    project: Project, *, cursor: str | None = None, limit: int | None = None
+) -> Page[Membership]:
+    """The members of a project, by their names, for one who has passed its gate."""
+    members = project.memberships.select_related("user").order_by("user__username")
+    if cursor is not None:
+        members = members.filter(user__username__gt=_after(cursor))
+    count = clamp(limit)
+    return page(list(members[: count + 1]), count, lambda one: [one.user.username])
+
+
+def _after(cursor: str) -> str:
+    """The name behind which a page begins. Raises Invalid."""
+    (name,) = decode_cursor(cursor, 1)
+    if not isinstance(name, str) or "\x00" in name:
+        raise Invalid("This cursor is not one of this list.", at=["cursor"])
+    return name
+
+
+def get_member(project: Project, username: str) -> User:
+    """A member of a project, for one who has passed its gate. Raises NotFound."""
+    found = project.memberships.filter(user__username=username.replace("\x00", " "))
+    membership = found.select_related("user").first()
+    if membership is None:
+        raise NotFound("There is no such member.", at=["username"])
+    return membership.user
+
+
 def default_project(caller: Caller, right: Right = Right.READ) -> Project | None:
     """The project that is meant where a request names none: the only one with this right."""
     ids = caller.projects(right)
@@ -97,10 +137,12 @@ def project_named(slug: str) -> Project:
 
 
 def user_named(username: str) -> User:
-    """The active user, for the operator's commands. Raises NotFound."""
-    user = User.objects.filter(username=username, is_active=True).first()
+    """The active user, for who may make anybody a member. Raises NotFound."""
+    user = User.objects.filter(
+        username=username.replace("\x00", " "), is_active=True
+    ).first()
     if user is None:
-        raise NotFound(f"There is no user {username}.")
+        raise NotFound(f"There is no user {username[:150]}.", at=["username"])
     return user
 
 

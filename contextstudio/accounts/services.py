@@ -112,9 +112,10 @@ def set_member(
 ) -> None:
     """Give a person a role in a project, or with None take it. Needs the right to administer.
 
-    Raises Conflict where the project would be left without an owner.
+    Everybody may leave. Raises Conflict where the project would be left without an owner.
     """
-    require(caller, Right.ADMIN, project.pk)
+    leaves = role is None and user.pk == caller.user_id
+    require(caller, Right.READ if leaves else Right.ADMIN, project.pk)
     # Locked, so that two owners can't remove each other at the same time.
     Project.objects.select_for_update().get(pk=project.pk)
     if role is None:

@@ -1,9 +1,11 @@
-"""The pages of accounts: signing in and out, and API keys."""
+"""The pages of accounts: signing in and out, API keys, projects and their members."""
 
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.contrib.auth import login, logout
+from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -13,11 +15,27 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from . import services
 from .authentication import caller_of
 from .domain.caller import Caller
-from .domain.errors import DomainError, Unauthenticated
-from .domain.rights import Right
+from .domain.errors import Conflict, DomainError, Unauthenticated
+from .domain.paging import MOST
+from .domain.rights import ProjectRole, Right
 from .models import Project, User
-from .selectors import list_keys, visible_projects
+from .selectors import (
+    get_member,
+    get_project,
+    list_keys,
+    list_members,
+    require,
+    user_named,
+    visible_projects,
+)
 
+_ROLES = {
+    ProjectRole.VIEWER: "Viewer: reads",
+    ProjectRole.REVIEWER: "Reviewer: also proposes and reviews",
+    ProjectRole.EDITOR: "Editor: also edits and imports",
+    ProjectRole.OWNER: "Owner: also manages members and keys",
+}
+_ARTICLES = {"editor": "an", "owner": "an", "viewer": "a", "reviewer": "a"}
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -26,6 +44,26 @@ class SignInForm(forms.Form):
 
     username = forms.CharField(max_length=150, strip=False)
     password = forms.CharField(max_length=1000, strip=False, widget=forms.PasswordInput)
+
+
+class ProjectForm(forms.Form):
+    """A new project."""
+
+    name = forms.CharField(max_length=150)
+    slug = forms.CharField(
+        max_length=64,
+        label="Short name",
+        help_text="Used in addresses and by the API: letters, digits, - and _.",
+    )
+
+
+class MemberForm(forms.Form):
+    """A person who has an account, and their role."""
+
+    username = forms.CharField(max_length=150, label="User name")
+    role = forms.ChoiceField(
+        choices=[(role.value, words) for role, words in _ROLES.items()]
+    )
 
 
 class KeyForm(forms.Form):
@@ -115,6 +153,81 @@ def keys(request: HttpRequest) -> HttpResponse:
 def revoke_key(request: HttpRequest, key_id: int) -> HttpResponse:
     services.revoke_key(caller_of(request), key_id)
     return redirect("accounts:keys")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def projects(request: HttpRequest) -> HttpResponse:
+    """The projects that one is a member of, and the making of one."""
+    caller = caller_of(request)
+    form = ProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = services.create_project(caller, **form.cleaned_data)
+        except DomainError as refusal:
+            form.add_error(_field(refusal, form), refusal.message)
+        else:
+            messages.success(request, f"Created {made.name}.")
+            return redirect("accounts:project", made.slug)
+    user = caller.user_id
+    found = visible_projects(caller).annotate(
+        members_count=Count("memberships"),
+        role=Max("memberships__role", filter=Q(memberships__user=user)),
+    )
+    context = {"form": form, "projects": found}
+    status = 422 if form.errors else 200
+    return render(request, "accounts/projects.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def project(request: HttpRequest, slug: str) -> HttpResponse:
+    """A project's members; who may administer it adds one, or gives one another role."""
+    caller = caller_of(request)
+    found = get_project(caller, slug)
+    form = MemberForm(request.POST or None, initial={"role": ProjectRole.EDITOR})
+    if request.method == "POST" and form.is_valid():
+        name, role = form.cleaned_data["username"], form.cleaned_data["role"]
+        require(caller, Right.ADMIN, found.pk)
+        try:
+            user = user_named(name)
+            services.set_member(caller, found, user, ProjectRole(role))
+        except DomainError as refusal:
+            form.add_error(_field(refusal, form), refusal.message)
+        else:
+            messages.success(request, f"{user} is now {_ARTICLES[role]} {role}.")
+            return redirect("accounts:project", slug)
+    context = {
+        "project": found,
+        "members": list_members(found, limit=MOST).items,
+        "form": form,
+        "roles": list(ProjectRole),
+        "may_administer": caller.may(Right.ADMIN, found.pk),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "accounts/project.html", context, status=status)
+
+
+@require_POST
+def remove_member(request: HttpRequest, slug: str) -> HttpResponse:
+    """Remove a member, or leave a project; the last owner stays."""
+    caller = caller_of(request)
+    found = get_project(caller, slug)
+    user = get_member(found, request.POST.get("username", ""))
+    try:
+        services.set_member(caller, found, user, None)
+    except Conflict as refusal:
+        messages.error(request, refusal.message)
+        return redirect("accounts:project", slug)
+    if user.pk == caller.user_id:
+        messages.success(request, f"You left {found.name}.")
+        return redirect("accounts:projects")
+    messages.success(request, f"{user} is no longer a member.")
+    return redirect("accounts:project", slug)
+
+
+def _field(refusal: DomainError, form: forms.Form) -> str | None:
+    """The field in which was typed what is refused, if it is one."""
+    at = str(refusal.at[-1]) if refusal.at else ""
+    return at if at in form.fields else None
 
 
 def _let_in(request: HttpRequest, user: User) -> HttpResponse:

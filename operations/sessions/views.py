@@ -27,7 +27,12 @@ from threads.models import Message, Session
 from threads.rendering import summary
 from threads.search.services import SearchHit, search
 from threads.store.origins import load_parents
-from threads.store.selectors import list_sessions, load_recorded_at, visible_sessions
+from threads.store.selectors import (
+    deleted_sessions,
+    list_sessions,
+    load_recorded_at,
+    visible_sessions,
+)
 
 PAGE = 50
 SHOWN_MATCHES = 20
@@ -64,7 +69,8 @@ def index(request: HttpRequest) -> HttpResponse:
     address = reverse("operations:sessions")
     older = urlencode({"q": query, "cursor": found.next_cursor or ""})
     context = {
-        "sessions": _listed(found.items),
+        "sessions": _listed(caller, found.items),
+        "deleted_count": deleted_sessions(caller).count(),
         "count": visible_sessions(caller).count(),
         "jobs": import_jobs(caller),
         "query": query,
@@ -111,7 +117,7 @@ def _match(match: SearchHit) -> dict[str, object]:
     }
 
 
-def _listed(sessions: Sequence[Session]) -> list[dict[str, Any]]:
+def _listed(caller: Caller, sessions: Sequence[Session]) -> list[dict[str, Any]]:
     overviews, first_words = _load_overviews(sessions), _load_first_words(sessions)
     parents = load_parents(sessions)
     widest = max((session.original_tokens for session in sessions), default=0)
@@ -139,6 +145,7 @@ def _listed(sessions: Sequence[Session]) -> list[dict[str, Any]]:
                 "proposed": numbers.get("proposed", 0),
                 "conflicts": numbers.get("conflict", 0),
                 "updated": session.updated_at,
+                "may_edit": caller.may(Right.EDIT, session.project_id),
             }
         )
     return rows

@@ -1,6 +1,7 @@
 /** The list of sessions. */
 import "./page.js";
 import { watchImports } from "./sessions/imports.js";
+import { watchSessionMenu } from "./sessions/session_menu.js";
 import { define } from "./base/actions.js";
 
 define({
@@ -19,3 +20,4 @@ function walk(step) {
 }
 
 watchImports();
+watchSessionMenu();

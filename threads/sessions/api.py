@@ -82,6 +82,17 @@ def delete_session(
     return Status(204, None)
 
 
+@router.post(
+    f"{_SESSION}/restore",
+    response=SessionOut,
+    operation_id="threads_api_restore_session",
+)
+def restore_session(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
+    """Bring back a session that was deleted within the last 30 days."""
+    session = services.restore_session(caller_of(request), session_id)
+    return presentation.present_session(session)
+
+
 @router.get(_MESSAGES, response=MessageList, operation_id="threads_api_messages")
 def messages(
     request: HttpRequest,

@@ -21,7 +21,7 @@ from threads.domain.transcript import Parent
 from threads.models import Session
 from threads.store import events
 from threads.store.recording import record_messages
-from threads.store.selectors import get_session
+from threads.store.selectors import get_deleted_session, get_session
 
 from . import erasing
 
@@ -152,10 +152,32 @@ def delete_session(
     if purge:
         erasing.erase(session)
         return
+    # Its id of origin is free from now on, so that the transcript can be imported anew.
     session.deleted_at = timezone.now()
-    # Its id of origin is free again, so that the transcript can be imported anew.
-    session.external_id = None
+    session.save(update_fields=["deleted_at"])
+
+
+@transaction.atomic
+def restore_session(caller: Caller, session_id: uuid.UUID) -> Session:
+    """Show a deleted session again. Where another has its id of origin by now, it has none.
+
+    Raises NotFound for one that isn't deleted, or is erased.
+    """
+    session = get_deleted_session(caller, session_id, Right.EDIT)
+    session.deleted_at = None
+    own = Session.objects.filter(
+        project=session.project_id, external_id=session.external_id, deleted_at=None
+    )
+    if session.external_id is not None and own.exists():
+        session.external_id = None
     session.save(update_fields=["deleted_at", "external_id"])
+    AuditEntry.objects.create(
+        project_id=session.project_id,
+        actor=caller.actor,
+        action="restore session",
+        object_id=str(session.pk),
+    )
+    return session
 
 
 def forget_overview(session: Session) -> None:

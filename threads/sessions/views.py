@@ -1,25 +1,77 @@
-"""Renaming and deleting sessions from a page."""
+"""Renaming, deleting and restoring sessions from a page; each can be taken back from its notice."""
 
 import uuid
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST, require_safe
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import go_to
+from threads.rendering.hidden import visible
+from threads.store.selectors import deleted_sessions, get_session
 
-from . import services
+from . import erasing, services
+
+MOST_LISTED = 100
+"""Deleted sessions that the page lists: the last ones."""
 
 
 @require_POST
 def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    title = request.POST.get("title", "")
-    services.update_session(caller_of(request), session_id, title=title)
+    """Give a session another title; `back` is "list" where that was asked for on the list."""
+    caller = caller_of(request)
+    before = get_session(caller, session_id).title
+    title = request.POST.get("title", request.GET.get("title", ""))
+    session = services.update_session(caller, session_id, title=title)
+    back = request.POST.get("back", request.GET.get("back", ""))
+    if session.title != before:
+        undo = reverse("threads:rename", args=[session_id])
+        _notify(
+            request,
+            f"Renamed to “{visible(session.title)}”.",
+            f"{undo}?{urlencode({'title': before, 'back': back})}",
+        )
+    if back == "list":
+        return go_to(request, reverse("operations:sessions"))
     return go_to(request, reverse("operations:thread", args=[session_id]))
 
 
 @require_POST
 def delete(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    services.delete_session(caller_of(request), session_id)
+    """Hide a session for 30 days."""
+    caller = caller_of(request)
+    title = get_session(caller, session_id).title
+    services.delete_session(caller, session_id)
+    undo = reverse("threads:restore", args=[session_id])
+    _notify(request, f"Deleted “{visible(title)}”.", undo)
     return go_to(request, reverse("operations:sessions"))
+
+
+@require_POST
+def restore(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Bring a deleted session back."""
+    session = services.restore_session(caller_of(request), session_id)
+    undo = reverse("threads:delete", args=[session_id])
+    _notify(request, f"Restored “{visible(session.title)}”.", undo)
+    return go_to(request, reverse("operations:sessions"))
+
+
+@require_safe
+def deleted(request: HttpRequest) -> HttpResponse:
+    """The sessions that were deleted and can still be brought back."""
+    found = deleted_sessions(caller_of(request)).select_related("project")
+    context = {
+        "sessions": found[:MOST_LISTED],
+        "count": found.count(),
+        "days": erasing.KEPT.days,
+    }
+    return render(request, "threads/sessions/deleted.html", context)
+
+
+def _notify(request: HttpRequest, sentence: str, undo: str) -> None:
+    """A notice for the next page, with the address to post to in order to undo."""
+    messages.success(request, sentence, extra_tags=undo)

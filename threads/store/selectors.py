@@ -62,6 +62,26 @@ def get_session(
     return session
 
 
+def deleted_sessions(caller: Caller) -> QuerySet[Session]:
+    """The sessions that the caller may bring back, the last deleted first."""
+    ids = caller.projects(Right.EDIT)
+    gone = Session.objects.filter(project__in=ids, staged_by=None)
+    return gone.exclude(deleted_at=None).order_by("-deleted_at", "-pk")
+
+
+def get_deleted_session(caller: Caller, session_id: uuid.UUID, right: Right) -> Session:
+    """A deleted session, locked. Raises NotFound for a stranger, Forbidden without the right."""
+    gone = Session.objects.filter(
+        project__in=caller.projects(Right.READ), staged_by=None
+    ).exclude(deleted_at=None)
+    locked = gone.select_for_update(of=("self",)).select_related("project")
+    session = locked.filter(pk=session_id).first()
+    if session is None:
+        raise NotFound("There is no such deleted session.", at=["session_id"])
+    require(caller, right, session.project_id)
+    return session
+
+
 def list_sessions(
     caller: Caller,
     *,

@@ -2,7 +2,7 @@
  * The one dialog of the thread page: fetched from /dialogs/<type>, posted by htmx in turn with the
  * other writes. What is typed is kept as a draft until it is saved or thrown away.
  */
-import { fragment } from "../base/fragment.js";
+import { element, fragment } from "../base/fragment.js";
 import { holdKeys } from "../base/keys.js";
 import { applyPatch, isPatch } from "../thread/patch.js";
 import { rememberFocus } from "../thread/scroll_anchor.js";
@@ -50,9 +50,30 @@ function close() {
   opener?.restore();
 }
 
-/** Ask before words are thrown away. */
+/** Ask before words are thrown away; to leave again is to stay. */
 function leave() {
-  if (isChanged() && !confirm("Discard changes?")) return;
+  const asked = dialog.querySelector(".dialog-discard");
+  if (asked) keep(asked);
+  else if (isChanged()) askToDiscard();
+  else discard();
+}
+
+function askToDiscard() {
+  const button = (action, name, kind) => element("button",
+    { class: `button button--small ${kind}`, type: "button", "data-action": action }, name);
+  const question = element("div", { class: "dialog-discard", role: "alert" },
+    element("p", {}, "Discard what you wrote?"),
+    button("discard-draft", "Discard", ""), button("keep-draft", "Keep editing", "button--quiet"));
+  dialog.querySelector(".dialog-foot").after(question);
+  question.querySelector("button").focus();
+}
+
+function keep(question) {
+  question.remove();
+  texts()[0]?.focus();
+}
+
+function discard() {
   localStorage.removeItem(draft);
   close();
 }
@@ -109,6 +130,8 @@ export function watchDialogs() {
 
 const openOne = (pressed) => pressed.closest("dialog") ?? document.querySelector("dialog[open]");
 define({
+  "discard-draft": discard,
+  "keep-draft": () => keep(dialog.querySelector(".dialog-discard")),
   close: ({ pressed }) => {
     const shown = openOne(pressed);
     if (shown === dialog) leave();

@@ -4,8 +4,8 @@ import { currentRow, rowAt } from "../thread/rows.js";
 import { selectedKeys } from "../thread/selection.js";
 import { feed, rowOf } from "../thread/session.js";
 import { define, standsFor } from "../base/actions.js";
+import { placeBeside } from "../base/placing.js";
 
-const GAP_PX = 4;
 const menus = ["row-menu", "marker-menu"].map((id) => document.getElementById(id)).filter(Boolean);
 let opener = null;
 let subject = null;
@@ -31,14 +31,6 @@ function items(menu) {
   return [...menu.querySelectorAll("[role=menuitem]")].filter((item) => !item.hidden && item.offsetParent);
 }
 
-function place(menu, box) {
-  const { width, height } = menu.getBoundingClientRect();
-  const below = box.bottom + GAP_PX;
-  const top = below + height > innerHeight ? Math.max(GAP_PX, box.top - height - GAP_PX) : below;
-  menu.style.left = `${Math.max(GAP_PX, Math.min(box.right - width, innerWidth - width - GAP_PX))}px`;
-  menu.style.top = `${top}px`;
-}
-
 function open(button) {
   const flat = button.closest(".flat, .moved-tab");
   const row = rowAt(button) ?? currentRow();
@@ -50,7 +42,7 @@ function open(button) {
   subject = flat ?? selected ?? row;
   for (const item of menu.querySelectorAll("[role=menuitem]")) item.hidden = !fits(item, kindsOf(subject));
   menu.showPopover();
-  place(menu, button.getBoundingClientRect());
+  placeBeside(menu, button.getBoundingClientRect());
   items(menu)[0]?.focus({ preventScroll: true });
 }
 

@@ -163,3 +163,69 @@ def test_purging_needs_the_right_to_administer_and_is_audited(
     assert agent.delete(path).status_code == 204
     assert not Session.objects.exists()
     assert AuditEntry.objects.filter(action="purge session").exists()
+
+
+def test_a_deleted_session_comes_back_whole_with_its_id_of_origin(
+    agent: Client,
+) -> None:
+    made = post(
+        agent,
+        "/api/sessions",
+        {"external_id": "run-1", "messages": said(2)},
+        expect=201,
+    )
+    path = f"/api/sessions/{made['id']}"
+    agent.delete(path)
+    assert post(agent, f"{path}/restore", {}, expect=200) == made
+    assert get(agent, path)["message_count"] == 2
+    assert agent.post(f"{path}/restore").status_code == 404
+    agent.delete(path)
+    other = post(agent, "/api/sessions", {"external_id": "run-1"}, expect=201)
+    assert post(agent, f"{path}/restore", {}, expect=200)["external_id"] is None
+    assert get(agent, f"/api/sessions/{other['id']}")["external_id"] == "run-1"
+
+
+def test_only_who_may_edit_restores_and_a_stranger_finds_nothing(
+    agent: Client, viewer: User, stranger: User, project: Project
+) -> None:
+    path = f"/api/sessions/{make_session(agent, 1)}"
+    agent.delete(path)
+    other = Project.objects.get(slug="other")
+    assert client_of(viewer, project).post(f"{path}/restore").status_code == 403
+    assert client_of(stranger, other).post(f"{path}/restore").status_code == 404
+
+
+def test_a_session_is_renamed_deleted_and_had_back_from_the_page(
+    client: Client, owner: User, agent: Client
+) -> None:
+    session_id = make_session(agent, 1)
+    page, browser = f"/sessions/{session_id}/", Client()
+    browser.force_login(owner)
+    named = browser.post(f"{page}rename", {"title": "Tides <b>"}, follow=True)
+    assert "Renamed to “Tides &lt;b&gt;”." in named.content.decode()
+    undo = named.content.decode().split('action="')
+    address = next(one.split('"')[0] for one in undo if "title=message" in one)
+    browser.post(address.replace("&amp;", "&"))
+    assert Session.objects.get().title == "message 0"
+    gone = browser.post(f"{page}delete", follow=True)
+    assert "Deleted “message 0”." in gone.content.decode()
+    assert f'action="{page}restore"' in gone.content.decode()
+    assert "1 deleted session<" in gone.content.decode()
+    assert "message 0" in browser.get("/sessions/deleted").content.decode()
+    back = browser.post(f"{page}restore", follow=True)
+    assert "Restored “message 0”." in back.content.decode()
+    assert browser.get(page).status_code == 200
+    assert "No deleted sessions" in browser.get("/sessions/deleted").content.decode()
+    listed = browser.post(f"{page}rename", {"title": "Ebb", "back": "list"})
+    assert listed["Location"] == "/sessions/"
+
+
+def test_a_viewer_is_offered_nothing_that_changes_a_session(
+    agent: Client, viewer: User
+) -> None:
+    page, browser = f"/sessions/{make_session(agent, 1)}/", Client()
+    browser.force_login(viewer)
+    for shown in (browser.get(page), browser.get("/sessions/")):
+        assert "rename-session" not in shown.content.decode()
+    assert browser.post(f"{page}rename", {"title": "x"}).status_code == 403
+    assert browser.post(f"{page}delete").status_code == 403

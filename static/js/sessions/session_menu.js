@@ -1,0 +1,45 @@
+/** Renaming a session, from the list's menu or from the thread: one dialog, filled in from what was pressed. */
+import { define } from "../base/actions.js";
+import { placeBeside } from "../base/placing.js";
+
+const menu = document.getElementById("session-menu");
+const dialog = document.getElementById("session-rename");
+let opener = null;
+
+function open(button) {
+  opener = button;
+  menu.querySelector("form").action = `${button.dataset.sessionUrl}delete`;
+  menu.showPopover();
+  placeBeside(menu, button.getBoundingClientRect());
+  menu.querySelector("[role=menuitem]").focus({ preventScroll: true });
+}
+
+function rename(pressed) {
+  const { sessionUrl, sessionTitle } = (menu?.contains(pressed) ? opener : pressed).dataset;
+  pressed.closest("[popover]")?.hidePopover();
+  dialog.querySelector("form").action = `${sessionUrl}rename`;
+  const title = dialog.querySelector("#session-title");
+  title.value = sessionTitle;
+  dialog.showModal();
+  title.select();
+}
+
+function onKey(event) {
+  const items = [...menu.querySelectorAll("[role=menuitem]")];
+  const here = items.indexOf(document.activeElement);
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) items.at((here + step) % items.length).focus();
+  else if (event.key === "Tab" || event.key === "Escape") {
+    menu.hidePopover();
+    opener.focus({ preventScroll: true });
+  } else return;
+  event.preventDefault();
+}
+
+export function watchSessionMenu() {
+  if (dialog) define({ "rename-session": ({ pressed }) => rename(pressed) });
+  if (!menu) return;
+  define({ "session-menu": ({ pressed }) => open(pressed) });
+  menu.addEventListener("keydown", onKey);
+  addEventListener("scroll", () => menu.matches(":popover-open") && menu.hidePopover(), { passive: true });
+}

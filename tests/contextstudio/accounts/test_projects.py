@@ -1,0 +1,177 @@
+"""Projects and their members, by REST and from the page: who may what, and who must stay."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts.domain.rights import ProjectRole, Right
+from contextstudio.accounts.models import AuditEntry, Membership, Project, User
+from tests.people import client_of
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def roles(project: Project) -> dict[str, str]:
+    return dict(project.memberships.values_list("user__username", "role"))
+
+
+def members(project: Project) -> str:
+    return f"/api/projects/{project.slug}/members"
+
+
+def put(client: Client, path: str, role: str) -> Any:
+    return client.put(path, {"role": role}, content_type="application/json")
+
+
+def test_the_projects_of_a_caller_are_listed_with_its_rights(
+    project: Project, reviewer: User, stranger: User
+) -> None:
+    listed = signed_in(reviewer).get("/api/projects").json()
+    assert [one["slug"] for one in listed["items"]] == ["demo"]
+    assert listed["items"][0]["rights"] == ["read", "propose", "review"]
+    assert listed["next_cursor"] is None
+    key = client_of(reviewer, project, Right.READ)
+    assert key.get("/api/projects").json()["items"][0]["rights"] == ["read"]
+    assert Client().get("/api/projects").status_code == 401
+
+
+def test_lists_of_projects_and_members_are_paged(
+    project: Project, owner: User, editor: User, viewer: User
+) -> None:
+    client = signed_in(owner)
+    for path in ("/api/projects", members(project)):
+        seen, cursor = [], ""
+        client.post("/api/projects", {"slug": "a"}, content_type="application/json")
+        while cursor is not None:
+            answer = client.get(
+                path, {"limit": 1, **({"cursor": cursor} if cursor else {})}
+            )
+            seen += [
+                one.get("username", one.get("slug")) for one in answer.json()["items"]
+            ]
+            cursor = answer.json()["next_cursor"]
+        assert seen == sorted(seen)
+        assert len(seen) == len(set(seen)) > 1
+    assert client.get("/api/projects?cursor=WzFd").status_code == 422
+
+
+def test_a_person_makes_a_project_and_owns_it(viewer: User, project: Project) -> None:
+    client = signed_in(viewer)
+    body = {"slug": "harbour", "name": "Harbour"}
+    made = client.post("/api/projects", body, content_type="application/json")
+    assert made.status_code == 201
+    assert made.json()["rights"] == ["read", "propose", "edit", "review", "admin"]
+    assert roles(Project.objects.get(slug="harbour")) == {"viewer": "owner"}
+    again = client.post("/api/projects", body, content_type="application/json")
+    assert again.status_code == 409
+    assert again.json()["at"] == ["slug"]
+
+
+def test_a_key_makes_no_project(agent: Client) -> None:
+    made = agent.post("/api/projects", {"slug": "x"}, content_type="application/json")
+    assert made.status_code == 403
+
+
+def test_an_owner_adds_changes_and_removes_members(
+    project: Project, owner: User, stranger: User
+) -> None:
+    client, path = signed_in(owner), f"{members(project)}/stranger"
+    assert put(client, path, "reviewer").json()["role"] == "reviewer"
+    assert put(client, path, "editor").status_code == 200
+    assert roles(project)["stranger"] == "editor"
+    assert client.delete(path).status_code == 204
+    assert "stranger" not in roles(project)
+    assert client.delete(path).status_code == 404
+    assert put(client, f"{members(project)}/nobody", "viewer").status_code == 404
+    assert put(client, path, "emperor").status_code == 422
+    assert AuditEntry.objects.filter(action__startswith="member.").count() == 3
+
+
+@pytest.mark.parametrize("role", ["viewer", "reviewer", "editor"])
+def test_who_is_no_owner_sees_the_members_and_changes_none(
+    request: pytest.FixtureRequest, project: Project, owner: User, role: str
+) -> None:
+    client = signed_in(request.getfixturevalue(role))
+    listed = client.get(members(project)).json()["items"]
+    assert {one["username"]: one["role"] for one in listed} == {
+        "owner": "owner",
+        role: role,
+    }
+    assert put(client, f"{members(project)}/{role}", "owner").status_code == 403
+    assert client.delete(f"{members(project)}/owner").status_code == 403
+    assert client.delete(f"{members(project)}/{role}").status_code == 204  # leaves
+    assert client.get(members(project)).status_code == 404
+
+
+def test_a_stranger_finds_no_project_at_any_door(
+    project: Project, owner: User, stranger: User
+) -> None:
+    client = signed_in(stranger)
+    path = f"{members(project)}/stranger"
+    page = f"/settings/projects/{project.slug}/"
+    assert client.get(members(project)).status_code == 404
+    assert put(client, path, "owner").status_code == 404
+    assert client.delete(f"{members(project)}/owner").status_code == 404
+    assert client.get(page).status_code == 404
+    body = {"username": "stranger", "role": "owner"}
+    assert client.post(page, body).status_code == 404
+    assert client.post(f"{page}remove", {"username": "owner"}).status_code == 404
+    assert roles(project) == {"owner": "owner"}
+
+
+def test_the_last_owner_neither_leaves_nor_steps_down(
+    project: Project, owner: User, editor: User
+) -> None:
+    client = signed_in(owner)
+    path = f"{members(project)}/owner"
+    assert client.delete(path).json()["code"] == "last_owner"
+    assert put(client, path, "viewer").status_code == 409
+    page = f"/settings/projects/{project.slug}/"
+    shown = client.post(page, {"username": "owner", "role": "viewer"})
+    assert shown.status_code == 422
+    assert "A project needs an owner." in shown.content.decode()
+    left = client.post(f"{page}remove", {"username": "owner"}, follow=True)
+    assert "A project needs an owner." in left.content.decode()
+    put(client, f"{members(project)}/editor", "owner")
+    assert client.delete(path).status_code == 204
+    assert roles(project) == {"editor": "owner"}
+
+
+def test_a_project_is_made_and_filled_from_its_pages(
+    project: Project, owner: User, stranger: User
+) -> None:
+    client = signed_in(owner)
+    assert "Demonstration" in client.get("/settings/projects/").content.decode()
+    refused = client.post("/settings/projects/", {"name": "X", "slug": "a b"})
+    assert refused.status_code == 422
+    assert "letters, digits" in refused.content.decode()
+    made = client.post("/settings/projects/", {"name": "Harbour", "slug": "harbour"})
+    assert made["Location"] == "/settings/projects/harbour/"
+    page = made["Location"]
+    nobody = client.post(page, {"username": "nobody", "role": "viewer"})
+    assert "There is no user nobody." in nobody.content.decode()
+    added = client.post(page, {"username": "stranger", "role": "editor"}, follow=True)
+    assert "stranger is now an editor." in added.content.decode()
+    shown = signed_in(stranger).get(page).content.decode()
+    assert "Leave" in shown
+    assert "Add member" not in shown
+    gone = client.post(f"{page}remove", {"username": "stranger"}, follow=True)
+    assert "stranger is no longer a member." in gone.content.decode()
+    assert roles(Project.objects.get(slug="harbour")) == {"owner": "owner"}
+
+
+def test_who_leaves_is_led_to_the_list(project: Project, editor: User) -> None:
+    Membership.objects.create(
+        project=project,
+        user=User.objects.create_user("second"),
+        role=ProjectRole.OWNER,
+    )
+    page = f"/settings/projects/{project.slug}/remove"
+    left = signed_in(editor).post(page, {"username": "editor"}, follow=True)
+    assert left.redirect_chain == [("/settings/projects/", 302)]
+    assert "You left Demonstration." in left.content.decode()
