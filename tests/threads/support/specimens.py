@@ -5,6 +5,7 @@ from threads.domain.message import Message, Role
 from threads.domain.part import Image, Part, Text, Thinking, ToolCall, ToolResult
 
 from .agent_specimens import OF_AGENTS, RESULT, USE, document, lines
+from .editor_specimens import OF_EDITORS
 from .row_specimens import OF_ROWS
 
 PIXEL = bytes.fromhex(
@@ -63,6 +64,7 @@ SPECIMENS: dict[str, bytes] = {
     **_written(),
     **OF_AGENTS,
     **OF_ROWS,
+    **OF_EDITORS,
     "cline": document(
         {
             "version": 1,

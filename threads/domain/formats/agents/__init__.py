@@ -1,11 +1,13 @@
 """Agents whose sessions take a module or two."""
 
-from . import aider, cline, copilot_cli, pi, specstory
+from . import aider, amp, cline, copilot_cli, goose, pi, specstory
 
 FORMATS = (
     pi.FORMAT,
     copilot_cli.FORMAT,
     cline.FORMAT,
+    amp.FORMAT,
+    goose.FORMAT,
     aider.FORMAT,
     specstory.FORMAT,
 )

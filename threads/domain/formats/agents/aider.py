@@ -2,7 +2,7 @@
 
 `# aider chat started at …` begins a conversation, `#### ` is before each line of a user's, `> `
 before each line that the program printed; all else is the model's. No calls, no times, no ids.
-As a model may write such lines too, this follows aider's own reader
+An excerpt may lack the start. As a model may write such lines too, this follows aider's own reader
 (github.com/Aider-AI/aider, `aider/utils.py`), but for headings, which it leaves out.
 """
 
@@ -27,6 +27,13 @@ NAME = "aider"
 LABEL = "an aider chat history (Markdown)"
 STARTED = b"# aider chat started at "
 _STARTED = re.compile(r"^# aider chat started at ", re.MULTILINE)
+_ASKED = re.compile(r"^#### \S", re.MULTILINE)
+_PRINTS = re.compile(
+    r"^> (Tokens: |Aider v\d|(Main |Weak |Editor )?[Mm]odel: |Git repo: |Repo-map: "
+    r"|Applied edit to |Added .{1,200} to the chat|Commit [0-9a-f]{7} )",
+    re.MULTILINE,
+)
+"""What aider prints in every chat: by it an excerpt is known."""
 _USER, _MODEL, _PRINTED, _BEGIN = "user", "model", "output", "started"
 _ROLES = {_USER: Role.USER, _MODEL: Role.ASSISTANT}
 
@@ -145,7 +152,13 @@ def _said(row: str) -> str:
 
 
 def _score(sample: Sample) -> float:
-    return 0.95 if not sample.rows and _STARTED.search(sample.text) else 0
+    """A start; of an excerpt without one, a user's line and one that only aider prints."""
+    if sample.rows:
+        return 0
+    if _STARTED.search(sample.text):
+        return 0.95
+    is_asked = _ASKED.search(sample.text)
+    return 0.9 if is_asked and _PRINTS.search(sample.text) else 0
 
 
 FORMAT = Format(NAME, LABEL, _score, read)

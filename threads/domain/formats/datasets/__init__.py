@@ -1,5 +1,5 @@
 """Data sets of conversations."""
 
-from . import sharegpt
+from . import alpaca, preferences, sharegpt
 
-FORMATS = (sharegpt.FORMAT,)
+FORMATS = (preferences.FORMAT, sharegpt.FORMAT, alpaca.FORMAT)

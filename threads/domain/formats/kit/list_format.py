@@ -5,9 +5,10 @@ They differ in where the lists are and what the members are called, so that each
 messages in their lists, an event for every other member.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any, BinaryIO
 
 from threads.domain.formats.format import Format, Score
@@ -72,6 +73,8 @@ class ListFormat:
     """What the object and the file's name say: `title`, `external_id`, `model`."""
     title: Callable[[Values, str], str] | None = None
     """A title that the object has beside its user's first words."""
+    bare: ReadList | None = None
+    """Reads the messages of a file that is the list itself, or has one a line."""
     is_whole: bool = False
     """Whether a file is one object: events stand where their members do, one list is read."""
 
@@ -82,6 +85,10 @@ class ListFormat:
 
     def read(self, file: BinaryIO, name: str) -> list[Transcript]:
         """One conversation an object. Raises Invalid where none holds a message."""
+        if self.bare is not None and _is_bare(file, self.lists):
+            alone = Items(partial(_bare_items, self.bare, file))
+            made = self.transcript(alone, Values(file, _heading(file)), name)
+            return at_least_one([made], alone.warnings, self.label)
         broken: list[Warning] = []
         whole = [ByteSpan(0, 0)]
         found: list[Transcript | None] = []
@@ -130,3 +137,26 @@ class ListFormat:
                 return
         rows = json_file.elements(file, span.start, warnings)
         yield from self.lists[name](rows, warnings)
+
+
+# Files that are the list itself
+
+
+def _is_bare(file: BinaryIO, lists: Container[str]) -> bool:
+    """Whether a file is a list of messages or has one a line, by what it begins with."""
+    rows = [fields.mapping(row.value) for row in islice(json_file.rows(file, []), 2)]
+    said = ("role" in row or "role" in fields.mapping(row, "message") for row in rows)
+    return any(said) and not any(name in lists for row in rows for name in row)
+
+
+def _bare_items(
+    read: ReadList, file: BinaryIO, warnings: list[Warning]
+) -> Iterator[Item]:
+    yield from read(json_file.rows(file, warnings), warnings)
+
+
+def _heading(file: BinaryIO) -> Mapping[str, ByteSpan]:
+    """The members of a first line that is no message."""
+    first = json_file.first_record(json_file.first_lines(file)) or {}
+    said = "role" in first or "message" in first
+    return {} if said or not first else json_file.members(file, 0, [])

@@ -1,5 +1,5 @@
-"""What programs recorded of their calls to models: LangChain, Langfuse, OpenTelemetry."""
+"""What programs recorded of their calls to models."""
 
-from . import langchain, langfuse, otel
+from . import langchain, langfuse, langsmith, otel
 
-FORMATS = (langchain.FORMAT, langfuse.FORMAT, otel.FORMAT)
+FORMATS = (langsmith.FORMAT, langchain.FORMAT, langfuse.FORMAT, otel.FORMAT)

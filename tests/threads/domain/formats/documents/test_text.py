@@ -182,7 +182,7 @@ _**Agent (m-1 2026-03-01 10:00:05Z)**_
 Hm.
 </details></think>
 
-_**Agent - sidechain (m-1 2026-03-01 10:00:06Z)**_
+_**Agent (m-1 2026-03-01 10:00:06Z)**_
 
 I look.
 

@@ -1,0 +1,131 @@
+"""Sessions of Goose: exported, of a run, and of before its database."""
+
+from typing import Any
+
+import pytest
+
+from tests.threads.support import readings
+from tests.threads.support.agent_specimens import lines
+from tests.threads.support.editor_specimens import (
+    GOOSE_CHAT,
+    GOOSE_LINES,
+    GOOSE_SESSION,
+)
+from threads.domain.part import (
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+SAID: list[tuple[Part, ...]] = [
+    (Text("Look."),),
+    (ToolCall("c1", "look", {"lamp": 1}),),
+    (ToolResult("c1", (Text("It is dark."),)),),
+]
+REQUESTED = {"type": "toolRequest", "id": "c2"}
+
+
+def parts_of(*content: Any) -> tuple[Part, ...]:
+    """The parts of a message beside one that is Goose's for sure."""
+    chat = [*GOOSE_CHAT, {"role": "assistant", "content": [*content]}]
+    [found] = readings.read({"messages": chat})
+    assert (found.format, found.warnings) == ("goose", [])
+    return readings.messages(found)[-1].parts
+
+
+def answered(**result: Any) -> ToolResult:
+    [part] = parts_of({"type": "toolResponse", "id": "c1", "toolResult": result})
+    assert isinstance(part, ToolResult)
+    return part
+
+
+def test_an_export_is_read() -> None:
+    [found] = readings.read(GOOSE_SESSION)
+    assert (found.format, found.title, found.external_id) == (
+        "goose",
+        "Lamps",
+        "20260302_1",
+    )
+    assert readings.parts(found) == SAID
+
+
+def test_a_file_of_before_the_database_is_read() -> None:
+    [found] = readings.read(lines(GOOSE_LINES))
+    assert (found.format, found.title) == ("goose", "Lamps")
+    assert readings.parts(found) == SAID
+    assert readings.events(found) == ["session"]
+
+
+def test_the_output_of_a_run_is_read() -> None:
+    printed = [{"type": "message", "message": message} for message in GOOSE_CHAT]
+    [found] = readings.read(lines([*printed, {"type": "complete"}]))
+    assert readings.parts(found) == SAID
+    assert readings.events(found) == ["complete"]
+
+
+def test_a_session_of_plain_words_is_known_by_its_folder() -> None:
+    chat = [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]
+    [found] = readings.read({"working_dir": "/", "conversation": chat})
+    assert (found.format, readings.texts(found)) == ("goose", ["Hi"])
+
+
+@pytest.mark.parametrize(
+    ("result", "words", "failed"),
+    [
+        ({"status": "success", "value": [{"type": "text", "text": "x"}]}, "x", False),
+        ({"Ok": {"content": [{"type": "text", "text": "x"}]}}, "x", False),
+        ({"status": "success", "value": {"content": "x", "isError": True}}, "x", True),
+        ({"status": "error", "error": "No lamp."}, "No lamp.", True),
+        ({"Err": "No lamp."}, "No lamp.", True),
+        ({"status": "success", "value": {"x": 1}}, '{"x": 1}', False),
+        ({"status": "success", "value": None}, "", False),
+    ],
+)
+def test_a_result_says_what_came_of_the_call(
+    result: dict[str, Any], words: str, failed: bool
+) -> None:
+    content = (Text(words),) if words else ()
+    assert answered(**result) == ToolResult("c1", content, None, failed)
+
+
+def test_a_result_holds_pictures_and_resources() -> None:
+    content = [
+        {"type": "image", "data": "UE5H", "mimeType": "image/png"},
+        {"type": "image", "data": "?"},
+        {"type": "resource", "resource": {"uri": "a", "text": "Lamps."}},
+        {"type": "resource", "resource": {"blob": "x"}},
+    ]
+    assert answered(status="success", value=content).content == (
+        Image("image/png", data=b"PNG"),
+        Opaque("image", content[1]),
+        Text("Lamps."),
+        Opaque("resource", content[3]),
+    )
+
+
+def test_a_call_that_was_misspelled_is_kept_whole() -> None:
+    failed = {**REQUESTED, "toolCall": {"status": "error", "error": "x"}}
+    called = {**REQUESTED, "toolCall": {"Ok": {"name": "look"}}}
+    assert parts_of(failed, called) == (
+        Opaque("toolRequest", failed),
+        ToolCall("c2", "look", {}),
+    )
+
+
+def test_other_blocks_are_read() -> None:
+    note = {"type": "systemNotification", "msg": "Compacted."}
+    assert parts_of(
+        {"type": "thinking", "thinking": "Hm.", "signature": "s"},
+        {"type": "redactedThinking", "data": "zzz"},
+        {"type": "image", "data": "UE5H", "mimeType": "image/png"},
+        note,
+    ) == (
+        Thinking("Hm.", "s"),
+        Thinking("", data="zzz"),
+        Image("image/png", data=b"PNG"),
+        Opaque("systemNotification", note),
+    )

@@ -1,0 +1,180 @@
+"""Sessions of Goose: exported, of a run, or the JSON Lines of before its database.
+
+`goose session export --format json` is an object with the messages in `conversation`; `goose run
+--output-format json` has them in `messages`, its `stream-json` a line each. Up to 1.9 a session
+was a file of a line of facts and a message on each further one. A tool's call and its result are
+each `{"status": "success", "value"}` or an error, also `{"Ok"}` and `{"Err"}`.
+
+Source: block/goose, crates/goose/src/conversation/message.rs and tool_result_serde.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from threads.domain.formats import blocks
+from threads.domain.formats.io import base64_text, fields, json_text
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit.items import Item
+from threads.domain.formats.kit.list_format import ListFormat, Values, each
+from threads.domain.formats.sample import Sample
+from threads.domain.message import Message, Role
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from threads.domain.transcript import Event
+
+ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
+CALLS = ("toolRequest", "frontendToolRequest")
+OWN = frozenset({*CALLS, "toolResponse", "systemNotification", "actionRequired"})
+"""Blocks that only Goose has."""
+
+
+def _message(row: Element) -> Iterator[Item]:
+    """A message of the session. Raises Invalid where it is none."""
+    given = fields.require(row.value, dict, "a message", ())
+    content = fields.require(
+        given.get("content"), list, "a list of blocks", ("content",)
+    )
+    parts = [
+        p for i, block in enumerate(content) for p in _block(block, ("content", i))
+    ]
+    yield Message(
+        role=blocks.read_role(given, ROLES, ()),
+        parts=tuple(parts),
+        source_id=fields.word(given, "id") or None,
+        created_at=fields.moment(given.get("created")),
+        records=(row.record,),
+    )
+
+
+def _line(row: Element) -> Iterator[Item]:
+    """A line: a message, one that a run printed, or what is told beside them."""
+    given = fields.mapping(row.value)
+    if isinstance(given.get("message"), dict):
+        yield from _message(row._replace(value=given["message"]))
+    elif "role" in given:
+        yield from _message(row)
+    else:
+        yield Event(fields.text(given, "type") or "session", row.record)
+
+
+def _block(block: JSON, at: tuple[str | int, ...]) -> tuple[Part, ...]:
+    given = fields.mapping(block)
+    kind = fields.text(given, "type")
+    if kind in CALLS:
+        return (_call(given),)
+    if kind == "toolResponse":
+        return (_result(given),)
+    if kind == "redactedThinking":
+        given = {"type": "redacted_thinking", "data": given.get("data")}
+        return blocks.read_block(given, at)
+    if kind == "image" and "data" in given:
+        return (_image(given),)
+    return blocks.read_block(block, at)
+
+
+def _outcome(value: JSON) -> tuple[JSON, bool]:
+    """What a result holds, and whether it is an error."""
+    said = fields.mapping(value)
+    if "Ok" in said or fields.text(said, "status") == "success":
+        return said.get("Ok", said.get("value")), False
+    return said.get("Err", said.get("error", value)), True
+
+
+def _call(block: dict[str, Any]) -> Part:
+    """A call; one that the model spelled wrongly is kept whole."""
+    found, failed = _outcome(block.get("toolCall"))
+    name = fields.text(found, "name")
+    if failed or not name:
+        return Opaque(fields.text(block, "type"), block)
+    arguments = fields.mapping(found).get("arguments")
+    id_ = fields.text(block, "id")
+    return ToolCall(id_, name, {} if arguments is None else arguments)
+
+
+def _result(block: dict[str, Any]) -> ToolResult:
+    """A result: blocks of MCP, alone or in an object, or the words of an error."""
+    found, failed = _outcome(block.get("toolResult"))
+    said = fields.mapping(found)
+    failed = failed or said.get("isError") is True
+    content = said.get("content", found)
+    if not isinstance(content, list):
+        words = content if isinstance(content, str) else _spelled(content)
+        content = [{"type": "text", "text": words}]
+    made = (_answer(one) for one in content)
+    parts = tuple(part for part in made if part != Text(""))
+    return ToolResult(fields.text(block, "id"), parts, None, failed)
+
+
+def _answer(block: JSON) -> Text | Image | File | Opaque:
+    """A block of MCP's."""
+    given = fields.mapping(block)
+    resource = fields.mapping(given, "resource")
+    match given.get("type"):
+        case "text" if isinstance(given.get("text"), str):
+            return Text(given["text"])
+        case "image":
+            return _image(given)
+        case "resource" if isinstance(resource.get("text"), str):
+            return Text(resource["text"])
+    return Opaque(fields.text(given, "type") or "content", block)
+
+
+def _image(block: dict[str, Any]) -> Image | Opaque:
+    data = base64_text.decode(block.get("data"))
+    if data is None:
+        return Opaque("image", block)
+    return Image(fields.text(block, "mimeType") or "image/*", data=data)
+
+
+def _spelled(value: JSON) -> str:
+    return "" if value is None else json_text.dump(value).decode()
+
+
+def _known(said: Values, _file_name: str) -> dict[str, Any]:
+    model = fields.mapping(said["model_config"])
+    return {
+        "title": fields.text(
+            {"name": said["name"], "description": said["description"]},
+            "name",
+            "description",
+        ),
+        "external_id": fields.as_word(said["id"], 200) or None,
+        "model": fields.word(model, "model_name"),
+        "strategy": "anthropic",
+    }
+
+
+def _score(sample: Sample) -> float:
+    """Its blocks, in a session or on lines; of a session without any, its working folder."""
+    said = sample.object
+    listed = fields.items(said, "conversation") or fields.items(said, "messages")
+    rows = [fields.mapping(row.get("message")) or row for row in sample.records]
+    kinds = {
+        fields.text(block, "type")
+        for row in (*listed, *rows)
+        for block in fields.items(row, "content")
+    }
+    if kinds & OWN:
+        return 0.95
+    if "working_dir" in said and isinstance(said.get("conversation"), list):
+        return 0.95
+    begins = fields.mapping(next(iter(sample.records), None))
+    return 0.95 if {"working_dir", "description"} <= begins.keys() else 0
+
+
+FORMAT = ListFormat(
+    name="goose",
+    label="a Goose session",
+    score=_score,
+    lists={"conversation": each(_message), "messages": each(_message)},
+    known=_known,
+    bare=each(_line),
+).format

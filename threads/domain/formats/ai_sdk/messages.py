@@ -1,0 +1,111 @@
+"""Lists of the AI SDK's messages, as programs store them: UIMessages and ModelMessages.
+
+A file is a list of messages, has one a line, or is an object with `messages` (a chat that is
+stored, the body of a request), also many of them. ModelMessages (version 4: CoreMessages) are
+OpenAI's roles with blocks of other names: `tool-call`, `tool-result`, `reasoning`.
+
+Source: vercel/ai, packages/provider-utils/src/types.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from threads.domain.formats import blocks, emptiness
+from threads.domain.formats.io import fields
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit import chat
+from threads.domain.formats.kit.list_format import ListFormat, Values, each
+from threads.domain.formats.sample import Sample
+from threads.domain.formats.traces.shape_blocks import read_answer, read_blocks
+from threads.domain.message import Message, Role
+from threads.domain.part import Part, ToolResult
+
+from . import ui
+
+ROLES = ui.ROLES | {"tool": Role.TOOL, "data": Role.SYSTEM}
+OF_MODELS = frozenset({"tool-call", "tool-result", "redacted-reasoning"})
+"""Blocks that only messages for models have."""
+
+
+def read_message(row: Element) -> Iterator[Message]:
+    """The messages of an element. Raises Invalid where it is none."""
+    given = fields.require(row.value, dict, "a message", ())
+    role = blocks.read_role(given, ROLES, ())
+    if ui.is_ui(given):
+        yield from ui.read(given, role, row)
+        return
+    parts = tuple(_parts(given.get("content")))
+    if not parts:
+        emptiness.require_content(given, (), ("toolInvocations", "parts"))
+    yield Message(
+        role=role,
+        parts=parts,
+        source_id=fields.word(given, "id") or None,
+        created_at=fields.moment(given.get("createdAt")),
+        records=(row.record,),
+    )
+
+
+def _parts(content: Any) -> Iterator[Part]:
+    """The parts of a content. Raises Invalid where it is neither text nor blocks."""
+    if content is None or isinstance(content, str):
+        yield from blocks.read_content(content, ("content",))
+        return
+    for block in fields.require(
+        content, list, "text or a list of blocks", ("content",)
+    ):
+        yield from _block(block)
+
+
+def _block(block: Any) -> Iterator[Part]:
+    kind = fields.text(block, "type")
+    if kind == "reasoning":
+        yield from ui.read_reasoning(block)
+    elif kind in ("image", "file"):
+        yield from ui.read_file(block)
+    elif kind == "tool-result":
+        yield _result(block)
+    else:
+        yield from read_blocks(block)
+
+
+def _result(block: dict[str, Any]) -> ToolResult:
+    """A result: since version 5 its `output` says of what kind it is."""
+    output = block.get("output", block.get("result"))
+    kind = fields.text(output, "type")
+    is_error = kind.startswith("error-") or block.get("isError") is True
+    name = fields.text(block, "toolName") or None
+    content = read_answer(block.get("experimental_content") or output)
+    return ToolResult(fields.text(block, "toolCallId"), content, name, is_error)
+
+
+def _known(said: Values, _file_name: str) -> dict[str, Any]:
+    """What a chat is called; its id is known where it is stored as one."""
+    return {
+        "title": fields.text({"title": said["title"]}, "title"),
+        "external_id": fields.as_word(said["chatId"] or said["id"], 200) or None,
+    }
+
+
+def _score(sample: Sample) -> float:
+    """By the parts of a page's messages, or by blocks that only this kit has."""
+    messages = chat.opening(sample, ROLES)
+    if not messages:
+        return 0
+    kinds = {
+        fields.text(block, "type")
+        for message in messages
+        for block in fields.items(message, "content")
+    }
+    return 0.9 if any(map(ui.is_ui, messages)) or kinds & OF_MODELS else 0
+
+
+LIST_FORMAT = ListFormat(
+    name="ai_sdk",
+    label="messages of the AI SDK",
+    score=_score,
+    lists={"messages": each(read_message)},
+    known=_known,
+    bare=each(read_message),
+)
+FORMAT = LIST_FORMAT.format

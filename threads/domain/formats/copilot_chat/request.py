@@ -1,0 +1,277 @@
+"""One request of a chat of VS Code: what was asked, and all that came of it.
+
+What was sent to the model stands in the result's `metadata`: the user's message as it was rendered,
+and the rounds of the model, each with a text and calls, whose results lie beside them. Where
+there are none (other participants, older versions) the parts of the page's `response` are read.
+
+Sources: microsoft/vscode, src/vs/workbench/contrib/chat/common/chatModel.ts;
+microsoft/vscode-copilot-chat, src/extension/prompt/common/conversation.ts;
+microsoft/vscode-prompt-tsx, src/base/jsonTypes.ts.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from threads.domain.formats.arguments import read_call
+from threads.domain.formats.io import base64_text, fields, json_text
+from threads.domain.formats.kit.calls import OpenCalls
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+TEXT_PIECE = 1
+"""The type of a piece of a rendered message that is text."""
+NODE_TEXT = 2
+"""The type of a node of a rendered prompt that is text; others hold nodes."""
+
+
+def read_request(request: dict[str, Any]) -> Iterator[Message]:
+    """The messages of a request, without their records; the last has what the answer cost."""
+    metadata = fields.mapping(fields.mapping(request, "result"), "metadata")
+    asked = fields.moment(request.get("timestamp"))
+    id_ = fields.word(request, "requestId") or None
+    for number, parts in enumerate(_asked(request, metadata)):
+        yield Message(
+            role=Role.USER,
+            parts=parts,
+            source_id=None if number else id_,
+            created_at=asked,
+        )
+    rounds = fields.items(metadata, "toolCallRounds")
+    answers = list(_rounds(rounds, metadata) if rounds else ())
+    shown = list(_shown(request))
+    if not answers:
+        answers = shown
+    elif shown and answers[-1].role is Role.TOOL and shown[-1].role is Role.ASSISTANT:
+        answers.append(shown[-1])  # it broke off before this became a round
+    yield from _told(answers, request, metadata)
+
+
+def typed(request: JSON) -> str:
+    """What a person typed."""
+    message = fields.mapping(request).get("message")
+    if isinstance(message, str):
+        return message
+    found = fields.text(message, "text")
+    pieces = (fields.text(one, "text") for one in fields.items(message, "parts"))
+    return found or "".join(pieces)
+
+
+# The question
+
+
+def _asked(
+    request: dict[str, Any], metadata: dict[str, Any]
+) -> Iterator[tuple[Part, ...]]:
+    """What was sent before the question, and the question: as rendered, else as typed."""
+    if before := _rendered(metadata, "renderedGlobalContext"):
+        yield before
+    parts = _rendered(metadata, "renderedUserMessage")
+    words = typed(request)
+    if not parts:
+        attached = fields.items(fields.mapping(request, "variableData"), "variables")
+        files = (file for one in attached for file in _attached(one))
+        parts = (*((Text(words),) if words else ()), *files)
+    if parts:
+        yield parts
+
+
+def _rendered(metadata: dict[str, Any], name: str) -> tuple[Part, ...]:
+    made: list[Part] = []
+    for piece in fields.items(metadata, name):
+        words = fields.text(piece, "text")
+        if fields.mapping(piece).get("type") == TEXT_PIECE and words:
+            made.append(Text(words))
+        elif url := fields.text(fields.mapping(piece, "imageUrl"), "url"):
+            made.append(_image(url))
+    return tuple(made)
+
+
+def _attached(variable: JSON) -> Iterator[File]:
+    """Text that was attached to a question, as a file; only named, it is none."""
+    if words := fields.text(variable, "value"):
+        data = words.encode("utf-8", "surrogatepass")
+        yield File("text/plain", fields.text(variable, "name") or None, data=data)
+
+
+def _image(url: str) -> Image:
+    if found := base64_text.split_data_uri(url):
+        return Image(found[0], data=found[1])
+    return Image("image/*", url=url)
+
+
+# The rounds
+
+
+def _rounds(rounds: list[Any], metadata: dict[str, Any]) -> Iterator[Message]:
+    """A message for what the model said in each round, one for the results of its calls."""
+    results = fields.mapping(metadata, "toolCallResults")
+    for one in rounds:
+        said: list[Part] = [*_thinking(fields.mapping(one).get("thinking"))]
+        if words := fields.text(one, "response"):
+            said.append(Text(words))
+        answers: list[Part] = []
+        for call in fields.items(one, "toolCalls"):
+            id_, name = fields.text(call, "id"), fields.text(call, "name")
+            given = fields.mapping(call).get("arguments", {})
+            said.append(read_call(id_, name, given))
+            if isinstance(results.get(id_), dict):
+                answers.append(ToolResult(id_, read_result(results[id_]), name))
+        if said:
+            yield Message(role=Role.ASSISTANT, parts=tuple(said))
+        if answers:
+            yield Message(role=Role.TOOL, parts=tuple(answers))
+
+
+def _thinking(thinking: JSON) -> Iterator[Thinking]:
+    """What a model thought: its words, or a list of them, and what only its provider reads."""
+    words = thinking if isinstance(thinking, str) else fields.text(thinking, "text")
+    listed = fields.items(thinking, "text")
+    words = words or "\n\n".join(text for text in listed if isinstance(text, str))
+    sealed = fields.text(thinking, "encrypted") or None
+    if words or sealed:
+        yield Thinking(words, data=sealed)
+
+
+def read_result(result: JSON) -> tuple[Text | Image | File | Opaque, ...]:
+    """A tool's result: texts, rendered prompts, pictures."""
+    made: list[Text | Image | File | Opaque] = []
+    for piece in fields.items(result, "content"):
+        given = fields.mapping(piece)
+        value = given.get("value", piece)
+        data = base64_text.decode(fields.mapping(given, "data").get("$base64"))
+        if isinstance(value, str):
+            made += [Text(value)] if value else []
+        elif "node" in fields.mapping(value):
+            words = "".join(_words(fields.mapping(value, "node"))).removeprefix("\n")
+            made += [Text(words)] if words else []
+        elif data is not None:
+            media_type = fields.text(given, "mimeType") or "application/octet-stream"
+            kind = Image if media_type.startswith("image/") else File
+            made.append(kind(media_type, data=data))
+        else:
+            made.append(Opaque("content", piece))
+    return tuple(made)
+
+
+def _words(node: dict[str, Any]) -> Iterator[str]:
+    """The texts of a rendered prompt, one after the other."""
+    if node.get("type") == NODE_TEXT:
+        words = fields.text(node, "text")
+        yield "\n" + words if node.get("lineBreakBefore") else words
+    for child in fields.items(node, "children"):
+        yield from _words(fields.mapping(child))
+
+
+# The page's own parts
+
+
+def _shown(request: dict[str, Any]) -> Iterator[Message]:
+    """What the page shows as the answer: words, thoughts and calls, as far as it has them."""
+    said: list[Part] = []
+    words: list[str] = []
+    calls = OpenCalls()
+
+    def spoken() -> None:
+        text = "".join(words).strip()
+        words.clear()
+        if text:
+            said.append(Text(text))
+
+    response = request.get("response")
+    for part in response if isinstance(response, list) else [response]:
+        kind = fields.text(part, "kind")
+        if kind in ("", "markdownContent", "inlineReference"):
+            words.append(_markdown(part))
+            continue
+        if kind == "thinking":
+            spoken()
+            said += _thinking(fields.mapping(part).get("value"))
+        elif kind == "toolInvocationSerialized":
+            spoken()
+            given = fields.mapping(part)
+            name = fields.text(given, "toolId")
+            id_ = calls.begin(fields.text(given, "toolCallId"), name)
+            call, content = _invocation(given, id_, name)
+            yield Message(role=Role.ASSISTANT, parts=(*said, call))
+            said.clear()
+            if content:
+                result = ToolResult(id_, content, name)
+                yield Message(role=Role.TOOL, parts=(result,))
+        elif kind in ("textEditGroup", "confirmation", "elicitation", "command"):
+            spoken()
+            said.append(Opaque(kind, part))
+    spoken()
+    if said:
+        yield Message(role=Role.ASSISTANT, parts=tuple(said))
+
+
+def _markdown(part: JSON) -> str:
+    """Words, or what a reference reads like."""
+    if isinstance(part, str):
+        return part
+    given = fields.mapping(part)
+    if "inlineReference" in given:
+        where = fields.mapping(given, "inlineReference")
+        place = fields.mapping(where, "location") or where
+        path = fields.text(fields.mapping(place, "uri") or place, "path")
+        name = fields.text(given, "name") or fields.text(where, "name")
+        return f"`{name or path.rpartition('/')[2]}`"
+    value = given.get("value", given.get("content"))
+    return value if isinstance(value, str) else fields.text(value, "value")
+
+
+def _invocation(
+    given: dict[str, Any], id_: str, name: str
+) -> tuple[ToolCall, tuple[Text, ...]]:
+    """A call as the page keeps it: what it was given and gave, else what it is called."""
+    details = fields.mapping(given, "resultDetails")
+    own = fields.mapping(given, "toolSpecificData")
+    arguments: JSON = own or {}
+    if words := fields.text(details, "input"):
+        arguments = words
+    shown = (_markdown(given.get(n)) for n in ("pastTenseMessage", "invocationMessage"))
+    told = details.get("output")
+    if told is None:
+        answer = fields.first(shown)
+    else:
+        answer = told if isinstance(told, str) else json_text.dump(told).decode()
+    return read_call(id_, name, arguments), (Text(answer),) if answer else ()
+
+
+def _told(
+    answers: list[Message], request: dict[str, Any], metadata: dict[str, Any]
+) -> Iterator[Message]:
+    """The answers, the last with the tokens of all; an error where that is all there is."""
+    result = fields.mapping(request, "result")
+    error = fields.mapping(result, "errorDetails")
+    if error and not answers:
+        answers = [Message(role=Role.ASSISTANT, parts=(Opaque("error", error),))]
+    used = fields.mapping(result, "usage") or metadata
+    usage = Usage(
+        input_tokens=fields.count(used, "promptTokens"),
+        output_tokens=fields.count(used, "completionTokens", "outputTokens"),
+    )
+    last = len(answers) - 1
+    for number, message in enumerate(answers):
+        is_answer = message.role is Role.ASSISTANT
+        yield replace(
+            message,
+            model=(fields.word(request, "modelId") or None) if is_answer else None,
+            source_id=(fields.word(request, "responseId") or None)
+            if number == 0
+            else None,
+            usage=usage if number == last and usage != Usage() else None,
+            partial=number == last
+            and (bool(error) or request.get("isCanceled") is True),
+        )
