@@ -20,6 +20,8 @@ BYTES = 1_000_000_000
 MOST_MB = 400
 MOST_SECONDS = 0.25
 """That the write lock may be held while the file is imported."""
+LINE_BYTES = 300_000_000
+MOST_MB_OF_A_LINE = 600
 NAME = "large.jsonl"
 
 
@@ -49,7 +51,37 @@ def soak() -> Iterator[Row]:
         f"<= {1000 * MOST_SECONDS:.0f} ms",
         held <= MOST_SECONDS,
     )
+    yield from _long_line()
     yield Row("the idle server's", f"{found['idle'] / 1e6:.0f} MB", "", None)
+
+
+def _long_line() -> Iterator[Row]:
+    """The memory that one line takes; what is too long of it stays in the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_line(Path(folder) / NAME, LINE_BYTES)
+        found = apart.figures_over(Path(folder), "bench.imports.large_process")
+    above = (found["peak"] - found["idle"]) / 1e6
+    yield Row(
+        f"memory of a line of {LINE_BYTES / 1e6:.0f} MB",
+        f"{above:.0f} MB",
+        f"< {MOST_MB_OF_A_LINE} MB",
+        above < MOST_MB_OF_A_LINE and found["messages"] == 2,
+    )
+
+
+def write_line(path: Path, size: int) -> None:
+    """A transcript of two lines, of which one has about so many bytes."""
+    words = b"The build went through after a retry. " * 1000
+    head = (
+        b'{"type":"%b","uuid":"%b","sessionId":"s","message":{"role":"%b","content":"'
+    )
+    with path.open("wb") as file:
+        file.write(head % (b"user", b"u0", b"user") + "→ ".encode())
+        for _ in range(size // len(words)):
+            file.write(words)
+        file.write(
+            b'"}}\n' + head % (b"assistant", b"u1", b"assistant") + b'Read."}}\n'
+        )
 
 
 def write(path: Path, size: int) -> int:

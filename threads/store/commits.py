@@ -10,6 +10,8 @@ from django.db import connection
 
 _NORMAL, _FULL = 1, 2
 """How SQLite calls waiting at checkpoints alone, and waiting at every commit too."""
+_PAGES = 1000
+"""Of the log, SQLite's own measure, from which on a commit makes a checkpoint."""
 _PAUSE = 0.01
 """Seconds between two checkpoints: in so long an import writes some 1 MB."""
 
@@ -42,6 +44,8 @@ def on_disk_later() -> Iterator[None]:
 
     checkpoints = Thread(target=checkpoint)
     _ask(f"synchronous={_NORMAL}")
+    # Else a commit would make them too, with the write lock held for as long.
+    _ask("wal_autocheckpoint=0")
     checkpoints.start()
     try:
         yield
@@ -49,6 +53,7 @@ def on_disk_later() -> Iterator[None]:
         ended.set()
         # Before the thread has ended: the commit that follows must be on the disk whatever it does.
         _ask(f"synchronous={_FULL}")
+        _ask(f"wal_autocheckpoint={_PAGES}")
         checkpoints.join()
 
 

@@ -17,6 +17,7 @@ MOST_SHOWN = 2 * 1024 * 1024
 """Bytes of one record that are shown."""
 MOST_STEPS = 10_000
 """Thousands of SQLite's own steps that finding a row may take."""
+_PIECE = 1 << 20
 _SPAN = re.compile(r"(\d{1,18})-(\d{1,18})")
 
 
@@ -25,6 +26,8 @@ class SourceRecord(NamedTuple):
 
     locator: str
     text: str
+    is_cut: bool = False
+    """Whether `text` is only the beginning; then `open_record` has it whole."""
 
 
 def load_records(session: Session, index: int) -> list[SourceRecord]:
@@ -39,6 +42,38 @@ def load_records(session: Session, index: int) -> list[SourceRecord]:
     return list(_records(message.source, message.records))
 
 
+def open_record(session: Session, index: int, locator: str) -> Iterator[bytes] | None:
+    """The bytes of a stretch that an original was read from, piece by piece; None without one."""
+    row = Message.objects.select_related("source").filter(session=session, index=index)
+    message = row.first()
+    if message is None or message.source is None or locator not in message.records:
+        return None
+    member, _, place = locator.rpartition("#")
+    sha256 = _file_of(message.source, member)
+    span = _SPAN.fullmatch(place.removeprefix("bytes:"))
+    if span is None or not sha256 or not blobs.path_of(sha256).exists():
+        return None
+    return _pieces(sha256, int(span[1]), int(span[2]))
+
+
+def _pieces(sha256: str, start: int, end: int) -> Iterator[bytes]:
+    with blobs.open_blob(sha256) as stream:
+        stream.seek(start)
+        while start < end and (piece := stream.read(min(_PIECE, end - start))):
+            start += len(piece)
+            yield piece
+
+
+def _file_of(source: Source, member: str) -> str:
+    """The hash of a source's file, or of another that came with it; empty where it is gone."""
+    if not member:
+        return source.sha256
+    beside = Source.objects.filter(
+        brought_by=source.brought_by_id, brought_by__isnull=False, name=member
+    )
+    return beside.values_list("sha256", flat=True).first() or ""
+
+
 def load_record(source: Source, locator: str) -> SourceRecord | None:
     """One record of a source, as an event names it; None where it is gone."""
     return next(_records(source, [locator]), None)
@@ -47,14 +82,11 @@ def load_record(source: Source, locator: str) -> SourceRecord | None:
 def _records(source: Source, locators: list[str]) -> Iterator[SourceRecord]:
     for locator in locators:
         member, _, place = locator.rpartition("#")
-        sha256: str | None = source.sha256
-        if member:  # another file that came with the source
-            beside = Source.objects.filter(
-                brought_by=source.brought_by_id, brought_by__isnull=False, name=member
-            )
-            sha256 = beside.values_list("sha256", flat=True).first()
+        sha256 = _file_of(source, member)
         if sha256 and blobs.path_of(sha256).exists():
-            yield SourceRecord(locator, _read(sha256, place))
+            span = _SPAN.fullmatch(place.removeprefix("bytes:"))
+            is_cut = span is not None and int(span[2]) - int(span[1]) > MOST_SHOWN
+            yield SourceRecord(locator, _read(sha256, place), is_cut)
 
 
 def _read(sha256: str, locator: str) -> str:

@@ -5,7 +5,12 @@ import uuid
 from collections.abc import Iterator
 
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    StreamingHttpResponse,
+)
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -22,7 +27,7 @@ from operations.requests import View, number_of
 from threads.domain.message import encode_part
 from threads.models import Event, Session
 from threads.rendering.hidden import visible
-from threads.store.records import load_record, load_records
+from threads.store.records import load_record, load_records, open_record
 from threads.store.selectors import get_session
 
 from .requests import look_at
@@ -33,12 +38,17 @@ BRIEF = 3000
 
 
 @require_safe
-def raw(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
-    """The page of a message. What is redacted is masked here too."""
+def raw(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponseBase:
+    """The page of a message, or with `record` one of its records as a file.
+
+    What is redacted is masked here too.
+    """
     look = look_at(request, session_id)
     words = MessageReader(look.session, look.thread).effective([key]).get(key)
     if words is None:
         raise NotFound(f"There is no message {key}.", at=["key"])
+    if locator := request.GET.get("record"):
+        return _record(look, words, locator)
     context = {
         "session": look.session,
         "key": key,
@@ -47,6 +57,20 @@ def raw(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
         "sections": list(_sections(look, words)),
     }
     return render(request, "operations/editor/raw.html", context)
+
+
+def _record(look: Look, words: MessageText, locator: str) -> HttpResponseBase:
+    """A record that is too long for the page, as a file. Nothing of a message with masks."""
+    look.view = View.ORIGINAL
+    found = None
+    if words.original is not None and not changes_on(look, words.key):
+        found = open_record(look.session, words.original.row.index, locator)
+    if found is None:
+        raise NotFound("There is no such record.", at=["record"])
+    answer = StreamingHttpResponse(found, content_type="application/octet-stream")
+    answer["Content-Disposition"] = f'attachment; filename="{words.key}.txt"'
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer
 
 
 def _sections(look: Look, words: MessageText) -> Iterator[dict[str, str]]:
@@ -61,7 +85,10 @@ def _sections(look: Look, words: MessageText) -> Iterator[dict[str, str]]:
         yield {"title": "Record", "text": hidden}
         return
     for record in load_records(look.session, words.original.row.index):
-        yield {"title": f"Record, {record.locator}", "text": visible(record.text)}
+        section = {"title": f"Record, {record.locator}", "text": visible(record.text)}
+        if record.is_cut:
+            section["href"] = f"?{urlencode({'record': record.locator})}"
+        yield section
 
 
 @require_safe

@@ -7,12 +7,13 @@ those it writes; a new format is one more in its family's.
 
 import uuid
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.message import Message
-from threads.domain.transcript import Transcript
+from threads.domain.transcript import Compaction, Event, Transcript, Warning
 
 from . import (
     agents,
@@ -37,7 +38,7 @@ from . import (
     traces,
 )
 from .format import Candidate, Format, Heading, Writer
-from .io import json_text
+from .io import json_text, long_text
 from .requests import RequestForm
 from .sample import HEAD, Sample
 
@@ -124,7 +125,30 @@ def read(
     if chosen.read is None:
         hint = chosen.hint or "ContextStudio can't read it yet."
         raise Invalid(f"This is {chosen.label}. {hint}", code="format_unsupported")
-    return chosen.read(source, name or "")
+    transcripts = chosen.read(source, name or "")
+    # Said once: by the first, whose items are read first.
+    return [
+        replace(one, items=_SayingCuts(one, source)) if not at else one
+        for at, one in enumerate(transcripts)
+    ]
+
+
+class _SayingCuts:
+    """The items of a transcript, which warns once they are read of texts that were cut."""
+
+    def __init__(self, transcript: Transcript, source: BinaryIO) -> None:
+        self._transcript, self._source = transcript, source
+
+    def __iter__(self) -> Iterator[Message | Event | Compaction]:
+        yield from self._transcript.items
+        warnings = self._transcript.warnings
+        for start, size in sorted(long_text.cuts(self._source).items()):
+            words = (
+                f"At byte {start:,} a text is too long for a message, which holds its "
+                f"beginning; the other {size:,} bytes are in the imported file."
+            )
+            if (said := Warning("text_in_file", words)) not in warnings:
+                warnings.append(said)
 
 
 def write(

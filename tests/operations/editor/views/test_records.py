@@ -1,7 +1,9 @@
 """The records of a session that are no messages, and where a session comes from."""
 
 import io
+import json
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
@@ -16,8 +18,8 @@ from tests.threads.support.stub_format import FORMAT, says, stub
 from threads import imports
 from threads.domain import formats
 from threads.imports.upload import keep_upload
-from threads.models import Event, Session
-from threads.store import blobs
+from threads.models import Event, Message, Session
+from threads.store import blobs, records
 
 
 @pytest.fixture
@@ -129,3 +131,35 @@ def test_a_record_whose_file_is_gone_is_said_to_be(
     assert "Its file has been deleted" in content(
         browser, f"/sessions/{session.pk}/events"
     )
+
+
+def test_a_record_that_is_too_long_for_the_page_is_had_as_a_file(
+    browser: Client,
+    caller: Caller,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(records, "MOST_SHOWN", 10)
+    monkeypatch.setattr(records, "_PIECE", 4)
+    session = take(caller, project, *says("one longer text"), id="a")
+    address = f"/sessions/{session.pk}/messages/m0/raw"
+    page = content(browser, address)
+    locator = Message.objects.get().records[0]
+    href = f"?{urlencode({'record': locator})}"
+    assert f'href="{href}"' in page
+    answer = browser.get(address + href)
+    assert json.loads(answer.getvalue())["say"] == "one longer text"
+    assert answer["Content-Disposition"] == 'attachment; filename="m0.txt"'
+    for other in ("bytes:0-5", "row:x/1", "x"):
+        assert browser.get(address, {"record": other}).status_code == 404
+
+
+def test_a_record_with_something_redacted_is_no_file(
+    browser: Client, caller: Caller, project: Project
+) -> None:
+    session = take(caller, project, *says("a secret word"), id="a")
+    locator = Message.objects.get().records[0]
+    span = Span(key="m0", part=0, start=2, end=8, sha256=fingerprint("secret"))
+    services.record_edit(caller, session.pk, Redact(spans=(span,)))
+    address = f"/sessions/{session.pk}/messages/m0/raw"
+    assert browser.get(address, {"record": locator}).status_code == 404

@@ -12,10 +12,10 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.part import JSON
 from threads.domain.transcript import Warning
 
-from . import json_text
+from . import json_text, long_text
 
 MAX_PIECE = 64 << 20
-"""Bytes of one line or one element."""
+"""Bytes that are held of one line or one element, its longest texts cut (`long_text`)."""
 CHUNK = 1 << 20
 BROKEN = object()
 """Stands for the value of a line that could not be read; its warning says why."""
@@ -46,7 +46,7 @@ class ByteSpan(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line with words in it; `data` is None where it is longer than `MAX_PIECE`."""
+    """One line with words in it; `data` is None where more of it is left than `MAX_PIECE`."""
 
     number: int
     span: ByteSpan
@@ -71,6 +71,7 @@ def lines(
     """
     start = offset = span.start if span else 0
     size, held = 0, list[bytes]()
+    words: bytes | None
     while True:
         source.seek(offset)
         most = CHUNK if offset else CHUNK // 16 or 1
@@ -80,15 +81,17 @@ def lines(
         for piece in ended:
             number += 1
             size += len(piece) + bool(chunk)
-            whole = b"".join([*held, piece]) if held else piece
-            words = whole.strip() if size <= MAX_PIECE else None
+            if not is_long(size):
+                words = (b"".join([*held, piece]) if held else piece).strip()
+            else:
+                words = piece_at(source, ByteSpan(start, start + size))
             if words is None or words:
                 yield Line(number, ByteSpan(start, start + size), words)
             start, size, held = start + size, 0, []
         if not chunk:
             return
         size += len(rest)
-        held = [*held, rest] if size <= MAX_PIECE else []
+        held = [*held, rest] if not is_long(size) else []
 
 
 def records(source: BinaryIO, warnings: list[Warning]) -> Iterator[tuple[Line, JSON]]:
@@ -116,10 +119,23 @@ def read_line(line: Line, warnings: list[Warning]) -> JSON:
 
 def read_span(source: BinaryIO, span: ByteSpan) -> JSON:
     """The JSON value of a piece. Raises Invalid, also where it is longer than `MAX_PIECE`."""
-    if span.end - span.start > MAX_PIECE:
+    data = piece_at(source, span)
+    if data is None:
         raise too_long()
+    return json_text.parse(data)
+
+
+def is_long(size: int) -> bool:
+    """Whether a piece of so many bytes is read with its long texts cut."""
+    return size > min(long_text.LONG, MAX_PIECE)
+
+
+def piece_at(source: BinaryIO, span: ByteSpan) -> bytes | None:
+    """The JSON text at a place, long texts in it cut; None where it is too long even so."""
+    if is_long(span.end - span.start):
+        return long_text.cut(source, *span, MAX_PIECE)
     source.seek(span.start)
-    return json_text.parse(source.read(span.end - span.start).strip())
+    return source.read(span.end - span.start).strip()
 
 
 class Window:
@@ -132,12 +148,14 @@ class Window:
 
     def value(self, span: ByteSpan) -> JSON:
         """The JSON value of a piece, as `read_span` gives it."""
-        if span.end - span.start > MAX_PIECE:
-            raise too_long()
+        if is_long(span.end - span.start):
+            return read_span(self._source, span)
         return json_text.parse(self.read(span).strip())
 
     def rough_value(self, span: ByteSpan) -> JSON:
         """The same of a piece that could be read before; see `json_text.is_exact`."""
+        if is_long(span.end - span.start):
+            return self.value(span)
         try:
             return json_text.parse_roughly(self.read(span))
         except ValueError:  # orjson doesn't read it, or what stands around it

@@ -101,10 +101,7 @@ def read_again(
     file: BinaryIO, number: int, span: ByteSpan, warnings: list[Warning]
 ) -> JSON:
     """A line that `records` found broken: its value after all, or a warning that says why."""
-    data = None
-    if span.end - span.start <= source.MAX_PIECE:
-        file.seek(span.start)
-        data = file.read(span.end - span.start).strip()
+    data = source.piece_at(file, span)
     return source.read_line(source.Line(number, span, data), warnings)
 
 
