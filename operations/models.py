@@ -168,12 +168,11 @@ class StateVersion(Version):
         return f"state {self.number} of {self.session_id}"
 
 
-class SlicePreference(models.Model):
-    """What an agent wants the next context to hold, and what its last search found."""
+class Slice(models.Model):
+    """What one caller wants its next context of a session to hold, and what it found last."""
 
-    session = models.OneToOneField(
-        Session, on_delete=models.CASCADE, primary_key=True, related_name="+"
-    )
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="+")
+    actor = models.CharField(max_length=64)
     pending = models.BooleanField(default=False)
     start = models.PositiveIntegerField(null=True)
     end = models.PositiveIntegerField(null=True)
@@ -182,7 +181,13 @@ class SlicePreference(models.Model):
     max_context_messages = models.PositiveIntegerField(null=True)
     matches = models.JSONField(default=list)
     """Indexes of the originals that the last search found."""
-    actor = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "actor"], name="one_slice_per_caller"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"slice of {self.session_id}"

@@ -34,14 +34,14 @@ def context(
     """What would be sent to a model now: layers, messages, and the request as its body.
 
     `max_tokens` never cuts: it sets `over_budget`, and `heaviest` names what weighs most.
-    `consume` uses up a slice that waits. `active_tags` as for the thread.
+    A slice that waits for this key is shown. Only its `apply` uses one up: `consume` is kept
+    for clients of before and has no effect. `active_tags` as for the thread.
     """
     query = ContextQuery(
         provider=provider,
         model=model,
         active_tags=tags_of(active_tags),
         max_tokens=max_tokens,
-        consume=consume,
     )
     found = assemble(caller_of(request), session_id, query)
     return json_response(present_context(found))

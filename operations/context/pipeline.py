@@ -148,10 +148,12 @@ def inputs_of(
     tools: Sequence[dict[str, Any]] = (),
     encoding: str = "",
     basis: Hashable = None,
+    actor: str = "",
 ) -> ContextInputs:
     """What a session's request is made of now.
 
-    `policy` is tried in place of the one in force. `encoding` is by default the model's own.
+    `actor` is the caller whose slice it is made of, if one waits. `policy` is tried in place of
+    the one in force. `encoding` is by default the model's own.
     """
     chosen, model = policy or policy_of(session), model or session.model
     if not encoding:
@@ -168,7 +170,7 @@ def inputs_of(
         provider=provider,
         model=model,
         policy=chosen,
-        preference=pending_slice(session),
+        preference=pending_slice(session, actor),
         layers=load_layers(surroundings, counter_of(encoding)),
         encoding=encoding,
         tools=tools,

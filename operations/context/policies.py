@@ -1,7 +1,7 @@
 """What a session's context is assembled by: its policy, and the slice that waits.
 
-The policy is its own, its project's, or `replay`. The slice is what an agent asked the next
-context to hold: kept until one is made of it.
+The policy is its own, its project's, or `replay`. The slice is what a caller asked its next
+context to hold: kept until its own `apply` has appended.
 """
 
 import uuid
@@ -18,7 +18,7 @@ from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import get_project
 from operations.domain.context.policy import REPLAY, Policy, encode_policy, read_policy
 from operations.domain.context.selection import Preference
-from operations.models import ContextPolicy, SlicePreference
+from operations.models import ContextPolicy, Slice
 from threads.models import Session
 from threads.store import events
 from threads.store.selectors import get_session
@@ -117,33 +117,34 @@ def _write(
 def request_slice(
     caller: Caller, session_id: uuid.UUID, preference: Preference
 ) -> Preference:
-    """Let the next context hold this alone; an earlier query that still waits is forgotten."""
-    session = get_session(caller, session_id, Right.READ)
-    SlicePreference.objects.update_or_create(
+    """Let this caller's next `apply` send this; an earlier wish that still waits is forgotten."""
+    session = get_session(caller, session_id, Right.EDIT)
+    Slice.objects.update_or_create(
         session=session,
+        actor=caller.actor,
         defaults={
             "pending": True,
             "start": preference.start,
             "end": preference.end,
             "include_search_results": preference.include_search_results,
             "max_context_messages": preference.max_context_messages,
-            "actor": caller.actor,
         },
     )
     return preference
 
 
-def keep_matches(session: Session, indexes: Iterable[int]) -> None:
-    """Remember what the last search in a session found: indexes of originals."""
+def keep_matches(caller: Caller, session: Session, indexes: Iterable[int]) -> None:
+    """Remember what a caller's last search in a session found: indexes of originals."""
     found = sorted(set(indexes))[:MOST_MATCHES]
-    SlicePreference.objects.update_or_create(
-        session=session, defaults={"matches": found}
+    Slice.objects.update_or_create(
+        session=session, actor=caller.actor, defaults={"matches": found}
     )
 
 
-def pending_slice(session: Session) -> Preference | None:
-    """What waits for the next context; None where nothing does."""
-    row = SlicePreference.objects.filter(session=session, pending=True).first()
+def pending_slice(session: Session, actor: str) -> Preference | None:
+    """What waits for this caller's next `apply`; None where nothing does."""
+    waiting = Slice.objects.filter(session=session, actor=actor, pending=True)
+    row = waiting.first() if actor else None
     if row is None:
         return None
     return Preference(
@@ -155,7 +156,7 @@ def pending_slice(session: Session) -> Preference | None:
     )
 
 
-def consume_slice(session: Session) -> bool:
-    """Use up what waits: true for the one context that it is for."""
-    waiting = SlicePreference.objects.filter(session=session, pending=True)
-    return waiting.update(pending=False) > 0
+def consume_slice(session: Session, actor: str) -> None:
+    """Use up what waits for this caller."""
+    waiting = Slice.objects.filter(session=session, actor=actor, pending=True)
+    waiting.update(pending=False)

@@ -7,11 +7,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from django.db import transaction
-
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
-from contextstudio.accounts.domain.rights import Right
 from operations.domain.context.assembly import Assembly
 from operations.domain.context.policy import Policy, read_policy
 from operations.domain.context.step import Step
@@ -27,7 +24,7 @@ from threads.models import Session
 from threads.store.selectors import get_session
 
 from .pipeline import Built, ContextInputs, basis_of, build, inputs_of
-from .policies import consume_slice, default_policy
+from .policies import default_policy
 
 MOST_UNASKED = 2_000
 """Of a session with more messages a page has contexts made only when somebody asks for them: the
@@ -51,7 +48,8 @@ class ContextQuery:
     model: str = ""
     active_tags: frozenset[str] | None = None
     max_tokens: int | None = None
-    consume: bool = False
+    actor: str = ""
+    """Whose slice is shown, if one waits: set by `assemble`."""
     policy: Policy | None = None
     thread: Thread | None = None
     """Taken in place of the session's own thread, to compare."""
@@ -136,17 +134,12 @@ class Context:
 
 
 def assemble(caller: Caller, session_id: uuid.UUID, query: ContextQuery) -> Context:
-    """The context of a session; `consume` uses up the slice that waits.
+    """The context of a session as this caller's next request would hold it.
 
     Raises Invalid for a provider that there is none of.
     """
-    if not query.consume:
-        return assemble_session(get_session(caller, session_id), query)
-    with transaction.atomic():
-        session = get_session(caller, session_id, Right.READ, lock=True)
-        context = assemble_session(session, query)
-        consume_slice(session)
-        return context
+    session = get_session(caller, session_id)
+    return assemble_session(session, replace(query, actor=caller.actor))
 
 
 def assemble_session(session: Session, query: ContextQuery) -> Context:
@@ -179,6 +172,7 @@ def query_inputs(session: Session, query: ContextQuery) -> ContextInputs:
         model=query.model,
         policy=query.policy,
         basis=basis,
+        actor=query.actor,
     )
 
 

@@ -126,7 +126,7 @@ def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None
     if kept is None:
         return None
     policy = policy_of(session)
-    if policy != kept.policy or pending_slice(session) is not None:
+    if policy != kept.policy or pending_slice(session, caller.actor) is not None:
         return None
     surroundings = Surroundings(
         session=session,

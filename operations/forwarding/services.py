@@ -99,9 +99,11 @@ def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> bytes:
         model=inbound.model,
         tools=inbound.tools,
         encoding=session.encoding,
+        actor=caller.actor,
     )
     sent = _outbound(inputs, inbound, units)
-    consume_slice(session)
+    if inputs.preference and inbound.append:
+        consume_slice(session, caller.actor)
     answer = Answer(
         splice=splice(sent.messages, inbound.messages, dump),
         report=dump(_report(session, history, thread, sent)),

@@ -255,7 +255,11 @@ def request_body(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 def _query(request: HttpRequest) -> ContextQuery:
     provider, model = (request.GET.get(name, "") for name in ("provider", "model"))
-    return ContextQuery(provider=provider, model=model.strip()[:128])
+    return ContextQuery(
+        provider=provider,
+        model=model.strip()[:128],
+        actor=caller_of(request).actor,
+    )
 
 
 def _operations(session: Session) -> list[tuple[str, str, str]]:

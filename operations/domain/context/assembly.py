@@ -208,16 +208,15 @@ def _standing(thread: Thread) -> Iterator[tuple[Place, list[EffectiveMessage]]]:
     """The nodes of the thread with their groups: an insert's are those of the node before it."""
     alone: dict[int, frozenset[int]] = {}
     group = thread.leaves[0].group if thread.leaves else 0
+    groups = frozenset((group,))
     for node, shown in thread.standing():
-        groups = None
         index = shown[0].index if shown else None
         if index is not None:
             group = thread.leaves[index].group
+            groups = alone.get(group) or alone.setdefault(group, frozenset((group,)))
         elif entry_number(node) is not None and (held := _indexes(thread, node)):
             group = thread.leaves[min(held)].group
             groups = frozenset(thread.leaves[one].group for one in held)
-        if groups is None:
-            groups = alone.get(group) or alone.setdefault(group, frozenset((group,)))
         yield Place(node, group, groups), shown
 
 

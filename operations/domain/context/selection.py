@@ -2,12 +2,14 @@
 of strategies that read one another's.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.providers.request import Outgoing
 from operations.domain.tree.key import Key, entry_number
+from threads.domain.message import starts_group
 from threads.domain.part import Part, Thinking, ToolCall, ToolResult
 
 from .step import Count, Omission, Step, leaving_out
@@ -21,10 +23,11 @@ Holds = Callable[[Key], Collection[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preference:
-    """What the next context, and it alone, is to hold.
+    """What the next context, and it alone, is to hold besides the open turn.
 
-    `start` and `end` are indexes of originals, half-open; both None: of all. `matches` are
-    the indexes that the last search found.
+    `start` and `end` are indexes of originals, half-open; both None: of all, or of none where
+    matches alone are wanted. `matches` are the indexes that the last search found; a limit of
+    messages counts them too.
     """
 
     start: int | None = None
@@ -32,6 +35,12 @@ class Preference:
     include_search_results: bool = False
     max_context_messages: int | None = None
     matches: tuple[int, ...] = ()
+
+    @property
+    def has_matches_alone(self) -> bool:
+        """Whether nothing is wanted but what the last search found."""
+        is_unlimited = self.start is None and self.max_context_messages is None
+        return is_unlimited and self.include_search_results
 
     def __post_init__(self) -> None:
         """Raise Invalid where it names no range, or less than one message."""
@@ -57,21 +66,23 @@ class Preference:
 def select(
     messages: Sequence[Outgoing], preference: Preference, holds: Holds
 ) -> tuple[list[Outgoing], Step]:
-    """The nodes with a leaf in the range, the newest of them, and what was found.
+    """The slice, and beside it the open turn: the last user's message and all that follows it.
 
-    An insert goes with the node before it. The system's prompt is not among `messages`.
+    The slice is the nodes with a leaf in the range and those that were found, the newest of
+    them; an insert goes with the node before it. With a call goes its result, and with a
+    result its call. The system's prompt is not among `messages`.
     """
     places = _places(messages, holds)
-    inside = [
-        place for place, indexes in enumerate(places) if _in_range(indexes, preference)
+    found = set(preference.matches if preference.include_search_results else ())
+    wanted = [
+        place
+        for place, indexes in enumerate(places)
+        if _in_range(indexes, preference) or not found.isdisjoint(indexes)
     ]
     if preference.max_context_messages is not None:
-        inside = inside[-preference.max_context_messages :]
-    found = set(preference.matches if preference.include_search_results else ())
-    matching = {
-        place for place, indexes in enumerate(places) if not found.isdisjoint(indexes)
-    }
-    kept = matching.union(inside)
+        wanted = wanted[-preference.max_context_messages :]
+    turn = range(_open_turn(messages), len(messages))
+    kept = _with_partners(messages, {*wanted, *turn})
     left_out = [
         Omission(message.key, message.tokens, _why(places[place], preference))
         for place, message in enumerate(messages)
@@ -79,6 +90,34 @@ def select(
     ]
     chosen = [message for place, message in enumerate(messages) if place in kept]
     return chosen, leaving_out(SLICE, messages, left_out)
+
+
+def _open_turn(messages: Sequence[Outgoing]) -> int:
+    """The place of the last user's message that is more than results; 0 where there is none."""
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if starts_group(message.role, message.parts):
+            return place
+    return 0
+
+
+def _with_partners(messages: Sequence[Outgoing], chosen: set[int]) -> set[int]:
+    """The chosen places, and those of calls and results that belong to them."""
+    partners: dict[int, set[int]] = defaultdict(set)
+    called: dict[str, int] = {}
+    for place, message in enumerate(messages):
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                called[part.id] = place
+            elif isinstance(part, ToolResult) and part.call_id in called:
+                partners[called[part.call_id]].add(place)
+                partners[place].add(called[part.call_id])
+    found, new = set(chosen), list(chosen)
+    while new:
+        more = partners.get(new.pop(), set()) - found
+        found |= more
+        new += more
+    return found
 
 
 def _places(messages: Sequence[Outgoing], holds: Holds) -> list[Collection[int]]:
@@ -96,12 +135,14 @@ def _places(messages: Sequence[Outgoing], holds: Holds) -> list[Collection[int]]
 
 def _in_range(indexes: Collection[int], preference: Preference) -> bool:
     if preference.start is None or preference.end is None:
-        return True
+        return not preference.has_matches_alone
     return any(preference.start <= index < preference.end for index in indexes)
 
 
 def _why(indexes: Collection[int], preference: Preference) -> str:
     if not _in_range(indexes, preference):
+        if preference.has_matches_alone:
+            return "The last search did not find it."
         return f"It is not in the slice {preference.start} to {preference.end}."
     return f"It is not among the newest {preference.max_context_messages:,}."
 
@@ -124,11 +165,11 @@ def last_groups(messages: Sequence[Outgoing], count: int) -> set[int]:
 def keep_window(
     messages: Sequence[Outgoing], count: int
 ) -> tuple[list[Outgoing], Step]:
-    """The messages that belong to the last `count` groups; 0: all."""
+    """The messages that belong to any of the last `count` groups; 0: all."""
     if not count:
         return list(messages), leaving_out(WINDOW, messages, ())
     groups = last_groups(messages, count)
-    kept = [message for message in messages if message.group in groups]
+    kept = [message for message in messages if groups & message.groups]
     left_out = [
         Omission(
             message.key,
@@ -136,7 +177,7 @@ def keep_window(
             f"Group {message.group} is not among the last {count:,}.",
         )
         for message in messages
-        if message.group not in groups
+        if not groups & message.groups
     ]
     return kept, leaving_out(WINDOW, messages, left_out)
 

@@ -89,43 +89,54 @@ class SetContextWindow(SessionTool):
 
 
 class RequestContextSlice(SessionTool):
-    """Have the next request hold one part of the conversation instead of its end.
+    """Have your next request hold one part of the conversation, and the open turn.
 
     Use it when you need to see an earlier part in full once more. The range is half-open:
-    {"start_message_index": 30, "end_message_index": 40} sends the messages 30 to 39. Of
-    these the newest `max_context_messages` are kept; with `include_search_results` what
-    your last search_session_history found is added. The system message is always sent. It
-    holds for the next request only, and a later slice replaces an earlier one.
+    {"start_message_index": 30, "end_message_index": 40} sends the messages 30 to 39. With
+    `include_search_results` what your last search_session_history found is added; of all
+    these the newest `max_context_messages` are kept, which can be given without a range.
+    The system message, the last user message and all that follows it are always sent, and
+    calls go with their results. It holds for the next request that you send through apply
+    with this key; a later slice replaces an earlier one.
 
     Example: {"session_id": "…", "start_message_index": 30, "end_message_index": 40}
     """
 
     name = "request_context_slice"
 
-    start_message_index: Index
-    end_message_index: Index
+    start_message_index: Index | None = None
+    end_message_index: Index | None = None
     include_search_results: bool = False
-    max_context_messages: int | None = Field(None, ge=1)
+    max_context_messages: int | None = Field(
+        None, ge=1, description="Besides the open turn; matches count."
+    )
 
     def call(self, caller: Caller) -> dict[str, Any]:
         session = self.open_session(caller)
-        end = min(self.end_message_index, session.message_count)
-        if self.start_message_index >= end:
-            raise Invalid(
-                f"There is no message in {self.start_message_index} to "
-                f"{self.end_message_index}; the session has {session.message_count}.",
-                at=["start_message_index"],
-            )
+        start, end = self.start_message_index, self.end_message_index
+        if start is not None and end is not None:
+            end = min(end, session.message_count)
+            if start >= end:
+                raise Invalid(
+                    f"There is no message in {start} to {self.end_message_index}; "
+                    f"the session has {session.message_count}.",
+                    at=["start_message_index"],
+                )
         preference = Preference(
-            start=self.start_message_index,
+            start=start,
             end=end,
             include_search_results=self.include_search_results,
             max_context_messages=self.max_context_messages,
         )
+        if preference == Preference():
+            raise Invalid(
+                "Give a range, include_search_results or max_context_messages.",
+                at=["start_message_index"],
+            )
         request_slice(caller, self.session_id, preference)
         return {
             "success": True,
-            "message_range": [self.start_message_index, end],
+            "message_range": None if start is None else [start, end],
             "include_search_results": self.include_search_results,
             "max_context_messages": self.max_context_messages,
         }

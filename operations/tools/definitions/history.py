@@ -64,7 +64,7 @@ class SearchSessionHistory(SessionTool):
     def call(self, caller: Caller) -> dict[str, Any]:
         session = self.open_session(caller)
         found = find_in_session(session, self.query)
-        keep_matches(session, (index for index, _ in found))
+        keep_matches(caller, session, (index for index, _ in found))
         return {
             "query": self.query,
             "matches": [

@@ -1,15 +1,12 @@
 """`GET /api/sessions/{id}/context`: what would be sent to a model now."""
 
 import json
-import uuid
 
 import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
-from operations.context import policies
-from operations.domain.context.selection import Preference
 from operations.domain.log.operation import Redact
 from operations.domain.providers.passes.media import SUMMARY
 from operations.domain.tree.span import Span, fingerprint
@@ -113,20 +110,17 @@ def test_a_model_of_another_encoding_is_counted_in_its_own(
     assert adds_up(found)
 
 
-def test_a_slice_is_shown_until_it_is_used_up(
-    agent: Client, session_id: str, owner: User
-) -> None:
-    policies.request_slice(
-        caller_of_user(owner), uuid.UUID(session_id), Preference(start=5, end=7)
-    )
-    for consume in (False, True):
+def test_looking_at_a_slice_uses_nothing_up(agent: Client, session_id: str) -> None:
+    slice = {"start_message_index": 1, "end_message_index": 3}
+    post(agent, "/api/tools/request_context_slice", {"session_id": session_id, **slice})
+    for consume in (False, True, False):
         found = context(agent, session_id, consume=consume)
         assert found["messages"] == [
             {"role": "system", "content": "Be brief."},
-            *said(COUNT)[4:],
+            *said(COUNT)[:2],
+            *said(COUNT)[COUNT - 2 + COUNT % 2 :],
         ]
         assert adds_up(found)
-    assert len(context(agent, session_id)["messages"]) == COUNT + 1
 
 
 def test_a_call_without_its_result_says_how_to_recall_it(agent: Client) -> None:

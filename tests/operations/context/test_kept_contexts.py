@@ -1,7 +1,6 @@
 """Contexts and ledgers that are kept: the same as those that are made, whatever was done since."""
 
 import random
-import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,9 +8,7 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import User
-from contextstudio.accounts.selectors import caller_of_user
-from operations.context import pipeline, policies, services
-from operations.domain.context.selection import Preference
+from operations.context import pipeline, services
 from operations.log.cache import forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
 from threads.models import Session
@@ -142,9 +139,10 @@ class Changes:
         assert answer.status_code == 200, answer.content
 
     def _slice(self) -> None:
-        preference = Preference(start=0, end=self._chance.randint(5, 20))
-        caller = caller_of_user(self._owner)
-        policies.request_slice(caller, uuid.UUID(self._session_id), preference)
+        end = self._chance.randint(5, 20)
+        slice = {"start_message_index": 0, "end_message_index": end}
+        body = {"session_id": self._session_id, **slice}
+        post(self._agent, "/api/tools/request_context_slice", body)
 
     def _grow(self) -> None:
         more = {"messages": [{"role": "assistant", "content": "You are welcome."}]}

@@ -1,7 +1,6 @@
 """Answers of `apply` that are kept: the same as those that are made, and never of another state."""
 
 import json
-import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,9 +8,6 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
-from contextstudio.accounts.selectors import caller_of_user
-from operations.context import policies
-from operations.domain.context.selection import Preference
 from operations.forwarding import services
 from operations.log.cache import forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
@@ -90,9 +86,10 @@ def record(kind: str, **members: Any) -> Change:
     return lambda agent, session_id, _: operate(agent, session_id, kind, **members)
 
 
-def request_slice(_: Client, session_id: str, owner: User) -> None:
-    query = Preference(start=1, end=3)
-    policies.request_slice(caller_of_user(owner), uuid.UUID(session_id), query)
+def request_slice(agent: Client, session_id: str, _: User) -> None:
+    slice = {"start_message_index": 1, "end_message_index": 3}
+    body = {"session_id": session_id, **slice}
+    post(agent, "/api/tools/request_context_slice", body)
 
 
 def grow(agent: Client, session_id: str, _: User) -> None:

@@ -1,15 +1,11 @@
 """`apply` under a policy, with layers, and where a provider's rules ask for a repair."""
 
-import uuid
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from contextstudio.accounts.models import User
-from contextstudio.accounts.selectors import caller_of_user
-from operations.context import pipeline, policies
-from operations.domain.context.selection import Preference
+from operations.context import pipeline
 from operations.domain.providers.request import Compiled, Issue, Severity
 from tests.operations.support.rest import get, make_session, operate, post, put, said
 
@@ -158,8 +154,11 @@ def test_a_thread_without_a_question_has_layers_too(agent: Client) -> None:
     assert answer["messages"][0]["content"].startswith("Be brief.\n\n## Scratchpad")
 
 
-def test_the_hook_uses_up_a_slice(agent: Client, session_id: str, owner: User) -> None:
-    preference = Preference(start=4, end=5)
-    policies.request_slice(caller_of_user(owner), uuid.UUID(session_id), preference)
-    assert apply(agent, session_id, said(COUNT))["messages"] == said(COUNT)[4:]
+def test_the_hook_uses_up_a_slice(agent: Client, session_id: str) -> None:
+    slice = {"start_message_index": 0, "end_message_index": 1}
+    post(agent, "/api/tools/request_context_slice", {"session_id": session_id, **slice})
+    focused = [said(COUNT)[0], said(COUNT)[-1]]
+    looking = apply(agent, session_id, said(COUNT), append=False)
+    assert looking["messages"] == focused
+    assert apply(agent, session_id, said(COUNT))["messages"] == focused
     assert apply(agent, session_id, said(COUNT))["messages"] == said(COUNT)

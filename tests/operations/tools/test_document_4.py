@@ -21,10 +21,18 @@ def tools(agent: Client) -> Tools:
     return Tools(agent, make_session(agent, messages))
 
 
-def sent(tools: Tools, *, consume: bool = False) -> list[str]:
+def sent(tools: Tools) -> list[str]:
     path = f"/api/sessions/{tools.session_id}/context"
-    query = {"provider": "openai", "consume": str(consume).lower()}
-    body = tools.client.get(path, query).json()
+    body = tools.client.get(path, {"provider": "openai"}).json()
+    return [message["content"] for message in body["messages"]]
+
+
+def applied(tools: Tools) -> list[str]:
+    """What the next request of the agent's own sends."""
+    path = f"/api/sessions/{tools.session_id}"
+    items = tools.client.get(f"{path}/messages").json()["items"]
+    given = [{"role": one["role"], "content": one["content"]} for one in items]
+    body = tools.post("apply", {"messages": given})
     return [message["content"] for message in body["messages"]]
 
 
@@ -34,22 +42,32 @@ def test_what_did_we_decide_about_the_database(tools: Tools) -> None:
     assert found["total_matches"] == 3
     tools("request_context_slice", start_message_index=30, end_message_index=40)
     focused = sent(tools)
-    assert (focused[0], focused[-1], len(focused)) == ("message 30", "message 39", 10)
-    assert sent(tools, consume=True) == focused
+    assert (focused[0], focused[9]) == ("message 30", "message 39")
+    assert focused[10:] == ["message 44", "message 45"]  # the open turn
+    assert sent(tools) == focused  # looking at it uses nothing up
+    assert applied(tools) == focused
     assert len(sent(tools)) == COUNT  # preferences are consumed once
 
 
 def test_a_slice_holds_the_newest_and_what_the_search_found(tools: Tools) -> None:
     tools("search_session_history", query="database")
-    query = {"start_message_index": 30, "end_message_index": 99}
-    kept = tools(
-        "request_context_slice",
-        **query,
-        include_search_results=True,
-        max_context_messages=2,
-    )
+    turn = ["message 44", "message 45"]
+    query = {"start_message_index": 40, "end_message_index": 42}
+    slice = {**query, "include_search_results": True}
+    tools("request_context_slice", **slice)
+    assert sent(tools) == [*SAYING.values(), "message 40", "message 41", *turn]
+    tools("request_context_slice", **slice, max_context_messages=3)
+    assert sent(tools) == [SAYING[34], "message 40", "message 41", *turn]
+    tools("request_context_slice", include_search_results=True)
+    assert sent(tools) == [*SAYING.values(), *turn]
+    kept = tools("request_context_slice", max_context_messages=4)
+    assert kept["message_range"] is None
+    assert sent(tools) == ["message 42", "message 43", *turn]
+    kept = tools("request_context_slice", start_message_index=30, end_message_index=99)
     assert kept["message_range"] == [30, COUNT]
-    assert sent(tools) == [*SAYING.values(), "message 44", "message 45"]
+    for wrong in ({}, {"start_message_index": 3}, {"end_message_index": 3}):
+        refused = tools.refused("request_context_slice", **wrong)
+        assert refused["at"] == ["start_message_index"]
     refused = tools.refused(
         "request_context_slice", start_message_index=46, end_message_index=50
     )

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from operations.domain.providers.rules import Alphabet
 from operations.domain.providers.turns import Piece, Turn
+from operations.domain.tree.key import original_index
 from threads.domain.message import Role
 from threads.domain.part import Text, ToolCall, ToolResult
 
@@ -48,22 +49,38 @@ class _Call(NamedTuple):
 
 def paired(turns: Sequence[Turn], work: Work) -> list[Turn]:
     """The turns, in which every call has its one result directly behind its turn."""
-    return list(_Pairing(_joined(turns), work).turns())
+    return list(_Pairing(_joined(turns, work), work).turns())
 
 
-def _joined(turns: Sequence[Turn]) -> list[Turn]:
-    """The turns, with those of an assistant joined that follow a call: one answer in pieces."""
+def _joined(turns: Sequence[Turn], work: Work) -> list[Turn]:
+    """The turns, with those of an assistant joined that follow a call: one answer in pieces.
+
+    What was said after a result that is left out is none of these: it stays behind its stub.
+    """
     joined: list[Turn] = []
-    calls = False
+    calls: list[str] = []
     for turn in turns:
-        if calls and turn.role is Role.ASSISTANT:
+        if calls and turn.role is Role.ASSISTANT and not _is_later(turn, calls, work):
             joined[-1].pieces += turn.pieces
-            continue
-        joined.append(turn)
-        calls = turn.role is Role.ASSISTANT and any(
-            isinstance(piece.part, ToolCall) for piece in turn.pieces
-        )
+        else:
+            joined.append(turn)
+            calls = []
+        calls += _calls_of(turn)
     return joined
+
+
+def _calls_of(turn: Turn) -> list[str]:
+    if turn.role is not Role.ASSISTANT:
+        return []
+    return [piece.part.id for piece in turn.pieces if isinstance(piece.part, ToolCall)]
+
+
+def _is_later(turn: Turn, calls: Sequence[str], work: Work) -> bool:
+    """Whether a turn was said after the result of one of these calls, which was left out."""
+    left_out = work.draft.left_out
+    results = [original_index(left_out[id_].key) for id_ in calls if id_ in left_out]
+    index = work.draft.messages[turn.pieces[0].place].index
+    return any(index is None or result is None or result < index for result in results)
 
 
 class _Pairing:

@@ -28,7 +28,9 @@ def test_more_groups_than_there_are_keep_all() -> None:
 
 def test_a_fold_counts_as_every_group_that_it_holds() -> None:
     folded = [out(0, 1, "a"), fold(1, (2, 3, 4)), out(9, 5, "b")]
-    assert keys_of(keep_window(folded, 3)[0]) == ["m9"]
+    assert keys_of(keep_window(folded, 1)[0]) == ["m9"]
+    assert keys_of(keep_window(folded, 2)[0]) == ["o1.0", "m9"]
+    assert keys_of(keep_window(folded, 3)[0]) == ["o1.0", "m9"]
     assert keys_of(keep_window(folded, 4)[0]) == ["o1.0", "m9"]
     assert keys_of(keep_window(folded, 5)[0]) == ["m0", "o1.0", "m9"]
 

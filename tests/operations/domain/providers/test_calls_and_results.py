@@ -1,5 +1,7 @@
 """Rules R1 and R2 of docs/providers.md: each call is directly followed by its one result."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -282,3 +284,36 @@ def test_a_message_of_an_operation_is_told_by_its_key() -> None:
     made = message(0, "tool", result("x"), key="o3.0", index=None, kind="insert")
     compiled = compile_request("openai", draft(("user", "go"), made))
     assert issue(compiled, "R1").keys == ("o3.0",)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_was_said_after_a_result_that_is_left_out_stays_behind_its_stub(
+    provider: str,
+) -> None:
+    rows = [
+        message(0, "user", "go"),
+        message(1, "assistant", call("a")),
+        message(3, "assistant", "It says so."),
+        message(4, "user", "thanks"),
+    ]
+    left_out = {"a": LeftOut("m2", "o7")}
+    compiled = compile_request(provider, draft(*rows, left_out=left_out))
+    words = json.dumps(compiled.messages)
+    assert words.index("left out by o7") < words.index("It says so.")
+
+
+def test_an_answer_in_pieces_stays_one_where_its_result_follows_or_is_left_out() -> (
+    None
+):
+    rows = [
+        message(0, "user", "go"),
+        message(1, "assistant", call("a")),
+        message(2, "assistant", "I look.", call("b")),
+        message(4, "tool", result("b", "B")),
+    ]
+    left_out = {"a": LeftOut("m3", "o7")}
+    compiled = compile_request("openai", draft(*rows, left_out=left_out))
+    assert called(compiled) == ["a", "b"]
+    assert [form["role"] for form in compiled.messages] == [
+        *("user", "assistant", "tool", "tool"),
+    ]
