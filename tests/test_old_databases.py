@@ -1,4 +1,8 @@
-"""A server on a database that an earlier version filled answers as that version did."""
+"""A server on a database that an earlier version filled answers as that version did.
+
+Where it is meant to answer otherwise since, the answers that are expected say so: the slice that
+waits there is sent beside the open turn.
+"""
 
 import gzip
 import json
