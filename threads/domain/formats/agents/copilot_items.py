@@ -24,6 +24,8 @@ from threads.domain.part import (
 )
 from threads.domain.transcript import Compaction, Event
 
+from .copilot_summary import summary_message
+
 Asset = Callable[[str], dict[str, Any]]
 """The data of a picture or file that is kept in an event of its own, by its id."""
 
@@ -44,6 +46,10 @@ class CopilotItems:
     _system: tuple[Part, ...] = ()
     _tools: dict[str, str] = field(default_factory=dict)
     _context: GivenContext = field(default_factory=GivenContext)
+    _begun: int | None = None
+    """How many messages the model had when a compaction began."""
+    _asked: list[str] = field(default_factory=list)
+    _skills: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def take(self, row: Element) -> Iterator[Item]:
         """The items that a line makes. Raises Invalid where it is no event."""
@@ -57,9 +63,16 @@ class CopilotItems:
         type_ = fields.text(value, "type")
         moment = fields.moment(value.get("timestamp"))
         made: Item | None = None
-        if type_ == "session.compaction_complete":
+        if type_ == "session.compaction_start":
+            self._begun = len(self._context) + (self._held is not None)
+        elif type_ == "session.compaction_complete":
             yield from self.rest()
             made = self._compaction(data, row)
+        elif type_ == "skill.invoked":
+            name = fields.text(data, "name")
+            self._skills.pop(name, None)
+            told = fields.text(data, "path"), fields.text(data, "content")
+            self._skills[name] = told
         elif type_ == "tool.execution_start":
             tool = fields.text(data, "toolName")
             self._tools[fields.text(data, "toolCallId")] = tool
@@ -97,12 +110,18 @@ class CopilotItems:
             yield made
 
     def _compaction(self, data: dict[str, Any], row: Element) -> Compaction | None:
-        """The oldest messages, as many as it says, replaced by its summary."""
+        """What the model had when it began, replaced by the summary.
+
+        Where that isn't told, all it has; or as many messages as were removed.
+        """
         summary = fields.text(data, "summaryContent")
+        begun, self._begun = self._begun, None
         if not summary or data.get("success") is False or not self._context:
             return None
         size = fields.count(data, "messagesRemoved") or len(self._context)
-        return summarized(self._context.hide(size), summary, row)
+        size = self._context.whole(size if begun is None else begun)
+        words = summary_message(summary, self._asked, self._skills)
+        return summarized(self._context.hide(size), words, row)
 
     def system(self, data: dict[str, Any]) -> Message | None:
         """A prompt of the system's; none where it is only said again."""
@@ -115,6 +134,7 @@ class CopilotItems:
 
     def user(self, data: dict[str, Any]) -> Message:
         """A user's message as it was sent: with what Copilot put around the words."""
+        self._asked.append(fields.text(data, "content"))
         sent = fields.text(data, "transformedContent", "content")
         parts: list[Part] = [Text(sent)] if sent else []
         for one in fields.items(data, "attachments"):

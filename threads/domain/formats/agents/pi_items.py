@@ -14,7 +14,15 @@ from threads.domain.part import JSON, Image, Part, Text, Thinking, ToolCall, Too
 from threads.domain.transcript import Event
 
 _USER = frozenset({"user", "custom", "hookMessage"})
-_SUMMARIES = frozenset({"branchSummary", "compactionSummary"})
+COMPACTION = (
+    "The conversation history before this point was compacted into the following summary:"
+    "\n\n<summary>\n{}\n</summary>"
+)
+BRANCH = (
+    "The following is a summary of a branch that this conversation came back from:"
+    "\n\n<summary>\n{}</summary>"
+)
+_SUMMARIES = {"branchSummary": BRANCH, "compactionSummary": COMPACTION}
 _UNFINISHED = frozenset({"aborted", "error"})
 
 
@@ -31,7 +39,7 @@ def read_entry(row: Element) -> Iterator[Item]:
         parts = _content(entry.get("content"), ("content",))
         message = Message(role=Role.USER, parts=parts)
     elif type_ == "branch_summary":
-        message = _words(fields.text(entry, "summary"))
+        message = _summarized(entry, BRANCH)
     if message is None:
         yield Event(type_, row.record, fields.moment(entry.get("timestamp")))
     else:
@@ -40,8 +48,14 @@ def read_entry(row: Element) -> Iterator[Item]:
 
 def read_summary(row: Element) -> Message | None:
     """The message that a compaction puts in place of others; None where it says nothing."""
-    message = _words(fields.text(row.value, "summary"))
+    message = _summarized(row.value, COMPACTION)
     return _recorded(message, row) if message else None
+
+
+def _summarized(entry: JSON, frame: str) -> Message | None:
+    """A summary as pi puts it to the model; None where it says nothing."""
+    words = fields.text(entry, "summary")
+    return _words(frame.format(words)) if words else None
 
 
 def _recorded(message: Message, row: Element) -> Message:
@@ -70,7 +84,7 @@ def _message(message: dict[str, Any]) -> Message | None:
         result = ToolResult(call_id, given, name, message.get("isError") is True)
         return Message(role=Role.TOOL, parts=(result,))
     if role in _SUMMARIES:
-        return _words(fields.text(message, "summary"))
+        return _summarized(message, _SUMMARIES[role])
     if role == "bashExecution" and message.get("excludeFromContext") is not True:
         return _words(_shell(message))
     return None

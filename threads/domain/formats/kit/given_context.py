@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from threads.domain.message import Message, Role
+from threads.domain.part import ToolCall
 
 from .items import Item
 
@@ -19,6 +20,10 @@ class GivenContext:
     count: int = 0
     """How many messages were given so far, the system's among them."""
     _shown: list[tuple[int, ...]] = field(default_factory=list)
+    _calling: set[int] = field(default_factory=set)
+    """The answers with calls, by their ordinals."""
+    _answering: set[int] = field(default_factory=set)
+    """The messages that are results."""
 
     def __len__(self) -> int:
         return len(self._shown)
@@ -28,7 +33,24 @@ class GivenContext:
         if isinstance(item, Message):
             if item.role not in _SYSTEM:
                 self._shown.append((self.count,))
+            if item.role is Role.TOOL:
+                self._answering.add(self.count)
+            elif any(isinstance(part, ToolCall) for part in item.parts):
+                self._calling.add(self.count)
             self.count += 1
+
+    def whole(self, size: int) -> int:
+        """So many of the oldest messages, or fewer, that no call is parted from its results."""
+        rest = self._shown[size : size + 1]
+        if not rest or rest[0][0] not in self._answering:
+            return size
+        for place in range(size - 1, -1, -1):
+            ordinal = self._shown[place][0]
+            if ordinal in self._calling:
+                return place
+            if ordinal not in self._answering:
+                break
+        return size
 
     def hide(self, size: int) -> set[int]:
         """Put one summary in the place of the oldest messages; the ordinals that it stands for."""

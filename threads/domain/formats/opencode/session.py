@@ -35,6 +35,8 @@ from .parts import Read, SessionTurn, read_turn, read_usage
 
 NAME = "opencode"
 LABEL = "an opencode session"
+ASKED = "What did we do so far?"
+"""What opencode lets the user ask where a compaction was wanted; the summary answers it."""
 CLEARED = "[Old tool result content cleared]"
 """What the model reads where opencode has cleared the output of a tool."""
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
@@ -172,7 +174,9 @@ class _Turns:
         """The summary in the place of what it sums up, but for the tail that was kept."""
         tail = self._asked[fields.text(turn.info, "parentID")]
         kept = self._shown[self._shown.index(tail) :] if tail in self._shown else []
-        yield from self._change([turn.id, *kept], turn.id, messages, turn.record)
+        asked = Message(role=Role.USER, parts=(Text(ASKED),), records=(turn.record,))
+        keys = [turn.id, *kept]
+        yield from self._change(keys, turn.id, messages, turn.record, asked)
 
     def _clear(self, before: float) -> Iterator[Item]:
         """Show cleared outputs as such, from the moment on when they were cleared."""
@@ -186,15 +190,23 @@ class _Turns:
                 yield from self._change(keys, mark, [message], message.records[0])
 
     def _change(
-        self, keys: list[str], key: str, messages: list[Message], record: str
+        self,
+        keys: list[str],
+        key: str,
+        messages: list[Message],
+        record: str,
+        *before: Message,
     ) -> Iterator[Item]:
-        """Make the view these keys, of which one is new and stands for these messages."""
+        """Make the view these keys, of which one is new and stands for these messages.
+
+        What is given before them, the model reads only where they hide something.
+        """
         hidden = [n for change in self._view.become(keys) for n in change.hidden]
         if hidden:
             self._shown = keys
             yield Compaction(
                 replaces=tuple(hidden),
-                messages=tuple(messages),
+                messages=(*before, *messages),
                 record=record,
                 created_at=messages[0].created_at,
             )

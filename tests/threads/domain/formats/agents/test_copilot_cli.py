@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 from typing import Any
 
 import pytest
@@ -207,7 +208,7 @@ def test_a_compaction_hides_the_oldest_messages_and_its_own_summary_later() -> N
     first, second = [item for item in found.items if isinstance(item, Compaction)]
 
     assert first.replaces == (1, 2)
-    assert first.messages[0].text == "So far."
+    assert "<summary>\nSo far.\n</summary>" in first.messages[0].text
     assert second.replaces == (1, 2, 3, 4)
     assert events(found)[-1] == "session.compaction_complete"
 
@@ -222,6 +223,86 @@ def test_an_answer_still_held_counts_among_what_a_compaction_replaces() -> None:
 
     [made] = [item for item in found.items if isinstance(item, Compaction)]
     assert made.replaces == (0, 1)
+
+
+def shortened(*records: Any) -> tuple[tuple[int, ...], str]:
+    """What a compaction at the end of a session replaces, and the words that stand there."""
+    done = event("session.compaction_complete", success=True, summaryContent="Done.")
+    [found] = read(*records, done)
+    [made] = [item for item in found.items if isinstance(item, Compaction)]
+    assert [message.role for message in made.messages] == ["user"]
+    return made.replaces, made.messages[0].text
+
+
+BEGUN = event("session.compaction_start")
+
+
+def test_the_model_reads_a_summary_with_the_requests_before_it() -> None:
+    sent = event("user.message", content="Two.", transformedContent="<now/>Two.")
+
+    assert shortened(asked("One."), sent) == (
+        (0, 1),
+        "Some of the conversation history has been summarized to free up context.\n\n"
+        "You were originally given instructions from a user over one or more turns."
+        " Here were the user messages:\n"
+        "<user_message>\nOne.\n</user_message>\n<user_message>\nTwo.\n</user_message>\n\n"
+        "Here is a summary of the prior context:\n<summary>\nDone.\n</summary>\n",
+    )
+
+
+def test_many_or_long_requests_are_cut_in_the_middle() -> None:
+    _, many = shortened(*(asked(f"Q{number}") for number in range(30)))
+    assert re.findall(r"Q\d+", many) == [
+        *("Q0", "Q1", "Q2"),
+        *(f"Q{number}" for number in range(14, 30)),
+    ]
+    assert "... 11 messages omitted ..." in many
+
+    _, alone = shortened(asked("x" * 40_000))
+    assert alone.count("x") > 29_900 and "...<truncated>..." in alone
+
+    _, long = shortened(asked("a" * 20_000), asked("b"), asked("c" * 30_000))
+    assert (long.count("a" * 5_000), long.count("c" * 23_000)) == (1, 1)
+    assert "... 1 messages omitted ..." in long
+
+    _, late = shortened(asked("a"), asked("c" * 40_000))
+    assert "<user_message>\na\n" in late and "omitted" not in late
+
+
+def test_skills_stand_behind_a_summary() -> None:
+    def used(name: str) -> dict[str, Any]:
+        return event(
+            "skill.invoked", name=name, path=f"/{name}.md", content=f"Do {name}."
+        )
+
+    _, words = shortened(asked("One."), used("mend"), used("look"), used("mend"))
+
+    assert words.endswith(
+        "\n\n<invoked_skills>\n## Most recent skill: mend\nPath: /mend.md\n\n"
+        "Continue to follow these instructions:\n\nDo mend.\n\n"
+        "## Previously used skills\n"
+        "These skills were used earlier in the session."
+        " Re-read the skill file if you need to reactivate one:\n"
+        "- look: /look.md\n</invoked_skills>"
+    )
+
+
+def test_what_was_said_while_a_compaction_ran_stays() -> None:
+    call = {"toolCallId": "c1", "name": "look", "arguments": {}}
+    answer = event("assistant.message", content="So:", toolRequests=[call])
+    two = event("assistant.message", content="So:", toolRequests=[call, call])
+    result = event(
+        "tool.execution_complete", toolCallId="c1", result={"content": "Dark."}
+    )
+    chunk = event(
+        "assistant.message", apiCallId="1", content="2", chunkIndex=0, chunkCount=2
+    )
+
+    assert shortened(asked("1"), BEGUN, asked("2"))[0] == (0,)
+    assert shortened(asked("1"), answer, BEGUN, result)[0] == (0,)
+    assert shortened(asked("1"), two, result, BEGUN, result)[0] == (0,)
+    assert shortened(asked("1"), asked("2"), BEGUN, result)[0] == (0, 1)
+    assert shortened(asked("1"), chunk, BEGUN)[0] == (0, 1)
 
 
 def test_a_sub_agent_is_a_conversation_of_its_own() -> None:

@@ -129,15 +129,19 @@ def test_what_the_tool_says_to_the_model_is_a_user_s_message() -> None:
         entry("12", "11", message={"role": "assistant", "content": None}),
     )
 
+    branch = (
+        "The following is a summary of a branch that this conversation came back from:"
+        "\n\n<summary>\n{}</summary>"
+    )
     assert texts(found) == [
         "Go.",
         "Ran `ls`\n```\na\n```\n\nCommand exited with code 2",
         "Ran `ls`\n(no output)\n\n(command cancelled)",
         "Custom.",
         "Hook.",
-        "Branch.",
+        branch.format("Branch."),
         "Put in.",
-        "Went there.",
+        branch.format("Went there."),
         "",
     ]
     assert messages(found)[0].source_id == "1"
@@ -215,6 +219,12 @@ def test_a_fork_names_the_session_that_it_came_from() -> None:
     assert found.parent == Parent(external_id=id_, relation=Relation.BRANCH)
 
 
+def shorter(words: str) -> str:
+    """A summary as pi puts it to the model."""
+    lead = "The conversation history before this point was compacted into the"
+    return f"{lead} following summary:\n\n<summary>\n{words}\n</summary>"
+
+
 def test_a_compaction_hides_what_was_not_kept() -> None:
     [found] = read(
         user("a", None),
@@ -227,7 +237,8 @@ def test_a_compaction_hides_what_was_not_kept() -> None:
     )
     first, second = [item for item in found.items if isinstance(item, Compaction)]
 
-    assert (first.replaces, first.messages[0].text) == ((0, 1), "So far.")
+    assert (first.replaces, first.messages[0].text) == ((0, 1), shorter("So far."))
+    assert first.messages[0].role == "user"
     assert second.replaces == (0, 1, 2, 3)
     assert events(found) == ["session", "compaction"]
 
@@ -244,7 +255,7 @@ def test_a_compaction_of_version_1_counts_lines() -> None:
     )
     [compaction] = [item for item in found.items if isinstance(item, Compaction)]
 
-    assert texts(found) == ["Early.", "1", "2"]
+    assert texts(found) == [shorter("Early."), "1", "2"]
     assert compaction.replaces == (0, 1)
 
 

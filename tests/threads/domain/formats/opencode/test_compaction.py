@@ -29,7 +29,7 @@ def test_a_compaction_hides_all_before_it() -> None:
         "tool: ",
         "compaction",
         "user/compaction",
-        "(0, 1, 2) is So far.",
+        "(0, 1, 2) is What did we do so far?, So far.",
         "user: Go",
     ]
 
@@ -38,7 +38,7 @@ def test_a_compaction_may_keep_a_tail() -> None:
     part = {"type": "compaction", "tail_start_id": "msg_2"}
     items = read(*SAID, (info("user", "3"), [part]), (SUMMARY, [text("So far.")]))
 
-    assert told(items)[-1] == "(0,) is So far."
+    assert told(items)[-1] == "(0,) is What did we do so far?, So far."
 
 
 def test_a_compaction_that_failed_or_hides_nothing_is_none() -> None:
