@@ -15,8 +15,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Properties are not timed: a busy machine would fail them, and bench/ measures. `make test` asks
 # the same examples every time; `make soak` asks random ones (`--hypothesis-profile=random`).
-hypothesis.settings.register_profile("fixed", deadline=None, derandomize=True)
-hypothesis.settings.register_profile("random", deadline=None, print_blob=True)
+hypothesis.settings.register_profile(
+    "fixed", deadline=None, derandomize=True, max_examples=50
+)
+hypothesis.settings.register_profile(
+    "random", deadline=None, print_blob=True, max_examples=500
+)
 hypothesis.settings.load_profile("fixed")
 
 pytest_plugins = ["tests.people", "tests.servers", "tests.browsers"]
