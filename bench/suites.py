@@ -1,16 +1,17 @@
 """The tests that `make test` runs in part, run whole: in `make soak`.
 
-`make test` asks properties the same examples every time, and exports of the smaller samples. Here
-properties are asked random examples, and more of them, and every sample is exported. What pytest
-said is kept in the data folder; an example that fails stays in `.hypothesis/`, comes first in the
-next run, and is printed with the line that repeats it.
+`make test` asks properties the same examples every time, exports the smaller samples, and kills
+the server six times. Here properties are asked random examples, and ten times as many, every sample
+is exported, and the server is killed twenty times. What pytest said is kept in the data folder; an
+example that fails stays in `.hypothesis/`, comes first in the next run, and is printed with the
+line that repeats it.
 """
 
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from bench.context.replay import Row
@@ -19,25 +20,27 @@ ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".data" / "soak"
 ROUNDS = 3
 RANDOM = ("-n", "2", "-m", "hypothesis", "--hypothesis-profile", "random")
-EXPORTS = ("tests/operations/exports/test_going_on.py",)
+SOAKED = {
+    "exports of every sample, pairs and signatures": "operations/exports/test_going_on.py",
+    "20 kills under 50 writers": "operations/log/test_writers.py",
+}
+"""By what is said of them: the tests that do more where `SOAK` is set."""
 
 
 def soak() -> Iterator[Row]:
     """How many tests passed of each part, and whether one failed."""
     for number in range(ROUNDS):
         yield _run(f"properties, random examples, round {number + 1}", RANDOM)
-    every = {"EVERY_SAMPLE": "1"}
-    yield _run("exports of every sample, pairs and signatures", EXPORTS, every)
+    for name, path in SOAKED.items():
+        yield _run(name, (f"tests/{path}",))
 
 
-def _run(
-    name: str, options: tuple[str, ...], variables: Mapping[str, str] | None = None
-) -> Row:
+def _run(name: str, options: tuple[str, ...]) -> Row:
     """Run tests, and keep what was printed."""
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *options],
         cwd=ROOT,
-        env=os.environ | (variables or {}),
+        env=os.environ | {"SOAK": "1"},
         capture_output=True,
         text=True,
         check=False,

@@ -4,12 +4,26 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from .servers import Server
 
 COMMANDS = ("chromium-headless-shell", "chromium")
 """The system's browsers; the first opens a window in a fifth of the time."""
+
+PATIENCE_MS = 60_000
+"""For how long a condition may fail to come: what a machine takes that is busy with other things.
+
+A test that passes waits no longer than it must, and one that fails says so later.
+"""
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 def system_chromium() -> str | None:
@@ -91,7 +105,7 @@ def context(
         storage_state=signed_in,
         **options,  # type: ignore[arg-type]
     )
-    window.set_default_timeout(10_000)
+    window.set_default_timeout(PATIENCE_MS)
     window.on("page", lambda page: _watch(page, faults))
     yield window
     window.close()

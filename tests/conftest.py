@@ -42,13 +42,11 @@ def pytest_collection_modifyitems(
 def _mark(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark browser tests, and deselect what can't be asked here.
 
-    What asks for a browser is marked so before `-m` chooses, and gets a second try, for a busy
-    machine can starve one (decision 0007).
+    What asks for a browser is marked so before `-m` chooses.
     """
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
-            item.add_marker(pytest.mark.flaky(reruns=1))
     absent = {
         name
         for name, present in (

@@ -191,11 +191,11 @@ def test_a_file_that_grows_is_seen_to_grow_on_the_page(
         page.reload()
     visit(page, str(link.get_attribute("href")).split("/")[2])
     feed = page.locator("#feed")
-    expect(feed).to_have_attribute("data-messages", "2", timeout=15_000)
+    expect(feed).to_have_attribute("data-messages", "2")
     rest = lines("grows", "And now?", "It is in.", first=2)
     with path.open("a") as file:
         file.write(rest[:-30])
-    expect(page.locator("#n-m2")).to_contain_text("And now?", timeout=15_000)
+    expect(page.locator("#n-m2")).to_contain_text("And now?")
     with path.open("a") as file:
         file.write(rest[-30:])
-    expect(page.locator("#n-m3")).to_contain_text("It is in.", timeout=15_000)
+    expect(page.locator("#n-m3")).to_contain_text("It is in.")

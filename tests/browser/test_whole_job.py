@@ -144,7 +144,6 @@ def drag_three_over_two_hundred(page: Page) -> None:
     page.mouse.move(x + 40, 890, steps=3)
     page.wait_for_function(
         "() => document.getElementById('n-m230')?.getBoundingClientRect().top < 500",
-        timeout=60_000,
     )
     page.mouse.move(x + 40, 450, steps=3)
     page.wait_for_function(STANDS_STILL)

@@ -68,7 +68,6 @@ def test_three_messages_are_dragged_over_two_hundred_others(
     page.mouse.move(x + 40, 890, steps=3)
     page.wait_for_function(
         "() => (document.getElementById('n-m215')?.getBoundingClientRect().top ?? 9999) < 700",
-        timeout=60_000,
     )
     page.mouse.move(x + 40, 450, steps=3)
     page.evaluate(

@@ -100,7 +100,7 @@ def test_without_the_socket_the_page_asks_by_itself(
     page.goto(f"/sessions/{session}/")
     expect(page.locator("#live")).to_have_attribute("data-state", "polling")
     snip(api, session, 4, 6)
-    expect(row(page, "o1")).to_be_visible(timeout=12_000)
+    expect(row(page, "o1")).to_be_visible()
 
 
 def test_a_page_that_was_offline_fetches_what_it_missed(
@@ -117,7 +117,7 @@ def test_a_page_that_was_offline_fetches_what_it_missed(
     expect(page.locator("#live")).to_have_attribute("data-state", "offline")
     snip(api, session, 4, 6)
     context.set_offline(False)
-    expect(row(page, "o1")).to_be_visible(timeout=30_000)
+    expect(row(page, "o1")).to_be_visible()
 
 
 def test_a_press_on_the_spine_goes_there_also_after_a_change(

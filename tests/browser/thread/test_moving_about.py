@@ -35,9 +35,7 @@ def go_to(page: Page, number: int) -> None:
 
 def rest(page: Page) -> None:
     """Wait until no chunk is being loaded."""
-    expect(page.locator("#feed")).to_have_attribute(
-        "aria-busy", "false", timeout=30_000
-    )
+    expect(page.locator("#feed")).to_have_attribute("aria-busy", "false")
     page.evaluate("() => new Promise(requestAnimationFrame)")
 
 

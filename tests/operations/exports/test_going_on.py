@@ -28,7 +28,7 @@ from threads.sessions.services import NewSession, create_session
 FORMATS = ("openai", "anthropic", "gemini", "openai_responses", "finetuning")
 SESSIONS = ("claude_code", "codex")
 EDITS = 20
-MOST_BYTES = 10**9 if os.environ.get("EVERY_SAMPLE") else 400_000
+MOST_BYTES = 10**9 if os.environ.get("SOAK") else 400_000
 """Of a sample that is taken: all of them (`make soak`) take half an hour."""
 
 pytestmark = pytest.mark.sqlite
