@@ -1,6 +1,7 @@
 """Recalling what a reference names: live messages, wherever the caller may read them."""
 
 import uuid
+from json import dumps
 from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.caller import Caller
@@ -10,14 +11,29 @@ from operations.domain.tree.key import Key, original_index, original_key
 from operations.log.selectors import load_thread
 from operations.messages.reader import MessageReader
 from threads import tokens
-from threads.domain.part import Part
+from threads.domain.part import Part, ToolCall, ToolResult
 from threads.models import Message, Session
-from threads.store.selectors import get_session, load_messages_at, visible_sessions
+from threads.store.selectors import (
+    find_holding,
+    get_session,
+    load_messages_at,
+    visible_sessions,
+)
 
 from .domain import excerpt
-from .domain.reference import Reference, read_lines, read_reference, write_reference
+from .domain.reference import (
+    Location,
+    Reference,
+    read_lines,
+    read_reference,
+    write_reference,
+)
+from .domain.tool_use import kind_of, paths_of
 
 MOST_CANDIDATES = 20
+OTHER = "other"
+NEAR = 8
+"""How many messages before a result that has no id may hold its call."""
 _DIGITS = 32
 
 
@@ -69,18 +85,70 @@ def look_up(
     count = tokens.counter(found.session.encoding)
     kept = excerpt.within(content, max_tokens, count)
     session, slug = found.session, found.session.project.slug
+    calls, names = _tools_of(found, reference.location)
+    kinds = [kind_of(call.name, call.arguments) for call in calls]
+    kinds += [kind_of(name, None) for name in names]
+    paths = [path for call in calls for path in paths_of(call)]
     answer = {
         "ref_id": write_reference(
             slug, str(session.pk), found.name, reference.location
         ),
-        "content_type": excerpt.content_type(excerpt.tools_of(found.parts)),
+        "content_type": next((kind for kind in kinds if kind != OTHER), OTHER),
         "summary": excerpt.summary_of(found.parts),
         "content": kept,
-        "file_paths": list(left_out([found.parts], "").paths),
+        "file_paths": list(
+            dict.fromkeys(paths if calls else left_out([found.parts], "").paths)
+        ),
         "truncated": kept != content,
         "token_count": count(kept),
     }
     return Recalled(session, found.key, answer)
+
+
+class _Tools(NamedTuple):
+    """The calls that a message makes or brings results of; the names of tools without one."""
+
+    calls: list[ToolCall]
+    names: list[str]
+
+
+def _tools_of(found: _Found, location: Location | None) -> _Tools:
+    """What was called; where a location names one of several, that one alone."""
+    calls = [part for part in found.parts if isinstance(part, ToolCall)]
+    results = [part for part in found.parts if isinstance(part, ToolResult)]
+    if location is not None and location.kind == "tool":
+        place = location.first - 1
+        calls, results = (
+            calls[place : place + 1],
+            [] if calls else results[place : place + 1],
+        )
+    names: list[str] = []
+    for result in results:
+        call = _call_of(found, result)
+        if call is not None:
+            calls.append(call)
+        elif result.name:
+            names.append(result.name)
+    return _Tools(calls, names)
+
+
+def _call_of(found: _Found, result: ToolResult) -> ToolCall | None:
+    """The call that a result answers: the last of its id before it; without an id the last."""
+    index = original_index(found.key)
+    if index is None:
+        return None
+    if result.call_id:
+        wanted = dumps(result.call_id, ensure_ascii=False)
+        named = f'"id":{wanted},"name"'.encode("utf-8", "surrogatepass")
+        holding = find_holding(found.session, named)
+        near = [place for place in holding if place < index][-1:]
+    else:
+        near = list(range(max(0, index - NEAR), index))
+    for original in reversed(load_messages_at(found.session, near).values()):
+        for part in reversed(original.parts):
+            if isinstance(part, ToolCall) and part.id == result.call_id:
+                return part
+    return None
 
 
 def _resolve(

@@ -11,29 +11,7 @@ from .reference import Location
 Count = Callable[[str], int]
 _LONGEST_TOKEN = 24
 """Characters that a token has at most in nearly every text: what is counted is cut so before."""
-_KINDS = {
-    "edit": ("edit", "write", "patch", "replace", "create"),
-    "grep": ("grep", "search", "glob", "find", "ripgrep"),
-    "bash": ("bash", "shell", "exec", "terminal", "command", "run"),
-    "file_view": ("read", "view", "cat", "open", "show"),
-}
-"""Pieces of tools' names; the first kind that fits counts."""
 _LONGEST = 80
-
-
-def content_type(names: Sequence[str]) -> str:
-    """`file_view`, `grep`, `bash` or `edit` by the tools' names; else `other`."""
-    for name in names:
-        for kind, pieces in _KINDS.items():
-            if any(piece in name.casefold() for piece in pieces):
-                return kind
-    return "other"
-
-
-def tools_of(parts: Sequence[Part]) -> list[str]:
-    """The names of the tools that a message calls, or brings results of."""
-    named = (part for part in parts if isinstance(part, ToolCall | ToolResult))
-    return [part.name for part in named if part.name]
 
 
 def summary_of(parts: Sequence[Part]) -> str:

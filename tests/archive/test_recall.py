@@ -1,6 +1,7 @@
 """Recalling live messages, and never across what the caller may not see."""
 
 import uuid
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -57,7 +58,7 @@ def test_every_form_of_document_1_is_recalled(tools: Tools) -> None:
     assert tools("recall", ref_id=f"{full}:match-3")["content"].startswith("line 3:")
     second = tools("recall", ref_id="m1:tool-2")
     assert second["content"] == 'read {\n "path": "b.py"\n}'
-    assert second["content_type"] == "grep"
+    assert (second["content_type"], second["file_paths"]) == ("file_view", ["b.py"])
 
 
 def test_a_full_reference_needs_no_session_at_hand(tools: Tools) -> None:
@@ -143,3 +144,55 @@ def test_nothing_is_recalled_that_the_caller_may_not_see(
     ):
         assert theirs.refused("recall", ref_id=ref_id)["status"] == 404
     assert tools.refused("recall", ref_id=f"nexora://other/{theirs.session_id}/m0")
+
+
+def test_a_result_is_known_by_its_call(agent: Client) -> None:
+    def call(id_: str, name: str, arguments: str) -> dict[str, Any]:
+        function = {"name": name, "arguments": arguments}
+        return {"id": id_, "type": "function", "function": function}
+
+    def answer(*calls: dict[str, Any]) -> dict[str, Any]:
+        return {"role": "assistant", "content": None, "tool_calls": [*calls]}
+
+    def result(id_: str, words: str) -> dict[str, Any]:
+        return {"role": "tool", "tool_call_id": id_, "content": words}
+
+    legacy = {"name": "read", "arguments": '{"path": "old.py"}'}
+    said = [
+        {"role": "user", "content": "Go on."},
+        answer(
+            call("a", "Read", '{"file_path": "/x/a.py"}'),
+            call("b", "bash", '{"command": "cat src/b.py"}'),
+        ),
+        result("b", "its/output.py"),
+        *({"role": "assistant", "content": f"Wait {n}."} for n in range(30)),
+        result("a", "the text of a"),
+        # The same id again, for another tool.
+        answer(call("a", "edit", '{"path": "c.py"}')),
+        result("a", "done"),
+        {"role": "assistant", "content": None, "function_call": legacy},
+        {"role": "function", "name": "read", "content": "old words"},
+        result("nobody", "lost"),
+        {**result("gone", "x"), "name": "grep"},
+    ]
+    tools = Tools(agent, make_session(agent, said))
+    found = {
+        key: tools("recall", ref_id=key)
+        for key in ("m2", "m33", "m35", "m37", "m38", "m39")
+    }
+    assert {key: one["content_type"] for key, one in found.items()} == {
+        "m2": "bash",
+        "m33": "file_view",
+        "m35": "edit",
+        "m37": "file_view",
+        "m38": "other",
+        "m39": "grep",
+    }
+    assert {key: one["file_paths"] for key, one in found.items()} == {
+        "m2": ["src/b.py"],
+        "m33": ["/x/a.py"],
+        "m35": ["c.py"],
+        "m37": ["old.py"],
+        "m38": [],
+        "m39": [],
+    }

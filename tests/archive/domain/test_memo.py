@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from archive.domain.excerpt import content_type, summary_of, tools_of
+from archive.domain.excerpt import summary_of
 from archive.domain.memo import ReadableMemo, keywords, layer_text, relevant, tagged
 from threads.domain.part import Text, ToolCall, ToolResult
 
@@ -57,18 +57,8 @@ def test_memos_are_read_as_a_list() -> None:
     ]
 
 
-def test_a_message_is_of_the_kind_of_its_tools() -> None:
-    names = {
-        "Read": "file_view",
-        "Grep": "grep",
-        "shell": "bash",
-        "apply_patch": "edit",
-    }
-    for name, kind in names.items():
-        assert content_type([name]) == kind
-    assert content_type(["think"]) == content_type([]) == "other"
+def test_a_summary_is_the_first_words_on_one_line() -> None:
     parts = (Text("x"), ToolCall("1", "Read", {}), ToolResult("1", (), "Grep"))
-    assert tools_of(parts) == ["Read", "Grep"]
     assert summary_of(parts) == "x"
     assert summary_of((ToolResult("1", (Text("out\nput"),)),)) == "out put"
     assert len(summary_of((Text("word " * 99),))) == 80

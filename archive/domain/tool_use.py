@@ -1,0 +1,125 @@
+"""What a call of a tool did: what kind of work it was, and on which files.
+
+Names alone mislead: `write_stdin` writes no file, `TaskCreate` creates none, an editor may only
+show one. So the kind follows from the words of the name and from what the call was given.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from operations.domain.text.outline import left_out
+from threads.domain.part import JSON, Text, ToolCall
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_PREFIX = re.compile(r"mcp__.*?__")
+_KINDS = {
+    "edit": {"edit", "edits", "editor", "write", "patch", "replace", "create"}
+    | {"insert", "multiedit"},
+    "grep": {"grep", "search", "glob", "find", "ripgrep", "rg"},
+    "bash": {"bash", "shell", "exec", "terminal", "command", "commands", "run"}
+    | {"execute", "stdin", "ipython"},
+    "file_view": {"read", "view", "cat", "open", "show"},
+}
+"""Words of tools' names; the first kind that fits counts."""
+_PATHS = frozenset(
+    {"path", "paths", "file", "files", "filename", "filenames", "filepath", "filepaths"}
+    | {"absolutepath", "notebookpath", "targetfile", "dir", "dirpath", "directory"}
+    | {"relativeworkspacepath"}
+)
+_PATTERNS = frozenset({"pattern", "query", "regex", "glob", "search", "q", "filename"})
+_COMMANDS = frozenset({"command", "commands", "cmd", "script", "code", "chars"})
+_LINES = frozenset({"command", "commands", "cmd", "script"})
+"""Arguments that hold command lines, in which paths are looked for."""
+_VIEWS = frozenset({"view", "read", "open", "show"})
+_PATCHED = re.compile(
+    r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE
+)
+_SHORT = 300
+"""Characters of a path; what is longer is a file's contents."""
+
+
+def kind_of(name: str, arguments: JSON) -> str:
+    """`file_view`, `grep`, `bash` or `edit`; else `other`.
+
+    Without arguments, or where they are not known, the name alone must tell.
+    """
+    words = {word.lower() for word in _WORDS.findall(_PREFIX.sub("", name, count=1))}
+    given = {"": arguments}
+    if isinstance(arguments, dict):
+        given = {_plain(key): value for key, value in arguments.items()}
+        if words & _KINDS["edit"] and given.get("command") in _VIEWS:
+            return "file_view"
+    for kind, pieces in _KINDS.items():
+        if words & pieces and (not arguments or _fits(kind, given)):
+            return kind
+    return "other"
+
+
+def paths_of(call: ToolCall) -> list[str]:
+    """The files that a call names, each once, in their order."""
+    found = [*_named(call.arguments), *_patched(call.arguments)]
+    if not found:
+        members = _members(call.arguments)
+        commands = tuple(Text(text) for key, text in members if key in _LINES)
+        found = list(left_out([commands], "").paths)
+    return list(dict.fromkeys(found))
+
+
+def _fits(kind: str, given: dict[str, Any]) -> bool:
+    """Whether a call of this kind would be given this: text alone is a patch or a command."""
+    if kind == "grep":
+        return not _PATTERNS.isdisjoint(given)
+    if kind == "bash":
+        return "" in given or not _COMMANDS.isdisjoint(given)
+    has_path = not _PATHS.isdisjoint(given)
+    is_patch = kind == "edit" and any(True for _ in _patched(list(given.values())))
+    return has_path or is_patch
+
+
+def _named(value: JSON) -> Iterator[str]:
+    """What members that are called so name as paths, wherever they stand."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _named(item)
+    if not isinstance(value, dict):
+        return
+    for name, item in value.items():
+        if _plain(name) not in _PATHS:
+            yield from _named(item) if isinstance(item, dict | list) else ()
+            continue
+        for path in item if isinstance(item, list) else [item]:
+            if isinstance(path, str) and 0 < len(path) <= _SHORT:
+                yield path
+            else:
+                yield from _named(path)
+
+
+def _patched(value: JSON) -> Iterator[str]:
+    for text in _texts(value):
+        yield from _PATCHED.findall(text)
+
+
+def _texts(value: JSON) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for item in _inside(value):
+        yield from _texts(item)
+
+
+def _members(value: JSON) -> Iterator[tuple[str, str]]:
+    """The texts that members of an object hold, or a list in them, by the members' names."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from ((_plain(name), text) for text in _texts(item))
+
+
+def _inside(value: JSON) -> Iterator[JSON]:
+    if isinstance(value, dict):
+        yield from value.values()
+    elif isinstance(value, list):
+        yield from value
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
