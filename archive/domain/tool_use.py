@@ -67,11 +67,13 @@ def paths_of(call: ToolCall) -> list[str]:
 
 
 def _fits(kind: str, given: dict[str, Any]) -> bool:
-    """Whether a call of this kind would be given this: text alone is a patch or a command."""
+    """Whether a call of this kind would be given this; to edit by text alone takes a patch."""
+    if "" in given and kind != "edit":
+        return True
     if kind == "grep":
         return not _PATTERNS.isdisjoint(given)
     if kind == "bash":
-        return "" in given or not _COMMANDS.isdisjoint(given)
+        return not _COMMANDS.isdisjoint(given)
     has_path = not _PATHS.isdisjoint(given)
     is_patch = kind == "edit" and any(True for _ in _patched(list(given.values())))
     return has_path or is_patch
@@ -109,6 +111,8 @@ def _texts(value: JSON) -> Iterator[str]:
 
 def _members(value: JSON) -> Iterator[tuple[str, str]]:
     """The texts that members of an object hold, or a list in them, by the members' names."""
+    if isinstance(value, str):  # which may be anything that a tool takes
+        yield "command", value
     if isinstance(value, dict):
         for name, item in value.items():
             yield from ((_plain(name), text) for text in _texts(item))

@@ -18,7 +18,7 @@ SAMPLES = {
     " terminal run execute_bash run_commands",
     "edit": "edit Edit apply_patch write Write editor create write_file",
     "file_view": "read Read view read_files read_file open",
-    "grep": "Grep glob grep tool_search ToolSearch Web-Search find_file"
+    "grep": "Grep glob Glob grep tool_search ToolSearch Web-Search find_file"
     " mcp__Claude_Browser__find",
 }
 """What the tools of the samples do; all others do something else."""
@@ -40,6 +40,7 @@ TWO_FACED = {"str_replace_editor": {"edit", "file_view"}}
         ("TaskCreate", {"subject": "x"}, "other"),
         ("write_stdin", {"chars": "y"}, "bash"),
         ("shell", "ls", "bash"),
+        ("Read", "`./a/b.py`", "file_view"),
         ("grep", {"pattern": "x"}, "grep"),
         ("search_flight", {"origin": "HEL"}, "other"),
         ("preview", {"path": "a.py"}, "other"),
@@ -68,6 +69,7 @@ def test_the_kind_follows_from_the_name_and_what_was_given(
         ({"command": ["cat", "src/a.py"]}, ["src/a.py"]),
         ({"thought": "either/or"}, []),
         ({"n": 1}, []),
+        ("`./a/b.py`", ["./a/b.py"]),
         (None, []),
         ([{"path": "a.py"}], ["a.py"]),
     ],
