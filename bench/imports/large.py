@@ -65,23 +65,28 @@ def _long_line() -> Iterator[Row]:
         f"memory of a line of {LINE_BYTES / 1e6:.0f} MB",
         f"{above:.0f} MB",
         f"< {MOST_MB_OF_A_LINE} MB",
-        above < MOST_MB_OF_A_LINE and found["messages"] == 2,
+        above < MOST_MB_OF_A_LINE and found["messages"] == 3,
     )
 
 
 def write_line(path: Path, size: int) -> None:
-    """A transcript of two lines, of which one has about so many bytes."""
+    """A transcript of three lines, of which one has about so many bytes."""
     words = b"The build went through after a retry. " * 1000
-    head = (
-        b'{"type":"%b","uuid":"%b","sessionId":"s","message":{"role":"%b","content":"'
-    )
+
+    def begin(number: int, role: str) -> bytes:
+        parent = f'"u{number - 1}"' if number else "null"
+        return (
+            f'{{"type":"{role}","uuid":"u{number}","parentUuid":{parent},"sessionId":"s",'
+            f'"timestamp":"2026-01-01T00:00:0{number}Z",'
+            f'"message":{{"role":"{role}","content":"'
+        ).encode()
+
     with path.open("wb") as file:
-        file.write(head % (b"user", b"u0", b"user") + "→ ".encode())
+        file.write(begin(0, "user") + b'Read the log."}}\n')
+        file.write(begin(1, "user") + "→ ".encode())
         for _ in range(size // len(words)):
             file.write(words)
-        file.write(
-            b'"}}\n' + head % (b"assistant", b"u1", b"assistant") + b'Read."}}\n'
-        )
+        file.write(b'"}}\n' + begin(2, "assistant") + b'It went through."}}\n')
 
 
 def write(path: Path, size: int) -> int:

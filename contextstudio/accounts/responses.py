@@ -74,12 +74,11 @@ def outage(error: BaseException) -> Unavailable | None:
     """What every door says where the database is locked or away; None for other errors."""
     if not is_outage(error):
         return None
-    said = Unavailable(
+    return Unavailable(
         "The database can't be used at the moment; nothing was changed. Try again soon.",
         code="database_unavailable",
+        retry_after=RETRY_AFTER,
     )
-    said.retry_after = RETRY_AFTER
-    return said
 
 
 def go_to(request: HttpRequest, address: str) -> HttpResponse:

@@ -38,13 +38,6 @@ _TRIES_PER_ADDRESS = 50
 _ONE_MORE_TRY = timedelta(seconds=30)
 
 
-class TooManyTries(errors.DomainError):
-    """The caller must wait before the next try."""
-
-    status = 429
-    default_code = "too_many_tries"
-
-
 class NewKey(NamedTuple):
     """A key that was just made; `text` is never to be had again."""
 
@@ -210,7 +203,7 @@ def redeem_sign_in_link(token: str) -> User:
 def sign_in(
     request: HttpRequest, *, username: str, password: str, address: str
 ) -> User:
-    """The person with this name and password. Raises Unauthenticated or TooManyTries.
+    """The person with this name and password. Raises Unauthenticated or TooMany.
 
     Tries are counted by name and by address, whether or not there is such a person.
     """
@@ -221,7 +214,11 @@ def sign_in(
         (f"sign-in address {address}", _TRIES_PER_ADDRESS),
     ):
         if not take(key, capacity=capacity, refill=_ONE_MORE_TRY):
-            raise TooManyTries("Too many attempts; wait a minute, then try again.")
+            raise errors.TooMany(
+                "Too many attempts; wait a minute, then try again.",
+                code="too_many_tries",
+                retry_after=60,
+            )
     user = authenticate(request, username=username, password=password)
     if not isinstance(user, User):
         raise errors.Unauthenticated(

@@ -20,7 +20,7 @@ from .transcript import Compaction, Event
 
 MOST = 2000
 """Messages of a batch, or events."""
-MOST_BYTES = 1 << 20
+MOST_BYTES = 1 << 19
 """Bytes of bodies, images and files at which a batch is full."""
 RECORD = 1024
 """Characters of the name of an event's record."""

@@ -12,13 +12,12 @@ class DomainError(Exception):
 
     `code` is for programs and never changes; `message` is one sentence for people; `at` is
     the place in the request, spelled as pydantic's `loc`; `facts` are further members of the
-    problem document (for a conflict: `operations`, `needs`, `head`).
+    problem document (for a conflict: `operations`, `needs`, `head`); `retry_after` the seconds
+    after which the same request may go well, where that is known.
     """
 
     status: ClassVar[int] = 400
     default_code: ClassVar[str] = "error"
-    retry_after: int | None = None
-    """Seconds after which the same request may go well, where that is known."""
 
     def __init__(
         self,
@@ -28,6 +27,7 @@ class DomainError(Exception):
         code: str | None = None,
         facts: Mapping[str, object] | None = None,
         errors: Sequence["DomainError"] = (),
+        retry_after: int | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -35,6 +35,7 @@ class DomainError(Exception):
         self.code = code or self.default_code
         self.facts = dict(facts or {})
         self.errors = tuple(errors)
+        self.retry_after = retry_after
 
 
 class NotFound(DomainError):
@@ -77,6 +78,13 @@ class Unauthenticated(DomainError):
 
     status = 401
     default_code = "unauthenticated"
+
+
+class TooMany(DomainError):
+    """The caller has asked for too much in too short a time."""
+
+    status = 429
+    default_code = "too_many_requests"
 
 
 class Unavailable(DomainError):

@@ -13,6 +13,7 @@ from operations.edits.arguments import DigestArguments, Index
 from operations.edits.schemas import present_edit
 from operations.log.selectors import load_thread
 from operations.messages.presentation import MOST_MESSAGES, present_range
+from operations.tools.query_db.places import place_of
 from operations.tools.query_db.query import run_query
 from operations.tools.tool import SessionTool, Tool
 from threads.search.services import find_in_session
@@ -172,7 +173,8 @@ class QueryDb(SessionTool):
     messages, for they were undone.
 
     At most 500 rows and 200 kB are answered (`truncated` says that there was more), within
-    two seconds. No PRAGMA, no ATTACH, no recursive query, nothing that writes.
+    two seconds, in which the messages are loaded too; two queries of a caller run at once.
+    No PRAGMA, no ATTACH, no recursive query, nothing that writes.
 
     Example: {"session_id": "…", "sql": "SELECT id, role, content FROM messages WHERE
     status != 'dropped' AND content LIKE '%refactor plan%' ORDER BY id DESC LIMIT 5"}
@@ -184,4 +186,6 @@ class QueryDb(SessionTool):
     sql: str = Field(min_length=1, max_length=20_000, description="One SELECT.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
-        return run_query(self.open_session(caller), self.sql)
+        session = self.open_session(caller)
+        with place_of(caller.actor):
+            return run_query(session, self.sql)

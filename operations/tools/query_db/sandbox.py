@@ -18,8 +18,10 @@ from contextstudio.accounts.domain.errors import Invalid
 
 _WORKER = Path(__file__).with_name("worker.py")
 _AT_ONCE = 500
-LOADED_WITHIN = 20.0
-"""Seconds that taking in the rows may last."""
+STARTED_WITHIN = 20.0
+"""Seconds that the process may take to start, which is not the caller's time."""
+SECONDS = 2.0
+"""That taking in the rows and answering a statement may last together."""
 ANSWERED_WITHIN = 4.0
 """Seconds after which a worker is given up that should have ended its own fork long ago."""
 
@@ -46,6 +48,14 @@ class Answered(NamedTuple):
     columns: list[str]
     rows: list[list[Any]]
     truncated: bool
+
+
+def _too_long() -> Invalid:
+    return Invalid(
+        f"The query took more than {SECONDS:.0f} seconds, in which its rows are loaded too.",
+        at=["sql"],
+        code="too_long",
+    )
 
 
 class Sandbox:
@@ -81,8 +91,11 @@ class Sandbox:
     def ask(self, sql: str) -> Answered:
         """The answer to one statement. Raises Invalid, with a code, where there is none."""
         try:
-            self._send(sql.encode("utf-8", "replace").decode())
+            left = SECONDS - self._loaded_in
+            self._send((sql.encode("utf-8", "replace").decode(), left))
             told = self._receive(ANSWERED_WITHIN)
+        except TimeoutError as late:
+            raise _too_long() from late
         except (OSError, EOFError) as error:
             raise Invalid(
                 "The statement could not be run.", at=["sql"], code="too_large"
@@ -93,11 +106,18 @@ class Sandbox:
 
     def _load(self) -> None:
         try:
+            told = self._receive(STARTED_WITHIN)
+            begun = time.monotonic()
             rows = map(tuple, self._rows)
-            while some := list(islice(rows, _AT_ONCE)):
+            while not told and (some := list(islice(rows, _AT_ONCE))):
+                if time.monotonic() - begun > SECONDS:
+                    raise _too_long()
                 self._send(some)
             self._send([])
-            told = self._receive(LOADED_WITHIN)
+            told = told or self._receive(max(0.0, SECONDS - time.monotonic() + begun))
+            self._loaded_in = time.monotonic() - begun
+        except TimeoutError as late:
+            raise _too_long() from late
         except (OSError, EOFError):
             told = {"code": "too_large"}
         if told:
@@ -119,13 +139,13 @@ class Sandbox:
         return told
 
     def _read(self, seconds: float) -> Iterator[bytes]:
-        """The next frame in pieces. Raises EOFError where the worker ended or is late."""
+        """The next frame in pieces. Raises EOFError where the worker ended, TimeoutError late."""
         pipe, until = cast(IO[bytes], self._process.stdout), time.monotonic() + seconds
         left, head = 4, b""
         while left:
             wait = max(0.0, until - time.monotonic())
             if not select.select([pipe], [], [], wait)[0]:
-                raise EOFError
+                raise TimeoutError
             piece = os.read(pipe.fileno(), left)
             if not piece:
                 raise EOFError

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from tempfile import TemporaryFile
+from time import monotonic
 from typing import IO, TypeVar
 
 from django.db import DatabaseError, transaction
@@ -38,8 +39,10 @@ from threads.store.recording import ReadyBatch, prepare, record_batch
 
 logger = logging.getLogger(__name__)
 
-MOST_BATCHES_PER_COMMIT = 2
+MOST_BATCHES_PER_COMMIT = 4
 """Batches that are committed together, at most."""
+SECONDS_PER_COMMIT = 0.05
+"""How long a transaction is open, from which on no other batch is taken into it."""
 Item = GivenMessage | GivenEvent | Compaction
 _Read = TypeVar("_Read")
 Step = Callable[[int], None]
@@ -202,10 +205,12 @@ class Ingest:
                 if (batch := next(read, None)) is None:
                     break
                 ready.append(self._prepare(batch))
-            # No savepoint: SQLite would keep a copy of every page that the batch changes.
-            with transaction.atomic(savepoint=False):
-                for one in ready:
-                    self._record(one)
+            while ready:
+                # No savepoint: SQLite would keep a copy of every page that the batch changes.
+                with transaction.atomic(savepoint=False):
+                    begun = monotonic()
+                    while ready and monotonic() - begun < SECONDS_PER_COMMIT:
+                        self._record(ready.pop(0))
             self.step(self.recorded)
 
     def _prepare(self, batch: Batch) -> ReadyBatch:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from operations.tools.query_db import sandbox as sandbox_module
 from operations.tools.query_db import worker
 from operations.tools.query_db.sandbox import QueryRow, Sandbox
 
@@ -169,7 +170,36 @@ def test_a_worker_may_have_no_more_memory_than_it_is_given(sandbox: Sandbox):
 def test_a_fork_that_hangs_is_killed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(worker, "KILLED_AFTER", 0.1)
     monkeypatch.setattr(worker, "answer", lambda *_: signal.pause())
-    assert json.loads(worker._in_a_fork(worker.opened(), ""))["code"] == "too_long"
+    told = worker._in_a_fork(worker.opened(), "", 0)
+    assert json.loads(told)["code"] == "too_long"
+
+
+def test_the_time_of_a_query_counts_loading(monkeypatch: pytest.MonkeyPatch):
+    clock = [0.0]
+    monkeypatch.setattr(sandbox_module.time, "monotonic", lambda: clock[0])
+
+    def slow() -> Iterator[QueryRow]:
+        for index in range(2 * sandbox_module._AT_ONCE):
+            clock[0] += 0.01
+            yield row(index, "x")
+
+    with pytest.raises(Invalid, match="loaded too") as refusal, Sandbox(slow()):
+        pass
+    assert refusal.value.code == "too_long"
+
+
+def test_a_statement_has_the_time_that_loading_has_left(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    with Sandbox([row(0, "x")]) as opened:
+        opened._loaded_in = sandbox_module.SECONDS
+        sent: list[object] = []
+        send = opened._send
+        monkeypatch.setattr(
+            opened, "_send", lambda asked: (sent.append(asked), send(asked))
+        )
+        opened.ask("SELECT 1")
+    assert sent == [("SELECT 1", 0.0)]
 
 
 def test_a_fork_that_dies_has_taken_too_much(monkeypatch: pytest.MonkeyPatch):

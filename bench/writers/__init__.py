@@ -1,0 +1,1 @@
+"""Many who write at once."""

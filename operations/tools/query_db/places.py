@@ -1,0 +1,46 @@
+"""How many queries run at once: each is a process with a copy of a session in memory."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from contextstudio.accounts.domain.errors import TooMany
+
+MOST = 4
+"""Queries of all callers that a process runs at once."""
+MOST_PER_CALLER = 2
+PATIENCE = 5.0
+"""Seconds that a query waits for its place before it is refused."""
+
+_running: Counter[str] = Counter()
+_changed = threading.Condition()
+
+
+@contextmanager
+def place_of(actor: str) -> Iterator[None]:
+    """Within, this caller has one of the places. Raises TooMany where none becomes free."""
+
+    def is_free() -> bool:
+        return _running[actor] < MOST_PER_CALLER and _running.total() < MOST
+
+    begun = time.monotonic()
+    with _changed:
+        if not _changed.wait_for(is_free, PATIENCE):
+            waited = time.monotonic() - begun
+            raise TooMany(
+                f"No query could begin within {waited:.0f} seconds: {MOST_PER_CALLER} of a caller "
+                f"run at once, and {MOST} of all.",
+                code="too_many_queries",
+                retry_after=1,
+            )
+        _running[actor] += 1
+    try:
+        yield
+    finally:
+        with _changed:
+            _running[actor] -= 1
+            if not _running[actor]:
+                del _running[actor]
+            _changed.notify_all()
