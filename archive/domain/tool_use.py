@@ -42,7 +42,7 @@ _SHORT = 300
 def kind_of(name: str, arguments: JSON) -> str:
     """`file_view`, `grep`, `bash` or `edit`; else `other`.
 
-    Without arguments, or where they are not known, the name alone must tell.
+    Where the arguments are not known (None), the name alone must tell.
     """
     words = {word.lower() for word in _WORDS.findall(_PREFIX.sub("", name, count=1))}
     given = {"": arguments}
@@ -51,7 +51,7 @@ def kind_of(name: str, arguments: JSON) -> str:
         if words & _KINDS["edit"] and given.get("command") in _VIEWS:
             return "file_view"
     for kind, pieces in _KINDS.items():
-        if words & pieces and (not arguments or _fits(kind, given)):
+        if words & pieces and (arguments is None or _fits(kind, given)):
             return kind
     return "other"
 
@@ -67,9 +67,9 @@ def paths_of(call: ToolCall) -> list[str]:
 
 
 def _fits(kind: str, given: dict[str, Any]) -> bool:
-    """Whether a call of this kind would be given this; to edit by text alone takes a patch."""
-    if "" in given and kind != "edit":
-        return True
+    """Whether a call of this kind would be given this; what edits names a file."""
+    if "" in given:
+        return kind != "edit" or bool(paths_of(ToolCall("", "", given[""])))
     if kind == "grep":
         return not _PATTERNS.isdisjoint(given)
     if kind == "bash":
