@@ -259,6 +259,95 @@ OF_ROWS: dict[str, bytes] = {
             "model_responses": [],
         }
     ),
+    "open_webui": document(
+        [
+            {
+                "id": "5e55-40",
+                "user_id": "u",
+                "title": "Lamps",
+                "chat": {
+                    "models": ["m-1"],
+                    "params": {"system": "You mend lamps."},
+                    "history": {
+                        "currentId": "c",
+                        "messages": {
+                            "a": {
+                                "id": "a",
+                                "parentId": None,
+                                "role": "user",
+                                "content": "Look.",
+                            },
+                            "b": {
+                                "id": "b",
+                                "parentId": "a",
+                                "role": "assistant",
+                                "content": "No.",
+                            },
+                            "c": {
+                                "id": "c",
+                                "parentId": "a",
+                                "role": "assistant",
+                                "content": '<details type="tool_calls" id="c1" name="look"'
+                                ' arguments="{}" result="&quot;Dark.&quot;">\n</details>\nDark.',
+                            },
+                        },
+                    },
+                },
+            }
+        ]
+    ),
+    "librechat": document(
+        {
+            "conversationId": "5e55-41",
+            "endpoint": "openAI",
+            "title": "Lamps",
+            "options": {"model": "m-1", "promptPrefix": "You mend lamps."},
+            "messages": [
+                {"messageId": "a", "text": "Look.", "isCreatedByUser": True},
+                {
+                    "messageId": "b",
+                    "parentMessageId": "a",
+                    "content": [
+                        {"type": "think", "think": "Hm."},
+                        {
+                            "type": "tool_call",
+                            "tool_call": {
+                                "id": "c1",
+                                "name": "look",
+                                "args": "{}",
+                                "output": "No.",
+                            },
+                        },
+                    ],
+                },
+            ],
+        }
+    ),
+    "grok_com": document(
+        {
+            "conversations": [
+                {
+                    "conversation": {"id": "5e55-42", "title": "Lamps"},
+                    "responses": [
+                        {
+                            "response": {
+                                "_id": "a",
+                                "sender": "human",
+                                "message": "Look.",
+                            }
+                        },
+                        {
+                            "response": {
+                                "_id": "b",
+                                "sender": "assistant",
+                                "message": "Dark.",
+                            }
+                        },
+                    ],
+                }
+            ]
+        }
+    ),
     "letta": document(
         {
             "agents": [

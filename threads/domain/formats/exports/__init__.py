@@ -1,5 +1,11 @@
 """What chat services give their users to take along."""
 
-from . import chatgpt, claude_ai
+from . import chatgpt, claude_ai, grok_com, librechat, open_webui
 
-FORMATS = (chatgpt.FORMAT, claude_ai.FORMAT)
+FORMATS = (
+    chatgpt.FORMAT,
+    claude_ai.FORMAT,
+    open_webui.FORMAT,
+    librechat.FORMAT,
+    grok_com.FORMAT,
+)
