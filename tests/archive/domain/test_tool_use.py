@@ -22,8 +22,8 @@ SAMPLES = {
     " mcp__Claude_Browser__find",
 }
 """What the tools of the samples do; all others do something else."""
-TWO_FACED = {"str_replace_editor": {"edit", "file_view"}}
-"""An editor that also shows files."""
+TWO_FACED = {"str_replace_editor": {"edit", "file_view"}, "edit": {"edit", "other"}}
+"""An editor that also shows files; and one that was once called without a file."""
 
 
 @pytest.mark.parametrize(
