@@ -13,24 +13,25 @@ from pydantic import BaseModel, ValidationError
 
 from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.shape import wrong_shape
+from operations.domain.tree.span import Span
 from operations.edits.arguments import (
     ActiveTags,
     DigestArguments,
     InsertArguments,
     MoveArguments,
-    RedactArguments,
-    ReplaceArguments,
     RewordAmendment,
     RewordArguments,
     SnipArguments,
     TagArguments,
     TextArguments,
 )
-from operations.edits.arguments.text import LONGEST_PATTERN
+from operations.edits.arguments.text import (
+    LONGEST_PATTERN,
+    PersonalRedactArguments,
+    PersonalReplaceArguments,
+)
 from operations.form_fields import LongTextField, TagsField
 
-_PLACE = ("key", "part", "start", "end", "sha256")
-"""What names a match that is listed, with blanks between."""
 ROLES = [("user", "User"), ("assistant", "Assistant"), ("system", "System")]
 
 
@@ -221,31 +222,41 @@ class TextForm(ArgumentsForm):
         help_text="Each match runs to the nearest end and includes both."
         " Leave empty to match only the start.",
     )
+    regex = forms.BooleanField(required=False)
     replacement = LongTextField(rows=2, required=False, label="Replacement")
     include_folded = forms.BooleanField(required=False)
     fields_of = {"patterns": "start"}
 
     def clean(self) -> None:
         is_redaction = self.cleaned_data.get("type") == "redact"
-        self.model = RedactArguments if is_redaction else ReplaceArguments
+        self.model = (
+            PersonalRedactArguments if is_redaction else PersonalReplaceArguments
+        )
         super().clean()
 
     def typed(self) -> dict[str, Any]:
         """One pattern, of which all matches are meant."""
-        pattern = {name: self.cleaned_data[name] for name in ("start", "replacement")}
-        pattern |= {"end": self.cleaned_data["end"] or None, "all": True}
+        names = ("start", "replacement", "regex")
+        pattern = {name: self.cleaned_data[name] for name in names}
+        end = self.cleaned_data["end"] if not self.cleaned_data["regex"] else ""
+        pattern |= {"end": end or None, "all": True}
         folded = self.cleaned_data["include_folded"]
         return {"patterns": [pattern], "include_folded": folded}
 
-    def chosen(self, spans: Iterable[str]) -> TextArguments:
-        """The arguments with the matches that were chosen of those listed. Raises Invalid."""
-        words = self.cleaned_data["replacement"]
-        places = (dict(zip(_PLACE, span.split(), strict=False)) for span in spans)
-        given = [{**place, "replacement": words} for place in places]
-        try:
-            chosen: Any = self.model.model_validate({"spans": given})
-        except ValidationError as error:
-            raise wrong_shape(error.errors()) from error
+    def chosen(self, spans: Iterable[Span]) -> TextArguments:
+        """The arguments with the spans that were chosen of those that match."""
+        given = [
+            {
+                "key": span.key,
+                "part": span.part,
+                "start": span.start,
+                "end": span.end,
+                "sha256": span.sha256,
+                "replacement": span.text,
+            }
+            for span in spans
+        ]
+        chosen: Any = self.model.model_validate({"spans": given})
         return chosen  # type: ignore[no-any-return]
 
 

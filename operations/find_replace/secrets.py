@@ -18,6 +18,7 @@ from django.db.transaction import atomic
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import JobContext, enqueue
+from operations.domain.log.log import IMPORTER
 from operations.domain.log.operation import Redact
 from operations.domain.tree.key import Key
 from operations.domain.tree.span import MASK, Span, covered, fingerprint
@@ -81,7 +82,7 @@ def run_secrets(context: JobContext, import_id: str) -> dict[str, Any]:
     """
     project = context.project
     rights = {project.pk: frozenset({Right.READ, Right.PROPOSE})}
-    importer = Caller(actor="import", name="Import", rights=rights)
+    importer = Caller(actor=IMPORTER, name="Import", rights=rights)
     sessions = Session.objects.filter(
         sources__brought_by=uuid.UUID(import_id), project=project, deleted_at=None
     ).distinct()

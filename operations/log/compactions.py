@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
+from operations.domain.log.log import IMPORTER
 from operations.domain.log.operation import Digest, Revise, Snip
 from operations.domain.thread.check import check
 from operations.domain.tree.key import original_key
@@ -19,7 +20,7 @@ from threads.models import Session
 
 from .transaction import LogTransaction, counted, write_apart
 
-IMPORTER = Caller(actor="import", name="Import")
+_IMPORTER = Caller(actor=IMPORTER, name="Import")
 TITLE = "The tool’s own compaction"
 
 
@@ -41,7 +42,7 @@ def record(
         transaction.add(*checked.edits, title=TITLE)
         return [CompactionOutcome(edit.kind) for edit in edits]
 
-    return write_apart(session, IMPORTER, write)
+    return write_apart(session, _IMPORTER, write)
 
 
 def _edit(session: Session, given: Compacted) -> Digest | Revise | Snip:

@@ -12,6 +12,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
+from operations.domain.log.log import IMPORTER, Recorded
+from operations.domain.log.operation import Fold
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_place, original_index, original_key
 from threads.models import Message, Session
@@ -38,6 +40,14 @@ def word_of(kind: str) -> str:
     return {"resequence": "move", "activate_tags": "active tags"}.get(kind, kind)
 
 
+def word_for(recorded: Recorded) -> str:
+    """What people read an operation called: what a tool shortened itself is a compaction."""
+    edit = recorded.edit
+    if recorded.entry.actor == IMPORTER and isinstance(edit, Fold):
+        return "compaction"
+    return word_of(edit.kind)
+
+
 def name_of(thread: Thread, key: Key) -> str:
     """The name of a message or a fold; what names nothing in this log is left as it is."""
     index = original_index(key)
@@ -46,7 +56,7 @@ def name_of(thread: Thread, key: Key) -> str:
     number, place = made_place(key) or (0, None)
     if number not in thread.log.edits:
         return key
-    word = word_of(thread.log.edits[number].edit.kind)
+    word = word_for(thread.log.edits[number])
     return f"{word} o{number}.{place}" if place else f"{word} o{number}"
 
 

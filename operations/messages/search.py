@@ -149,7 +149,7 @@ def spans_of_matches(
         session,
         wanted,
         [match.text for match in matches],
-        [match.span(wanted.patterns[match.pattern].replacement) for match in matches],
+        [match.span() for match in matches],
     )
 
 

@@ -28,7 +28,7 @@ from operations.domain.context.step import Step
 from operations.domain.ledger.ledger import Run, Side, runs
 from operations.domain.providers import PROVIDERS
 from operations.log.selectors import load_history
-from operations.messages.names import Named, named, range_of, word_of
+from operations.messages.names import Named, named, range_of, word_for
 from operations.requests import number_of
 from threads.models import Session
 from threads.store.selectors import get_session
@@ -268,7 +268,7 @@ def _operations(session: Session) -> list[tuple[str, str, str]]:
     return [
         (
             f"o{number}",
-            f"{word_of(recorded.edit.kind)} o{number}",
+            f"{word_for(recorded)} o{number}",
             history.rows[number].title,
         )
         for number, recorded in reversed(history.log.edits.items())

@@ -14,6 +14,9 @@ from operations.domain.tree.key import Key, entry_number
 from . import operation as op
 from .mask import Masks
 
+IMPORTER = "import"
+"""The actor of what an import records: the compactions of the tool that wrote the transcript."""
+
 
 class EditState(StrEnum):
     """What the controls after an edit made of it."""

@@ -2,7 +2,8 @@
 
 They are literal, both markers are in what they match, and they are searched in what the
 thread shows, part by part. The cost is that of plain searches for the markers: it
-grows with the text, not with what the patterns are made of.
+grows with the text, not with what the patterns are made of. A person may give an `Expression`
+instead, which bounds its own time.
 
 For one who mistyped or misremembered, words that are almost those of a pattern are found: runs
 of three letters vote for where they may stand, and only the places with most votes are
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from heapq import nlargest
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from operations.domain.log.operation import ALWAYS, Condition, Redact, Replace, TextEdit
 from operations.domain.tree.key import Key
@@ -23,7 +24,7 @@ from operations.domain.tree.span import Span, fingerprint
 from .reading import PartReading
 
 FLOOR = 30
-"""Characters that a replacement at least takes away; a redaction may be shorter."""
+"""Characters that an agent's replacement at least takes away; a redaction may be shorter."""
 MOST = 1000
 """Matches that one pattern may have."""
 AROUND = 24
@@ -32,15 +33,31 @@ INSIDE = 100
 """Characters of an excerpt inside of a match."""
 
 
+class Stretch(NamedTuple):
+    """What a pattern matches of a text, and what is to be read in its place."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+class Expression(Protocol):
+    """Something other than plain text that can be searched for."""
+
+    def find(self, text: str) -> Iterator[Stretch]:
+        """The stretches of a text that it matches, from the first on, none in another."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
     """What to match, and what is to be read in its place.
 
     Without an `end`, `start` alone is all of it. Of several matches `occurrence`, from 1,
-    takes one, and `every` takes all.
+    takes one, and `every` takes all. With an `expression` `start` only says how it is written.
     """
 
     start: str
+    expression: Expression | None = None
     end: str | None = None
     replacement: str = ""
     occurrence: int | None = None
@@ -49,6 +66,8 @@ class Pattern:
     @property
     def words(self) -> str:
         """The pattern in a sentence."""
+        if self.expression is not None:
+            return f"expression {quoted(self.start)}"
         end = "" if self.end is None else f" to {quoted(self.end)}"
         return f"{quoted(self.start)}{end}"
 
@@ -65,11 +84,8 @@ class TextEditRequest:
     spans: tuple[Span, ...] = ()
     include_folded: bool = False
     condition: Condition = ALWAYS
-
-    @property
-    def floor(self) -> int:
-        """The characters that it changes at least: words to be masked may be short."""
-        return FLOOR if self.kind is Replace else 1
+    floor: int = 1
+    """The characters that it changes at least."""
 
     def edit(self, spans: Iterable[Span]) -> Replace | Redact:
         """The edit that changes these spans."""
@@ -84,6 +100,7 @@ class PatternMatch:
     reading: PartReading
     start: int
     end: int
+    replacement: str = ""
 
     @property
     def key(self) -> Key:
@@ -140,7 +157,7 @@ class PatternMatch:
             "excerpt": {"before": before, "text": text, "behind": behind},
         }
 
-    def span(self, replacement: str) -> Span:
+    def span(self) -> Span:
         """The span to record; only of what no operation holds."""
         start, end = self.reading.recorded(self.start, self.end) or (0, 0)
         return Span(
@@ -149,7 +166,7 @@ class PatternMatch:
             start=start,
             end=end,
             sha256=fingerprint(self.text),
-            text=replacement,
+            text=self.replacement,
         )
 
 
@@ -170,17 +187,20 @@ def find_matches(
         for place, (pattern, found) in enumerate(zip(patterns, hits, strict=True)):
             if len(found.matches) > MOST:
                 continue
-            for start, end in _stretches(reading.text, pattern):
-                found.matches.append(PatternMatch(place, reading, start, end))
+            for stretch in _stretches(reading.text, pattern):
+                found.matches.append(PatternMatch(place, reading, *stretch))
                 if len(found.matches) > MOST:
                     break
-            if not found.matches and not found.has_start:
+            if not (found.matches or found.has_start or pattern.expression):
                 found.has_start = pattern.start in reading.text
     return hits
 
 
-def _stretches(text: str, pattern: Pattern) -> Iterator[tuple[int, int]]:
+def _stretches(text: str, pattern: Pattern) -> Iterator[Stretch]:
     """The stretches that a pattern matches, from the first on, none in another."""
+    if pattern.expression is not None:
+        yield from pattern.expression.find(text)
+        return
     start = text.find(pattern.start)
     while start >= 0:
         end = start + len(pattern.start)
@@ -189,7 +209,7 @@ def _stretches(text: str, pattern: Pattern) -> Iterator[tuple[int, int]]:
             if found < 0:
                 return
             end = found + len(pattern.end)
-        yield start, end
+        yield Stretch(start, end, pattern.replacement)
         start = text.find(pattern.start, end)
 
 

@@ -162,8 +162,13 @@ def _missing(
     for place, (pattern, found) in enumerate(zip(patterns, hits, strict=True)):
         if not found.matches:
             lost[place] = (found.has_start and pattern.end) or pattern.start
-    near = _similar(readings, dict(list(lost.items())[:MOST_SOUGHT]))
+    literal = {n: words for n, words in lost.items() if not patterns[n].expression}
+    near = _similar(readings, dict(list(literal.items())[:MOST_SOUGHT]))
     for place, words in lost.items():
+        if place not in literal:
+            said = f"{_naming(place, patterns[place])} matches nothing that is shown."
+            yield PatternFault("not_found", place, said)
+            continue
         said = f"{_naming(place, patterns[place])} is not found: {quoted(words)} is not"
         where = (
             "behind its start in the same part" if hits[place].has_start else "shown"

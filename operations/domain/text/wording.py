@@ -1,7 +1,8 @@
 """A message as one text that a person edits, and the message again with other words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import ceil
 
 from threads.domain.part import Part, Text, ToolResult
 
@@ -31,6 +32,28 @@ def reworded(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
     if not waiting:
         return tuple(found)
     return (*parts, Text(text)) if text else tuple(parts)
+
+
+LINE = 100
+"""Characters of a line, about as many as a marker has room for."""
+SHOWN, CAPPED = 6, 10
+"""Lines that are shown of what has more than `CAPPED`."""
+
+
+def first_lines(texts: Iterable[str]) -> tuple[str, int]:
+    """The first lines of texts that stand below each other, and how many there are in all.
+
+    The first lines are empty where all of them may be shown.
+    """
+    lines: list[str] = []
+    count = 0
+    for text in texts:
+        for line in filter(str.strip, text.splitlines()):
+            rows = ceil(len(line) / LINE)
+            if count < SHOWN:
+                lines.append(line[: (SHOWN - count) * LINE])
+            count += rows
+    return ("\n".join(lines) if count > CAPPED else "", count)
 
 
 def _texts(parts: Sequence[Part]) -> list[str]:

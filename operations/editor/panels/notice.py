@@ -21,7 +21,7 @@ from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Op
 from operations.log.transaction import LogTransaction
-from operations.messages.names import name_of, word_of
+from operations.messages.names import name_of
 
 MOST_NAMED = 3
 _PAST = {
@@ -110,7 +110,7 @@ def _named(look: Look, numbers: Sequence[int]) -> str:
 
 
 def _name(op: Op) -> str:
-    return f"{word_of(op.word)} {op.range or op.where}".rstrip()
+    return f"{op.verb} {op.range or op.where}".rstrip()
 
 
 def _place(look: Look, number: int) -> str:

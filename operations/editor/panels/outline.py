@@ -13,7 +13,7 @@ from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
 from operations.editor.rows.minimap import group_starts
 from operations.editor.rows.operation import FOLDS
-from operations.messages.names import name_of, word_of
+from operations.messages.names import name_of
 from operations.messages.reader import MessageReader
 from threads.domain.message import Role
 from threads.rendering import summary
@@ -108,7 +108,7 @@ def _operations(look: Look) -> dict[int, list[OutlineOp]]:
     for op in ops[-MOST_OPERATIONS:]:
         proposed = op.status == Status.PROPOSED
         waits = (", staged" if op.staged else ", proposed") if proposed else ""
-        name = word_of(op.word).capitalize() + waits
+        name = op.verb.capitalize() + waits
         place = op.where or op.range
         known[op.key] = OutlineOp(op.word, name, place, op.key, proposed)
     leaves = look.thread.leaves

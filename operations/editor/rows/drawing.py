@@ -8,6 +8,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from operations.domain.text.outline import left_out
+from operations.domain.text.wording import first_lines, words_of
 from operations.domain.thread.node import FoldNode, MessageNode
 from operations.domain.tree.key import Key, made_key
 from operations.domain.tree.span import read_changed
@@ -16,7 +17,7 @@ from operations.messages.reader import MessageReader, MessageText
 from operations.requests import View
 from threads.domain.message import Role, body_digest
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
-from threads.rendering import fragments, render_difference
+from threads.rendering import fragments, render_difference, summary
 from threads.rendering.hidden import visible
 from threads.store.selectors import load_messages_at
 
@@ -162,6 +163,7 @@ class _Making:
         op = self.look.operations[node.key]
         difference = self._difference(article, node)
         shown = joined(self.html[key] for key in printed(article))
+        lead, lines = first_lines(self._plain(key) for key in printed(article))
         children = article.children
         drawn = iter(draw(self.look, (c for c in children if isinstance(c, Article))))
         fold = Fold(
@@ -169,7 +171,8 @@ class _Making:
             open=article.is_open,
             depth=node.depth,
             shows_html=difference or shown,
-            difference=bool(difference),
+            lead=visible(lead),
+            lines=lines,
             children_html=joined(
                 draw_gap(child) if isinstance(child, Gap) else next(drawn)
                 for child in children
@@ -178,6 +181,13 @@ class _Making:
             left_out=self._left_out(article, node),
         )
         return _rendered("fold", fold=fold)
+
+    def _plain(self, key: Key) -> str:
+        """What a message reads, as plain text."""
+        words = self.words.get(key)
+        if words is None:
+            return ""
+        return words_of(words.parts) or summary(Role(words.role), words.parts)
 
     def _difference(self, article: Article, node: FoldNode) -> SafeString | None:
         """A revise's words beside the originals', where both are words alone."""

@@ -27,7 +27,7 @@ from operations.domain.tree.key import Key, original_index
 from operations.domain.tree.status import Report, Status
 from operations.domain.tree.tree import longest_ascent
 from operations.log.selectors import History, LogRow
-from operations.messages.names import name_of, range_of
+from operations.messages.names import name_of, range_of, word_for
 from threads.rendering.hidden import visible
 
 FOLDS = frozenset({"digest", "revise", "snip", "condense"})
@@ -49,6 +49,8 @@ class Op:
     key: Key
     name: str
     word: str
+    verb: str
+    """What people read its kind called: `move`, `compaction`, else as `word`."""
     status: str
     on: bool
     first: Key
@@ -136,6 +138,7 @@ class Operations:
             key=key,
             name=name_of(self.thread, key),
             word=edit.kind,
+            verb=word_for(recorded),
             status=report.status,
             on=recorded.state is EditState.ON,
             first=first,

@@ -95,13 +95,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold(Op):
-    """A marker: see `fold.html`. `left_out` says what a digest keeps to itself."""
+    """A marker: see `fold.html`. `left_out` says what a digest keeps to itself.
+
+    What it shows is behind its `lead`, the first lines, where it has many.
+    """
 
     kind: str = "fold"
     open: bool = False
     depth: int = 0
     shows_html: SafeString = NOTHING
-    difference: bool = False
+    lead: str = ""
+    lines: int = 0
     children_html: SafeString = NOTHING
     moved: Bracket | None = None
     notes: Sequence[Note] = ()

@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -10,14 +11,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from contextstudio.accounts.authentication import caller_of
-from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
 from contextstudio.templatetags.look import messages, tokens_saved
 from operations.domain.text.pattern import FLOOR
 from operations.domain.text.resolution import refusal
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key
-from operations.domain.tree.span import fingerprint
+from operations.domain.tree.span import Span, fingerprint
 from operations.editor.forms import TextForm
+from operations.edits.arguments import TextArguments
 from operations.find_replace import services
 from operations.find_replace.services import DryRun, SpanMatch
 from operations.log.selectors import load_thread
@@ -64,7 +66,7 @@ def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         form.add_error(None, "Select at least one match.")
         return _found(request, session, form, status=422)
     try:
-        chosen = form.chosen(spans)
+        chosen = _chosen(session, form, spans)
         stage = bool(request.POST.get("stage"))
         return answer(
             request,
@@ -77,9 +79,23 @@ def texts(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         return _found(request, session, form, status=error.status)
 
 
+def _chosen(session: Session, form: TextForm, values: Sequence[str]) -> TextArguments:
+    """The spans that were chosen, with what each of them is to read. Raises Conflict."""
+    found = services.dry_run(session, form.arguments)
+    spans = {_value(one.span): one.span for one in found.matches if one.span}
+    if not spans.keys() >= set(values):
+        raise Conflict("The thread has changed; look at the matches again.")
+    return form.chosen(spans[value] for value in values)
+
+
+def _value(span: Span) -> str:
+    """What names a match in the form: its place, and the text that it covers."""
+    return f"{span.key} {span.part} {span.start} {span.end} {span.sha256}"
+
+
 def _question(form: TextForm) -> str:
     """What was looked for, shortened: matches of other words must be seen before they count."""
-    asked = ("type", "start", "end", "include_folded")
+    asked = ("type", "start", "end", "regex", "replacement", "include_folded")
     return fingerprint(json.dumps([form.cleaned_data[name] for name in asked]))
 
 
@@ -106,12 +122,15 @@ def _found(
     request: HttpRequest, session: Session, form: TextForm, *, status: int = 200
 ) -> HttpResponse:
     """The dialog with all that its words match now."""
-    found = services.dry_run(session, form.arguments)
+    try:
+        found = services.dry_run(session, form.arguments)
+    except Invalid as error:
+        form.refuse(Invalid(error.message, at=["start"]))
+        return _shown(request, session, form, status=422)
     if not found.matches:
         form.refuse(refusal(found.faults))
         return _shown(request, session, form, status=422)
-    floor = form.arguments.request().floor
-    matches = _matches(load_thread(session), found, floor)
+    matches = _matches(load_thread(session), found)
     extra = {"matches": matches, "listed": _question(form)}
     return _shown(request, session, form, extra, status=status)
 
@@ -134,9 +153,9 @@ def _shown(
     return render(request, TEMPLATE, context, status=status)
 
 
-def _matches(thread: Thread, looked: DryRun, floor: int) -> dict[str, object]:
+def _matches(thread: Thread, looked: DryRun) -> dict[str, object]:
     count = len(looked.matches)
-    listed = [_match(thread, one, floor) for one in looked.matches[:MOST_LISTED]]
+    listed = [_match(thread, one) for one in looked.matches[:MOST_LISTED]]
     holders = len({one.match.key for one in looked.matches})
     matches = f"{count:,} match{'es' if count > 1 else ''}"
     saved = tokens_saved(looked.saved)
@@ -148,19 +167,16 @@ def _matches(thread: Thread, looked: DryRun, floor: int) -> dict[str, object]:
     }
 
 
-def _match(thread: Thread, found: SpanMatch, floor: int) -> dict[str, Any]:
+def _match(thread: Thread, found: SpanMatch) -> dict[str, Any]:
     match, span = found.match, found.span
     before, text, behind = map(visible, match.excerpt)
     why = ""
     if match.holders:
         names = (name_of(thread, entry_key(number)) for number in match.holders)
         why = f"already changed by {', '.join(names)}"
-    elif match.length < floor:
-        why = f"too short: {match.length} characters, at least {floor} needed"
     value = ""
     if span and not why:
-        place = (span.key, span.part, span.start, span.end, span.sha256)
-        value = " ".join(map(str, place))
+        value = _value(span)
     return {
         "name": name_of(thread, match.key),
         "before": before,

@@ -26,7 +26,7 @@ from operations.domain.tree.key import Key, entry_key
 from operations.editor.panels.drawer import drawer_of
 from operations.editor.panels.outline import outline_of
 from operations.editor.rows.operation import Operations, author_of
-from operations.messages.names import word_of
+from operations.messages.names import word_for, word_of
 from operations.requests import number_of
 from threads.rendering.hidden import visible
 
@@ -83,13 +83,18 @@ def _journal(operations: Operations, before: int | None) -> list[dict[str, Any]]
         lines.append(
             {
                 "key": entry_key(entry.number),
-                "word": word_of(entry.operation.kind),
+                "word": _word(operations, entry),
                 "sentence": _sentence(operations, entry),
                 "author": author_of(row),
                 "time": row.created_at,
             }
         )
     return lines
+
+
+def _word(operations: Operations, entry: Entry) -> str:
+    recorded = operations.thread.log.edits.get(entry.number)
+    return word_for(recorded) if recorded else word_of(entry.operation.kind)
 
 
 def _sentence(operations: Operations, entry: Entry) -> str:

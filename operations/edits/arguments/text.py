@@ -6,9 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.log.operation import Redact, Replace
-from operations.domain.text.pattern import Pattern, TextEditRequest
+from operations.domain.text.pattern import FLOOR, Pattern, TextEditRequest
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.span import Span
+from operations.messages.expressions import SearchExpression
 from operations.messages.search import edit_of
 from threads.models import Session
 
@@ -97,6 +98,8 @@ class TextArguments(EditArguments):
 
     changes: ClassVar[type[Replace | Redact]]
     """The kind of edit."""
+    floor: ClassVar[int] = 1
+    """Characters of the shortest text that it changes."""
 
     patterns: list[PatternArguments] | None = Field(
         None, min_length=1, max_length=MOST_PATTERNS
@@ -130,6 +133,7 @@ class TextArguments(EditArguments):
             spans=tuple(one.span() for one in self.spans or ()),
             include_folded=self.include_folded,
             condition=self._condition(self.tags),
+            floor=self.floor,
         )
 
 
@@ -138,6 +142,7 @@ class ReplaceArguments(TextArguments):
 
     type: Literal["replace"] = "replace"
     changes = Replace
+    floor = FLOOR
 
 
 class RedactArguments(TextArguments):
@@ -145,3 +150,33 @@ class RedactArguments(TextArguments):
 
     type: Literal["redact"] = "redact"
     changes = Redact
+
+
+class PersonalPattern(PatternArguments):
+    """A pattern of a person who sees each match before anything is recorded."""
+
+    regex: bool = False
+
+    def pattern(self) -> Pattern:
+        """The pattern. Raises Invalid at the start for what is no expression."""
+        if not self.regex:
+            return super().pattern()
+        try:
+            expression = SearchExpression(self.start, self.replacement)
+        except Invalid as error:
+            error.at = ("patterns", 0, "start")
+            raise
+        return Pattern(start=self.start, expression=expression, every=self.every)
+
+
+class PersonalReplaceArguments(ReplaceArguments):
+    """As `ReplaceArguments`, of any length: the floor is there for those who see no matches."""
+
+    floor = 1
+    patterns: list[PersonalPattern] | None = None  # type: ignore[assignment]  # of a subclass
+
+
+class PersonalRedactArguments(RedactArguments):
+    """As `RedactArguments`, also by expressions."""
+
+    patterns: list[PersonalPattern] | None = None  # type: ignore[assignment]  # of a subclass

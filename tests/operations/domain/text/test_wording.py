@@ -3,7 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.domain.text.wording import reworded, words_of
+from operations.domain.text.wording import (
+    CAPPED,
+    LINE,
+    SHOWN,
+    first_lines,
+    reworded,
+    words_of,
+)
 from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
 
 CALL = ToolCall("1", "bash", {"command": "ls"})
@@ -43,3 +50,20 @@ def test_a_message_without_words_gets_some() -> None:
 @given(st.text(min_size=1))
 def test_words_that_were_put_in_are_read_back(text: str) -> None:
     assert words_of(reworded((Text("old"), CALL), text)) == text
+
+
+def test_of_many_lines_the_first_are_given_and_all_are_counted() -> None:
+    texts = ["one\n\ntwo", *["more"] * CAPPED]
+    lead, lines = first_lines(texts)
+    assert lines == CAPPED + 2
+    assert lead.splitlines() == ["one", "two", *["more"] * (SHOWN - 2)]
+
+
+def test_a_long_line_counts_as_many_and_is_cut() -> None:
+    lead, lines = first_lines(["x" * (LINE * 20 + 1)])
+    assert lines == 21
+    assert len(lead) == LINE * SHOWN
+
+
+def test_few_lines_may_all_be_shown() -> None:
+    assert first_lines(["short"] * CAPPED) == ("", CAPPED)

@@ -4,9 +4,13 @@ import json
 from collections.abc import Callable
 
 from contextstudio.accounts.models import User
+from operations.log.compactions import record
 from operations.log.selectors import load_thread
 from operations.models import LogEntry
 from tests.operations.conftest import Page, read
+from threads.domain.message import Message, Role
+from threads.domain.part import Text
+from threads.imports.hooks import Compacted
 
 
 def keys(page: Page) -> list[str]:
@@ -373,3 +377,24 @@ def test_what_waits_inside_an_opened_fold_is_drawn_inside_it(page: Page) -> None
     staged = page.edit("snip", targets="m5", stage="1").content.decode()
     assert "flat--staged" in staged.split('<div class="inner"')[1]
     assert "Unstage" in staged.split('id="n-m5"')[1].split("<header")[0]
+
+
+def test_what_a_tool_compacted_itself_is_a_compaction_and_capped(page: Page) -> None:
+    summary = Message(role=Role.ASSISTANT, parts=(Text("Line\n" * 40),))
+    given = Compacted(indexes=tuple(range(1, 9)), messages=(summary, summary))
+    record(page.session, [given])
+    content = page.get("").content.decode()
+    assert "Compaction o1</h3>" in content
+    assert "Show all 80 lines" in content
+    assert "Compaction" in page.get("outline").content.decode()
+    assert "<b>Compaction</b>" in page.get("log").content.decode()
+    assert "Compaction #1–#8 off" in page.post("operations/o1/off").content.decode()
+
+
+def test_a_marker_of_few_lines_is_shown_whole(page: Page) -> None:
+    answer = page.edit("digest", targets="m2 m3", summary="Line\n" * 8).content.decode()
+    assert "marker-rest" not in answer
+    longer = page.edit(
+        "digest", targets="m5 m6", summary="Line\n" * 30
+    ).content.decode()
+    assert "Show all 30 lines" in longer

@@ -9,6 +9,10 @@ from django.http import HttpResponse
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
+from operations.domain.text.wording import words_of
+from operations.log.selectors import load_thread
+from operations.messages.expressions import SearchExpression
+from operations.messages.reader import MessageReader
 from tests.operations.conftest import Page
 from tests.people import caller
 from threads.domain.message import Message, Role
@@ -98,11 +102,8 @@ def test_what_is_chosen_is_recorded_as_one_bundle_with_a_switch_each(
     assert f"And {BLOCK} or …!" in content
 
 
-def test_a_redaction_has_no_floor(page: Page) -> None:
+def test_few_words_are_redacted(page: Page) -> None:
     short = {"start": "hunter2", "end": "", "replacement": ""}
-    content = words(look(page, **short))
-    assert "too short: 7 characters, at least 30 needed" in content
-    assert "disabled" in content
     found = spans(look(page, type="redact", **short))
     record(page, found, type="redact", **short)
     assert "hunter2" not in words(page.get(""))
@@ -112,7 +113,7 @@ def test_a_redaction_has_no_floor(page: Page) -> None:
 def test_what_others_change_already_is_shown_and_not_offered(page: Page) -> None:
     found = spans(look(page))
     record(page, found[:1])
-    answer = look(page, start="First", end="")
+    answer = look(page, start="First", end=".")
     assert spans(answer) == []
     answer = look(page, start="First", end=".", type="redact")
     assert "already changed by replace o1" in words(answer)
@@ -144,11 +145,11 @@ def test_nothing_chosen_and_nothing_known_are_refused(page: Page) -> None:
     answer = record(page, [])
     assert (answer.status_code, page.head) == (422, 0)
     assert "Select at least one match." in words(answer)
-    assert record(page, "x").status_code == 422
+    assert record(page, "x").status_code == 409
     stale = f"m1 0 6 51 {'0' * 64}"
     answer = record(page, stale)
-    assert answer.status_code == 422
-    assert "does not match the sha256 of the span" in words(answer)
+    assert answer.status_code == 409
+    assert "look at the matches again" in words(answer)
 
 
 def test_only_so_many_are_listed_at_once(page: Page, editor: User) -> None:
@@ -168,3 +169,103 @@ def test_a_viewer_looks_and_records_nothing(
     other = Page(client, page.session)
     found = spans(look(other))
     assert record(other, found).status_code == 403
+
+
+def find(page: Page, start: str, **fields: str) -> HttpResponse:
+    asked = {"type": "replace", "end": "", "replacement": "", "step": "find"}
+    return page.post("texts", **{**asked, "start": start, **fields})
+
+
+def apply(page: Page, start: str, **fields: str) -> str:
+    """Look for it, and record all that is found."""
+    found = words(find(page, start, **fields))
+    spans = re.findall(r'name="span" value="([^"]+)"', found)
+    listed = re.findall(r'name="listed" value="([^"]+)"', found)[0]
+    asked = {"type": "replace", "end": "", "replacement": "", **fields}
+    data: dict[str, Any] = {**asked, "start": start, "listed": listed, "span": spans}
+    return page.client.post(f"{page.url}texts", data).content.decode()
+
+
+def reads(page: Page, key: str) -> str:
+    page.session.refresh_from_db()
+    said = MessageReader(page.session, load_thread(page.session)).effective([key])
+    return words_of(said[key].parts)
+
+
+def test_a_person_replaces_text_of_any_length(page: Page) -> None:
+    assert "too short" not in words(find(page, "Hello"))
+    answer = apply(page, "Hello", replacement="Ahoy")
+    assert "Replace #0" in answer
+    assert reads(page, "m0") == "Ahoy"
+
+
+def test_what_makes_a_message_longer_says_that_it_adds(page: Page) -> None:
+    longer = words(find(page, "Hello", replacement="Good morning to all of you"))
+    assert "1 match in 1 message: adds " in longer
+    assert "saving −" not in longer
+
+
+def test_an_expression_matches_and_its_groups_stand_in_the_replacement(
+    page: Page,
+) -> None:
+    found = words(find(page, r"START_(\w+) (one|two)", regex="on"))
+    assert "3 matches in 2 messages" in found
+    apply(page, r"START_(\w+) (one|two)", regex="on", replacement=r"<\2 \1>")
+    assert reads(page, "m1") == "First <one LOG> two three four five six END_LOG."
+
+
+def test_other_replacement_words_are_looked_at_again_before_they_count(
+    page: Page,
+) -> None:
+    found = words(find(page, "Hello"))
+    span = re.findall(r'name="span" value="([^"]+)"', found)[0]
+    listed = re.findall(r'name="listed" value="([^"]+)"', found)[0]
+    fields = {"type": "replace", "start": "Hello", "end": "", "replacement": "Hi"}
+    answer = page.post("texts", **fields, span=span, listed=listed)
+    assert "1 match in 1 message" in words(answer)
+    assert reads(page, "m0") == "Hello"
+
+
+def test_matches_that_are_gone_by_now_are_refused(page: Page) -> None:
+    found = words(find(page, "Hello"))
+    listed = re.findall(r'name="listed" value="([^"]+)"', found)[0]
+    fields = {"type": "replace", "start": "Hello", "end": "", "replacement": ""}
+    answer = page.post("texts", **fields, span="m0 0 0 4 x", listed=listed)
+    assert answer.status_code == 409
+    assert "look at the matches again" in words(answer)
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ("(", "This is no regular expression"),
+        ("(" * 600 + ")" * 600, "An expression has at most 1,000 characters"),
+        ("(" * 450 + ")" * 450, "This is no regular expression"),
+        ("nowhere.+", "matches nothing that is shown"),
+    ],
+)
+def test_an_expression_that_is_none_is_said_at_its_field(
+    page: Page, start: str, said: str
+) -> None:
+    answer = find(page, start, regex="on")
+    assert answer.status_code == 422
+    assert said in words(answer)
+
+
+def test_a_group_that_the_expression_has_not_is_refused(page: Page) -> None:
+    answer = find(page, "Hello", regex="on", replacement=r"\3")
+    assert answer.status_code == 422
+    assert "This is no regular expression: " in words(answer)
+
+
+def test_an_expression_is_given_up_when_it_takes_too_long(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def impatient(text: str, replacement: str) -> SearchExpression:
+        return SearchExpression(text, replacement, seconds=0.05)
+
+    monkeypatch.setattr("operations.edits.arguments.text.SearchExpression", impatient)
+    page.edit("revise", targets="m0", text="a" * 60 + "!", role="")
+    answer = find(page, r"^(a|aa|b?)+$", regex="on")
+    assert answer.status_code == 422
+    assert "takes longer than" in words(answer)
