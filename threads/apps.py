@@ -7,11 +7,13 @@ class ThreadsConfig(AppConfig):
     def ready(self) -> None:
         from contextstudio.accounts.jobs import housekeeping, register
 
-        from .imports import hooks, jobs
+        from .imports import accounting, hooks, jobs
         from .sessions import erasing
 
         register(jobs.KIND, jobs.run_import)
         register(jobs.INDEX, jobs.run_index)
+        register(accounting.KIND, accounting.run_accounting)
         hooks.register(jobs.index_if_worth)
+        hooks.register(accounting.account_for)
         housekeeping.register(erasing.clean)
         housekeeping.register(jobs.index_now_and_then)

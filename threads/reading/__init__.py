@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain import formats
+from threads.domain import formats, leaves
 from threads.domain.batch import Batch
+from threads.domain.leaves import LeafCount
 from threads.domain.message import Message
 from threads.domain.transcript import Compaction, Event, Transcript, Warning
 
@@ -35,7 +36,13 @@ _WORKER = f"{__name__}.worker"
 _ENDED = "end of the process that read it"
 _ROOT = Path(__file__).resolve().parents[2]
 
-__all__ = ["ReaderFault", "RemoteItems", "is_worthwhile", "open_transcripts"]
+__all__ = [
+    "ReaderFault",
+    "RemoteItems",
+    "count_leaves",
+    "is_worthwhile",
+    "open_transcripts",
+]
 
 
 class RemoteItems:
@@ -115,6 +122,20 @@ def open_transcripts(path: Path, format_: str, name: str) -> Iterator[list[Trans
     _keep(reader)
 
 
+def count_leaves(path: Path, format_: str, name: str) -> LeafCount:
+    """Where the text of a file went; that of a large one is counted in another process.
+
+    Raises what `formats.read` raises, and ReaderFault where the process failed.
+    """
+    if not is_worthwhile(path.stat().st_size):
+        with path.open("rb") as file:
+            return leaves.count_leaves(formats.read(file, format_, name), file)
+    reader, answer = _send(protocol.CountRequest(path, format_, name))
+    _keep(reader)
+    counted: LeafCount = _checked(answer)
+    return counted
+
+
 class _ReaderProcess:
     """The other process, and the connection to it."""
 
@@ -135,7 +156,9 @@ class _ReaderProcess:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
-    def send(self, message: protocol.ReadRequest | int | None) -> None:
+    def send(
+        self, message: protocol.ReadRequest | protocol.CountRequest | int | None
+    ) -> None:
         """Send a message of the protocol. Raises ReaderFault where the process has ended."""
         try:
             self.connection.send(message)
@@ -162,7 +185,9 @@ _lock = threading.Lock()
 os.register_at_fork(after_in_child=_idle.clear)  # they belong to the parent
 
 
-def _send(request: protocol.ReadRequest) -> tuple[_ReaderProcess, Any]:
+def _send(
+    request: protocol.ReadRequest | protocol.CountRequest,
+) -> tuple[_ReaderProcess, Any]:
     """A process that has the request, and its first answer."""
     with _lock:
         reader = _idle.pop() if _idle else None

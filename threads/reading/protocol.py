@@ -2,7 +2,8 @@
 
 A `ReadRequest` is answered with the transcripts of the file, without their items. Then a number
 asks for the items of that transcript: batches, each a `BatchInBuffer` or, where no buffer holds
-it, the batch itself, and `EndOfTranscript`. None ends the file.
+it, the batch itself, and `EndOfTranscript`. None ends the file. A `CountRequest` is answered with
+the `LeafCount` of the file.
 
 A pipe would copy each batch four times and block until the other side reads it. So a batch is
 written into one of a few buffers in memory that both share, and loaded from there; only the
@@ -27,6 +28,14 @@ SIZE = 4 << 20
 
 class ReadRequest(NamedTuple):
     """The file to read, as `formats.read` takes it."""
+
+    path: Path
+    format: str
+    name: str
+
+
+class CountRequest(NamedTuple):
+    """The file whose text is to be accounted for."""
 
     path: Path
     format: str

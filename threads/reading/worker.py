@@ -14,6 +14,7 @@ from typing import Any
 from contextstudio.accounts.domain.errors import DomainError
 from threads.domain import formats
 from threads.domain.batch import batches
+from threads.domain.leaves import count_leaves
 from threads.domain.transcript import Transcript
 
 from . import protocol
@@ -35,11 +36,14 @@ def main(connected: int, shared: int) -> None:
 def _answer(
     connection: "Connection[Any, Any]",
     buffers: protocol.SharedBuffers,
-    request: protocol.ReadRequest,
+    request: protocol.ReadRequest | protocol.CountRequest,
 ) -> None:
     try:
         with request.path.open("rb") as file:
             transcripts = formats.read(file, request.format, request.name)
+            if isinstance(request, protocol.CountRequest):
+                connection.send(count_leaves(transcripts, file))
+                return
             connection.send([replace(one, items=()) for one in transcripts])
             while (number := connection.recv()) is not None:
                 _send_batches(connection, buffers, transcripts[number])

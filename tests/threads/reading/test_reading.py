@@ -107,6 +107,19 @@ def test_the_process_stays_for_the_next_file(none_waits: None, talk: Path) -> No
     assert waiting() == first
 
 
+def test_where_a_large_file_s_text_went_is_counted_in_the_same_process(
+    none_waits: None, talk: Path
+) -> None:
+    with open_transcripts(talk, "auto", "talk.jsonl"):
+        pass
+    first = waiting()
+    counted = reading.count_leaves(talk, "auto", "talk.jsonl")
+    assert waiting() == first
+    assert (counted.messages, counted.nowhere) == (0, 0)  # no leaf is two words
+    with pytest.raises(Invalid):
+        reading.count_leaves(talk, "unheard_of", "talk.jsonl")
+
+
 def test_a_second_reader_is_not_kept(none_waits: None, talk: Path) -> None:
     with open_transcripts(talk, "auto", "a"), open_transcripts(talk, "auto", "b"):
         pass

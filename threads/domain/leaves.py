@@ -1,0 +1,274 @@
+"""Where the text of a file went: into messages, into events, or nowhere.
+
+A text leaf is a string of the file's JSON that holds two words or more, so that ids, types, times
+and base64 are none. It is in a message where a message that was read from its record says it;
+in an event where it stands in the record of one; else nowhere: it can be seen in the raw record or
+in the file alone. Counted are characters, and for what is nowhere the members that hold it.
+Of a file that is no JSON, each line counts as a leaf.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+
+from .formats.io import json_text
+from .message import Message
+from .part import JSON, File, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from .transcript import Compaction, Event, Transcript
+
+MOST = 32 << 20
+"""Bytes at the beginning of a file that are looked at."""
+MOST_SEARCHED = 1000
+"""Texts of one record in which a text is looked for that is none of them whole."""
+MOST_MEMBERS = 1000
+"""Members that are told apart."""
+SHOWN = 20
+"""Members that are named, those with most text."""
+OTHERS = "other members"
+_PLACE = re.compile(r"bytes:(\d+)-(\d+)")
+_GAP = re.compile(rb'"(?:[^"\\]|\\.)*+"|\S', re.DOTALL)
+_JSON = ("{", "[")
+
+Span = tuple[int, int]
+
+
+@dataclass(slots=True)
+class LeafCount:
+    """Characters of text leaves by where they are, and the members of those that are nowhere."""
+
+    messages: int = 0
+    events: int = 0
+    nowhere: int = 0
+    members: Counter[str] = field(default_factory=Counter)
+
+    def miss(self, member: str, count: int) -> None:
+        """So many characters of a member are in no message and no event."""
+        self.nowhere += count
+        is_new = member not in self.members and len(self.members) >= MOST_MEMBERS
+        self.members[OTHERS if is_new else member] += count
+
+    def join(self, other: "LeafCount") -> None:
+        """What was counted of another file."""
+        self.messages += other.messages
+        self.events += other.events
+        for member, count in other.members.items():
+            self.miss(member, count)
+
+    def report(self) -> dict[str, Any]:
+        """It as JSON, with the members that hold most."""
+        return {
+            "messages": self.messages,
+            "events": self.events,
+            "nowhere": self.nowhere,
+            "members": dict(self.members.most_common(SHOWN)),
+        }
+
+
+@dataclass(slots=True)
+class _Record:
+    """A piece of the file that items were read from, and what their messages say."""
+
+    start: int
+    end: int
+    texts: set[str] = field(default_factory=set)
+    is_event: bool = False
+
+    def holds(self, text: str) -> int:
+        """How many characters of a text are said, whole or in pieces."""
+        wanted = text.strip()
+        if wanted in self.texts:
+            return len(text)
+        if len(self.texts) > MOST_SEARCHED:
+            return 0
+        if any(wanted in one for one in self.texts):
+            return len(text)
+        said = sum(len(one) for one in self.texts if len(one) > 1 and one in text)
+        return min(said, len(text))
+
+
+def count_leaves(transcripts: Iterable[Transcript], file: BinaryIO) -> LeafCount:
+    """Where the text of the first `MOST` bytes of a file went.
+
+    What lies in other files of a folder is left out.
+    """
+    found = LeafCount()
+    file.seek(0)
+    data = file.read(MOST)
+    records = _records(transcripts, len(data))
+    is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    at = 0
+    for record in records:
+        _gap(data[at : record.start], is_json, found)
+        _record(data, record, is_json, found)
+        at = max(at, record.end)
+    _gap(data[at:], is_json, found)
+    return found
+
+
+# What items were read from
+
+
+def _records(transcripts: Iterable[Transcript], size: int) -> list[_Record]:
+    """The outermost pieces in their order; what lies in one another is one."""
+    pieces: dict[Span, _Record] = {}
+    for transcript in transcripts:
+        for item in transcript.items:
+            for start, end in _places(item):
+                if end > size:
+                    continue
+                record = pieces.setdefault((start, end), _Record(start, end))
+                if isinstance(item, Event):
+                    record.is_event = True
+                    continue
+                for message in (
+                    item.messages if isinstance(item, Compaction) else [item]
+                ):
+                    record.texts.update(_texts(message))
+    outer: list[_Record] = []
+    for record in sorted(pieces.values(), key=lambda one: (one.start, -one.end)):
+        if outer and record.start < outer[-1].end:
+            outer[-1].texts |= record.texts
+            outer[-1].is_event |= record.is_event
+            outer[-1].end = max(outer[-1].end, record.end)
+        else:
+            outer.append(record)
+    return outer
+
+
+def _places(item: Message | Event | Compaction) -> Iterator[Span]:
+    records = item.records if isinstance(item, Message) else (item.record,)
+    for record in records:
+        if place := _PLACE.fullmatch(record):
+            yield int(place[1]), int(place[2])
+
+
+def _texts(message: Message) -> Iterator[str]:
+    """All that a message says, also of texts that are JSON what these say."""
+    for part in message.parts:
+        for text in _said(part):
+            if stripped := text.strip():
+                yield stripped
+                if stripped.startswith(_JSON):
+                    yield from (leaf.strip() for _, leaf in _inner(stripped, ""))
+
+
+def _said(part: Part) -> Iterator[str]:
+    match part:
+        case Text(text):
+            yield text
+        case Thinking():
+            yield part.text
+        case ToolCall():
+            yield part.name
+            if isinstance(part.arguments, str):
+                yield part.arguments
+            yield from (leaf for _, leaf in _leaves(part.arguments, ""))
+        case ToolResult():
+            for item in part.content:
+                yield from _said(item)
+        case Opaque():
+            yield from (leaf for _, leaf in _leaves(part.data, ""))
+        case File():
+            yield from (part.name or "", (part.data or b"").decode("utf-8", "replace"))
+
+
+# What the file holds
+
+
+def _record(data: bytes, record: _Record, is_json: bool, found: LeafCount) -> None:
+    """Where the text of a record went."""
+    for member, text in _pieces(data[record.start : record.end], is_json):
+        if not is_text(text):
+            continue
+        said = record.holds(text)
+        inner = []
+        if said < len(text) and text.lstrip().startswith(_JSON):
+            inner = list(_inner(text, member))
+        if inner:
+            for name, leaf in inner:
+                if is_text(leaf):
+                    _book(name, leaf, record.holds(leaf), record.is_event, found)
+        else:
+            _book(member, text, said, record.is_event, found)
+
+
+def _book(member: str, text: str, said: int, is_event: bool, found: LeafCount) -> None:
+    rest = len(text) - said
+    found.messages += said
+    if is_event:
+        found.events += rest
+    elif rest:
+        found.miss(member, rest)
+
+
+def _gap(data: bytes, is_json: bool, found: LeafCount) -> None:
+    """Text between records: members of an object that are neither messages nor events."""
+    if not is_json:
+        words = data.decode("utf-8", "replace").strip()
+        if words:
+            found.miss("text", len(words))
+        return
+    name, last = "", b""
+    for match in _GAP.finditer(data):
+        token = match[0]
+        if token == b":":
+            name = _string(last) or name
+        elif token in (b",", b"}", b"]") and is_text(text := _string(last)):
+            found.miss(name or "member", len(text))
+        last = token
+    if is_text(text := _string(last)):
+        found.miss(name or "member", len(text))
+
+
+def _pieces(data: bytes, is_json: bool) -> Iterator[tuple[str, str]]:
+    """The leaves of a record with the members that hold them."""
+    if is_json:
+        try:
+            value = json_text.parse(data)
+        except Invalid:
+            value = data.decode("utf-8", "replace")
+        yield from _leaves(value, "")
+    else:
+        for line in data.decode("utf-8", "replace").splitlines():
+            yield "text", line.lstrip("#> ").rstrip()
+
+
+def _leaves(value: JSON, member: str) -> Iterator[tuple[str, str]]:
+    """The strings in a value, each with the path of members to it."""
+    if isinstance(value, str):
+        yield member, value
+    elif isinstance(value, dict):
+        for name, held in value.items():
+            inner = f"{member}.{name}" if member else str(name)
+            yield from _leaves(held, inner)
+    elif isinstance(value, list):
+        for held in value:
+            yield from _leaves(held, f"{member}[]")
+
+
+def _inner(text: str, member: str) -> Iterator[tuple[str, str]]:
+    """The leaves of a text that is JSON itself; nothing of another."""
+    try:
+        value = json_text.parse(text.encode("utf-8", "surrogatepass"))
+    except Invalid:
+        return
+    yield from _leaves(value, member)
+
+
+def is_text(text: str) -> bool:
+    """Whether a string is words: two or more."""
+    return len(text) > 2 and len(text.split(None, 1)) == 2
+
+
+def _string(token: bytes) -> str:
+    """The string that a token of JSON is; an empty one for another token."""
+    if not token.startswith(b'"'):
+        return ""
+    try:
+        return str(json_text.parse(token))
+    except Invalid:
+        return token[1:-1].decode("utf-8", "replace")
