@@ -20,6 +20,7 @@ from contextstudio.database.best_effort import write_if_free
 from operations.domain.log.operation import Redact
 from operations.log.selectors import load_thread, overview
 from operations.models import LogEntry
+from threads.domain.formats.sources import source_of
 from threads.domain.message import Role
 from threads.imports.jobs import index_if_worth
 from threads.imports.views import import_jobs
@@ -38,7 +39,6 @@ PAGE = 50
 SHOWN_MATCHES = 20
 MOST_REPLAYED = 20
 """Threads that one page of the list replays at most; the others are caught up by the next."""
-_SOURCES = {"api": "API", "proxy": "Proxy"}
 
 
 @require_safe
@@ -64,18 +64,23 @@ def index(request: HttpRequest) -> HttpResponse:
     """Sessions, newest change first; for a script only the rows."""
     caller = caller_of(request)
     query, cursor = request.GET.get("q", ""), request.GET.get("cursor") or None
-    found = list_sessions(caller, cursor=cursor, limit=PAGE, query=query)
+    source = request.GET.get("source", "")
+    found = list_sessions(caller, cursor=cursor, limit=PAGE, query=query, source=source)
     projects = list(visible_projects(caller))
     address = reverse("operations:sessions")
-    older = urlencode({"q": query, "cursor": found.next_cursor or ""})
+    said = {"q": query, "source": source}
+    older = urlencode({**said, "cursor": found.next_cursor or ""})
+    newest = urlencode({name: word for name, word in said.items() if word})
     context = {
         "sessions": _listed(caller, found.items),
         "deleted_count": deleted_sessions(caller).count(),
         "count": visible_sessions(caller).count(),
         "jobs": import_jobs(caller),
         "query": query,
+        "source": source,
+        "sources": _sources(caller),
         "older_href": f"{address}?{older}" if found.next_cursor else "",
-        "newest_href": address if cursor else "",
+        "newest_href": f"{address}?{newest}".rstrip("?") if cursor else "",
         "project": ", ".join(project.name for project in projects) or "no project",
         "may_edit": any(caller.may(Right.EDIT, project.pk) for project in projects),
     }
@@ -87,6 +92,12 @@ def index(request: HttpRequest) -> HttpResponse:
         else "operations/sessions/sessions.html"
     )
     return render(request, name, context)
+
+
+def _sources(caller: Caller) -> list[str]:
+    """The sources of all sessions that are listed, in the order of the alphabet."""
+    formats = visible_sessions(caller).order_by().values_list("format", flat=True)
+    return sorted({source_of(name) for name in formats.distinct()}, key=str.lower)
 
 
 def _found(request: HttpRequest, caller: Caller) -> dict[str, object]:
@@ -133,7 +144,7 @@ def _listed(caller: Caller, sessions: Sequence[Session]) -> list[dict[str, Any]]
                 "title": session.title,
                 "line": "" if says_title else line,
                 "kin": parents.get(session.pk),
-                "source": _SOURCES.get(session.format, "File"),
+                "source": source_of(session.format),
                 "message_count": session.message_count,
                 "original": original,
                 "effective": effective,

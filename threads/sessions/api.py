@@ -43,14 +43,20 @@ def sessions(
     request: HttpRequest,
     project: str | None = None,
     q: str = "",
+    source: str = "",
     cursor: str | None = None,
     limit: int | None = None,
 ) -> dict[str, Any]:
-    """Sessions, newest change first; `q` is a part of the title, ignoring case."""
+    """Sessions, newest change first; `q` is a part of the title, ignoring case.
+
+    `source` is where they come from as sessions say it: `Claude Code`, `Codex`, `API`, `File`.
+    """
     caller = caller_of(request)
     if project is not None:
         get_project(caller, project)
-    found = list_sessions(caller, project=project, cursor=cursor, limit=limit, query=q)
+    found = list_sessions(
+        caller, project=project, cursor=cursor, limit=limit, query=q, source=source
+    )
     items = [presentation.present_session(session) for session in found.items]
     return {"items": items, "next_cursor": found.next_cursor}
 

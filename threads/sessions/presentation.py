@@ -10,6 +10,7 @@ from contextstudio.accounts.responses import dump
 from contextstudio.accounts.shape import RequestBody
 from threads.domain.formats.format import Heading
 from threads.domain.formats.openai.forms import Address, blob_address, write_message
+from threads.domain.formats.sources import source_of
 from threads.domain.message import Message as GivenMessage
 from threads.domain.message import Role, encode_part
 from threads.domain.part import Part
@@ -61,6 +62,8 @@ class SessionOut(BaseModel):
     title: str
     external_id: str | None
     format: str
+    source: str
+    """The agent, service or library that it comes from, as people call it."""
     parsing_strategy: str
     model: str
     objective: str
@@ -114,6 +117,7 @@ def present_session(session: Session) -> dict[str, Any]:
         "title": session.title,
         "external_id": session.external_id,
         "format": session.format,
+        "source": source_of(session.format),
         "parsing_strategy": session.parsing_strategy,
         "model": session.model,
         "objective": session.objective,

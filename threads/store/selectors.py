@@ -19,6 +19,7 @@ from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import require
+from threads.domain.formats.sources import FILE, SOURCES, formats_of
 from threads.domain.message import Role, Usage, body_digest, decode_parts
 from threads.domain.part import Part
 from threads.models import Blob, Import, Message, Session
@@ -89,9 +90,17 @@ def list_sessions(
     cursor: str | None = None,
     limit: int | None = None,
     query: str = "",
+    source: str = "",
 ) -> Page[Session]:
-    """Sessions, newest change first; `query` is a part of the title, ignoring case."""
+    """Sessions, newest change first; `query` is a part of the title, ignoring case.
+
+    `source` is what their agent is called (`Claude Code`), or `File` for what has no name.
+    """
     sessions = visible_sessions(caller, project).select_related("project")
+    if source.lower() == FILE.lower():
+        sessions = sessions.exclude(format__in=SOURCES)
+    elif source:
+        sessions = sessions.filter(format__in=formats_of(source))
     if query:
         sessions = sessions.filter(title__icontains=query.replace("\x00", ""))
     return newest_first(sessions, "updated_at", cursor, limit)

@@ -63,3 +63,34 @@ def test_who_is_not_signed_in_is_asked_to(client: Client, db: None) -> None:
 def test_a_script_gets_the_rows_alone(page: Page) -> None:
     answer = page.client.get("/sessions/", headers={"HX-Request": "true"})
     assert answer.content.decode().lstrip().startswith("<tr>")
+
+
+def test_the_source_of_a_session_is_the_agent_and_filters_the_list(page: Page) -> None:
+    project = page.session.project
+    for title, format_ in (
+        ("Lamp", "claude_code"),
+        ("Tide", "codex_exec"),
+        ("Note", "role_headings"),
+    ):
+        Session.objects.create(project=project, title=title, format=format_)
+    shown = content(page)
+    for name in ("Claude Code", "Codex", "File", "API"):
+        assert f'<td class="t-source">{name}</td>' in shown
+        assert f"<option>{name}</option>" in shown
+
+    codex = content(page, source="Codex")
+    assert "Tide" in codex and "Lamp" not in codex
+    assert "<option selected>Codex</option>" in codex and "From Codex, of" in codex
+    assert "No session from Goose" in content(page, source="Goose")
+    neither = content(page, source="Codex", q="Lamp")
+    assert "No title from Codex matches “Lamp”" in neither
+    files = content(page, source="File")
+    assert "Note" in files and "Tide" not in files
+
+
+def test_the_pages_of_a_source_keep_to_it(page: Page) -> None:
+    project = page.session.project
+    for number in range(60):
+        Session.objects.create(project=project, title=f"Tide {number}", format="codex")
+    first = content(page, source="Codex")
+    assert "source=Codex&amp;cursor=" in first

@@ -229,3 +229,15 @@ def test_a_viewer_is_offered_nothing_that_changes_a_session(
         assert "rename-session" not in shown.content.decode()
     assert browser.post(f"{page}rename", {"title": "x"}).status_code == 403
     assert browser.post(f"{page}delete").status_code == 403
+
+
+def test_sessions_say_where_they_come_from_and_are_listed_by_it(agent: Client) -> None:
+    made = make_session(agent, said(1))
+    project = Project.objects.get(slug=get(agent, f"/api/sessions/{made}")["project"])
+    Session.objects.create(project=project, title="Tide", format="codex")
+
+    listed = get(agent, "/api/sessions")["items"]
+    assert {one["source"] for one in listed} == {"API", "Codex"}
+    [tide] = get(agent, "/api/sessions?source=codex")["items"]
+    assert tide["title"] == "Tide"
+    assert get(agent, "/api/sessions?source=File")["items"] == []

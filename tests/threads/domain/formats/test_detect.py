@@ -10,6 +10,7 @@ import pytest
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.transcripts import claude_lines, lines
 from threads.domain import formats
+from threads.domain.formats.sources import SOURCES, formats_of, source_of
 
 
 def packed(*names: str, content: str = "{}") -> bytes:
@@ -187,3 +188,15 @@ def test_a_type_that_is_no_word_is_nobody_s() -> None:
     rows = [{"type": {"a": 1}, "content": "x"}, {"type": ["b"], "content": "y"}]
 
     assert "grok" not in [one.format for one in formats.detect(lines(*rows))]
+
+
+def test_every_format_of_an_agent_or_service_names_it() -> None:
+    forms_that_anybody_writes = {
+        *("anthropic", "gemini", "openai", "openai_responses", "role_headings"),
+    }
+    read = {form.name for form in formats.KNOWN if form.read}
+
+    assert read - SOURCES.keys() == forms_that_anybody_writes
+    assert SOURCES.keys() - read == {"api", "proxy"}
+    assert source_of("codex_exec") == "Codex" and source_of("openai") == "File"
+    assert formats_of("claude code") == ["claude_code", "claude_code_stream"]

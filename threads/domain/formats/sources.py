@@ -1,0 +1,67 @@
+"""Where sessions come from, as people call it: the agent, the service or the library."""
+
+SOURCES = {
+    "ai_sdk": "AI SDK",
+    "aider": "aider",
+    "alpaca": "Data set",
+    "amp": "Amp",
+    "antigravity": "Antigravity",
+    "api": "API",
+    "atif": "ATIF",
+    "autogen": "AutoGen",
+    "chatgpt": "ChatGPT",
+    "claude_ai": "Claude.ai",
+    "claude_code": "Claude Code",
+    "claude_code_stream": "Claude Code",
+    "cline": "Cline",
+    "codex": "Codex",
+    "codex_exec": "Codex",
+    "completions": "Data set",
+    "contextstudio": "ContextStudio",
+    "copilot_chat": "Copilot Chat",
+    "copilot_replay": "Copilot Chat",
+    "copilot_cli": "Copilot CLI",
+    "droid": "Droid",
+    "droid_stream": "Droid",
+    "gemini_cli": "Gemini CLI",
+    "gemini_cli_stream": "Gemini CLI",
+    "goose": "Goose",
+    "grok": "Grok",
+    "grok_com": "Grok",
+    "inspect": "Inspect",
+    "kimi": "Kimi",
+    "langchain": "LangChain",
+    "langfuse": "Langfuse",
+    "langsmith": "LangSmith",
+    "letta": "Letta",
+    "librechat": "LibreChat",
+    "mini_swe_agent": "mini-SWE-agent",
+    "open_webui": "Open WebUI",
+    "openai_agents": "OpenAI Agents",
+    "opencode": "opencode",
+    "openhands": "OpenHands",
+    "otel": "OpenTelemetry",
+    "pi": "pi",
+    "preferences": "Data set",
+    "proxy": "Proxy",
+    "pydantic_ai": "Pydantic AI",
+    "qwen_code": "Qwen Code",
+    "sharegpt": "Data set",
+    "specstory": "SpecStory",
+    "swe_agent": "SWE-agent",
+    "tau2": "tau2",
+    "tau_bench": "tau-bench",
+}
+"""By format. Forms of APIs and plain text, which any program may write, are no source."""
+FILE = "File"
+"""What is called so comes from none that is known."""
+
+
+def source_of(format: str) -> str:
+    """What people call the source of sessions in this format."""
+    return SOURCES.get(format, FILE)
+
+
+def formats_of(source: str) -> list[str]:
+    """The formats of a source, by its name in any case; none where it is `FILE` or unknown."""
+    return [name for name, said in SOURCES.items() if said.lower() == source.lower()]
