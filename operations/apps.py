@@ -7,9 +7,10 @@ class OperationsConfig(AppConfig):
     def ready(self) -> None:
         from contextstudio.accounts.jobs import register
         from threads.imports import hooks
-        from threads.sessions import erasing
+        from threads.sessions import erasing, given_tags
         from threads.store import masking
 
+        from .edits import given_tags as tags
         from .find_replace import secrets
         from .log.compactions import record
         from .log.selectors import load_payloads
@@ -17,6 +18,7 @@ class OperationsConfig(AppConfig):
 
         masking.register(mask_originals, masked_places)
         hooks.register_recorder(record)
+        given_tags.register(tags.record, tags.load)
         erasing.register(load_payloads)
         register(secrets.KIND, secrets.run_secrets)
         hooks.register(secrets.look_through)

@@ -84,6 +84,9 @@ def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> bytes:
     right = Right.EDIT if inbound.append else Right.READ
     session = get_session(caller, session_id, right, lock=inbound.append)
     units, held, new = alignment.align_request(session, inbound)
+    if inbound.append and inbound.model not in ("", session.model):
+        session.model = inbound.model[:128]
+        session.save(update_fields=["model"])
     if inbound.append and new:
         record_messages(session, new)
         session.overview = overview(load_thread(session))

@@ -125,7 +125,8 @@ class ThreadPresenter:
         """A message that stands in the thread, or that the model sees."""
         read = words[message.key]
         if read.original is None:
-            return {**self._made(message.key, read, message.tokens), **extra}
+            made = self._made(message.key, read, message.tokens)
+            return {**made, "tags": list(self.thread.tags(message.key)), **extra}
         return {
             "kind": "message",
             **present_original(
@@ -154,6 +155,7 @@ class ThreadPresenter:
             "tags": [],
             "tokens": tokens,
             "weight": None,
+            "usage": None,
             "created_at": row.created_at.isoformat(),
         }
 

@@ -15,7 +15,7 @@ from threads.rendering.message import SHOWN_TYPES
 from threads.store import blobs
 from threads.store.selectors import get_blob, get_session, list_sessions, load_messages
 
-from . import presentation, services
+from . import given_tags, presentation, services
 from .presentation import MessageList, SessionOut, SessionPage
 
 router = Router(tags=["sessions"])
@@ -32,7 +32,10 @@ def create_session(
     """Make a session, with its first messages where there are some."""
     caller = caller_of(request)
     given = body.model_dump(exclude={"project", "messages"})
-    new = services.NewSession(**given, messages=read_messages(body.messages))
+    messages = read_messages(body.messages)
+    new = services.NewSession(
+        **given, messages=messages, tags=given_tags.tags_of(body.messages)
+    )
     project = project_to_edit(caller, body.project)
     session = services.create_session(caller, project, new)
     return Status(201, presentation.present_session(session))
@@ -112,7 +115,8 @@ def messages(
     start = max(start, 0)
     most = start + clamp(None if end is None else end - start)
     rows = load_messages(found, start, most if end is None else min(end, most))
-    return json_answer(presentation.originals_json(rows, inline=inline))
+    tags = given_tags.load(found, [one.row.index for one in rows])
+    return json_answer(presentation.originals_json(rows, inline=inline, tags=tags))
 
 
 @router.post(
@@ -127,6 +131,7 @@ def append_messages(
         session_id,
         read_messages(body.messages),
         expected_count=body.expected_count,
+        tags=given_tags.tags_of(body.messages),
     )
     return Status(201, presentation.present_session(session))
 

@@ -2,6 +2,8 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
+from json import loads
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -36,7 +38,9 @@ class NewSessionIn(RequestBody):
     parsing_strategy: Literal["openai", "anthropic", "gemini", "gemini_gca"] = "openai"
     model: Name = Field("", max_length=128)
     system: str | None = None
-    messages: list[MessageData] = []
+    messages: list[MessageData] = Field(
+        [], description="Each may have `created_at`, `usage` and `tags` of its own."
+    )
 
 
 class SessionPatch(RequestBody):
@@ -101,6 +105,8 @@ class MessageOut(BaseModel):
     tags: list[str]
     tokens: int
     weight: int | None
+    usage: dict[str, int] | None = None
+    """As the client or the transcript gave it; `weight` is what it sums up to."""
     created_at: str | None
 
 
@@ -148,8 +154,13 @@ words = Fragments[bytes](32 * 1024 * 1024)
 """What messages say as JSON, by digest: the same in every answer."""
 
 
-def originals_json(originals: Sequence[Original], *, inline: bool = False) -> bytes:
-    """`{"items": […]}` of originals, as `present_original` gives each.
+def originals_json(
+    originals: Sequence[Original],
+    *,
+    inline: bool = False,
+    tags: Mapping[int, Sequence[str]] = MappingProxyType({}),
+) -> bytes:
+    """`{"items": […]}` of originals, with tags by their indexes, as `present_original` gives each.
 
     What a message says is put into JSON once and kept, so that a window read again costs
     little more than its rows.
@@ -161,7 +172,8 @@ def originals_json(originals: Sequence[Original], *, inline: bool = False) -> by
         if said is None:
             said = dump(present_parts(original.role, original.parts, address=address))
             words.keep(key, said)
-        items.append(b"%b,%b" % (dump(_row(original))[:-1], said[1:]))
+        row = _row(original, tags=tags.get(original.row.index, ()))
+        items.append(b"%b,%b" % (dump(row)[:-1], said[1:]))
     return b'{"items":[%b]}' % b",".join(items)
 
 
@@ -195,5 +207,6 @@ def _row(original: Original, *, tags: Sequence[str] = ()) -> dict[str, Any]:
         "tags": list(tags),
         "tokens": row.tokens,
         "weight": row.weight,
+        "usage": None if row.usage is None else loads(row.usage),
         "created_at": row.created_at.isoformat() if row.created_at else None,
     }

@@ -2,7 +2,8 @@
 
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from django.db import transaction
 from django.utils import timezone
@@ -23,7 +24,8 @@ from threads.store import events
 from threads.store.recording import record_messages
 from threads.store.selectors import get_deleted_session, get_session
 
-from . import erasing
+from . import erasing, given_tags
+from .given_tags import Tags
 
 UNTITLED = "Untitled session"
 
@@ -39,6 +41,8 @@ class NewSession:
     format: str = "api"
     system: str | None = None
     messages: Sequence[Message] = ()
+    tags: Tags = field(default_factory=dict)
+    """Of `messages`, by their places."""
     parent: Parent | None = None
     """The conversation that it came from, which need not be here (yet)."""
 
@@ -52,6 +56,7 @@ def create_session(caller: Caller, project: Project, new: NewSession) -> Session
     if new.system:
         messages.insert(0, Message(role=Role.SYSTEM, parts=(Text(new.system),)))
     record_messages(session, messages)
+    given_tags.record(caller, session, new.tags, len(messages) - len(new.messages))
     return session
 
 
@@ -92,8 +97,9 @@ def append_messages(
     messages: Iterable[Message],
     *,
     expected_count: int | None = None,
+    tags: Tags = MappingProxyType({}),
 ) -> Session:
-    """Add messages at the end of a session.
+    """Add messages at the end of a session, with tags by their places.
 
     `expected_count` is how many the caller knows of; if there are others by now, nothing is
     added and Conflict says how many there are.
@@ -106,7 +112,9 @@ def append_messages(
             code="stale_count",
             facts={"message_count": session.message_count},
         )
+    first = session.message_count
     record_messages(session, messages)
+    given_tags.record(caller, session, tags, first)
     forget_overview(session)
     events.announce(session)
     return session

@@ -12,11 +12,6 @@ from operations.domain.tree.status import EditOutcome, Status
 
 from .thread import Thread
 
-_UNMET = {
-    "all": "Not all of its tags are active.",
-    "any": "None of its tags is active.",
-    "none": "One of its tags is active; it requires none.",
-}
 _REASONS = {
     EditState.PROPOSED: "It is waiting for review.",
     EditState.REJECTED: "It was rejected in review.",
@@ -72,5 +67,5 @@ def _play(
         return EditOutcome(Status(recorded.state), _REASONS[recorded.state])
     condition = recorded.edit.condition
     if not condition.holds(active_tags):
-        return EditOutcome(Status.UNMET, _UNMET[condition.match])
+        return EditOutcome(Status.UNMET, condition.unmet(active_tags))
     return recorded.edit.apply(draft, recorded.entry.number)

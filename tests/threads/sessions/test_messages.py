@@ -62,7 +62,7 @@ def test_a_message_says_all_that_the_contract_promises(agent: Client) -> None:
     assert set(user) == {
         *("key", "id", "short_id", "index", "role", "content", "parts"),
         *("tool_results", "parsing_strategy", "group_id", "status", "tags"),
-        *("tokens", "weight", "created_at"),
+        *("tokens", "weight", "usage", "created_at"),
     }
     assert (user["key"], user["status"], user["group_id"]) == ("m0", "complete", 1)
     assert calling["content"] is None

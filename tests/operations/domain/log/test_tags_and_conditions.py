@@ -94,14 +94,14 @@ def test_the_last_active_tags_count_and_undo_brings_back_the_ones_before():
 @pytest.mark.parametrize(
     ("match", "reason"),
     [
-        ("all", "Not all of its tags are active."),
-        ("any", "None of its tags is active."),
-        ("none", "One of its tags is active; it requires none."),
+        ("all", "Not active: b, objective “ship”."),
+        ("any", "None of these is active: a, b, objective “ship”."),
+        ("none", "It applies only while these are not active: a."),
     ],
 )
-def test_an_unmet_operation_says_why(match, reason):
-    active = {"a"} if match == "none" else set()
-    condition = Condition(tags=("a",), match=match)
+def test_an_unmet_operation_names_what_is_unmet(match, reason):
+    active = {"c"} if match == "any" else {"a", "c"}
+    condition = Condition(tags=("a", "b"), objectives=("ship",), match=match)
     made = replay(originals(4), log(digest(1, 2, condition=condition)), active)
     assert (made.report(1).status, made.report(1).reason) == ("unmet", reason)
 

@@ -77,6 +77,7 @@ def _read(
         name=None if role is Role.TOOL else fields.text(message, "name") or None,
         source_id=fields.word(message, "id") or None,
         created_at=fields.moment(message.get("timestamp") or message.get("created_at")),
+        usage=read_usage(message.get("usage")),
         records=records,
     )
 
@@ -133,14 +134,15 @@ def read_reply(response: JSON) -> Message | None:
 
 
 def read_usage(usage: JSON) -> Usage | None:
-    """The `usage` of a response; `cached_tokens` are among the `input_tokens`."""
+    """The `usage` of a response, or of a public message; what is cached is among the input."""
     if not isinstance(usage, dict):
         return None
     details = fields.mapping(usage, "prompt_tokens_details")
+    cached = fields.count(details, "cached_tokens")
     return Usage(
-        input_tokens=fields.count(usage, "prompt_tokens"),
-        output_tokens=fields.count(usage, "completion_tokens"),
-        cached_tokens=fields.count(details, "cached_tokens"),
+        input_tokens=fields.count(usage, "prompt_tokens", "input_tokens"),
+        output_tokens=fields.count(usage, "completion_tokens", "output_tokens"),
+        cached_tokens=cached or fields.count(usage, "cached_tokens"),
     )
 
 
