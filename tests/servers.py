@@ -185,6 +185,16 @@ def start_server(
         _end(server)
 
 
+@pytest.fixture
+def empty_server(tmp_path: Path) -> Iterator[Server]:
+    """A server that has never started: an empty data folder, and an empty database."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    server = Server(folder, _fresh_database())
+    yield server
+    _end(server)
+
+
 @pytest.fixture(scope="module")
 def server(start_server: StartServer) -> Server:
     """One server for all tests of a module."""

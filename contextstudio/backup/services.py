@@ -1,0 +1,142 @@
+"""Backing up, restoring, and the order in which that is safe while others write."""
+
+import hashlib
+import hmac
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from contextstudio.accounts.domain.errors import Conflict
+from threads.store import blobs
+
+from . import archive, snapshots
+from .archive import Manifest, Writer
+from .snapshots import Snapshot
+
+_TRIES = 3
+"""At a snapshot that names no file that was erased before it could be copied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A backup that was made."""
+
+    size: int
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """An installation that was made of a backup."""
+
+    manifest: Manifest
+    same_key: bool
+    """Whether what the old installation signed (keys, links, browsers' sessions) is valid here."""
+
+
+def back_up(path: Path) -> Taken:
+    """Write everything into one new file. Raises Conflict where it is there.
+
+    Files are written before the rows that name them and erased after these. So they are copied
+    before the database and, those that came meanwhile, behind it. What a snapshot names and is
+    gone by then was erased between the two: the next snapshot won't name it.
+    """
+    if path.exists():
+        raise Conflict(f"{path} is there already.", code="file_exists")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        archive.written(path) as writer,
+        tempfile.TemporaryDirectory(dir=path.parent) as folder,
+    ):
+        snapshot, missing = _snapshot(writer, Path(folder))
+        for file in snapshot.files:
+            writer.add(f"{archive.DATABASE}{file.name}", file)
+        key = Path(settings.DATA_DIR) / "secret_key"
+        if key.exists() and key.read_text() == settings.SECRET_KEY:
+            writer.add(archive.SECRET_KEY, key)
+        manifest = Manifest(
+            vendor=_vendor(),
+            created_at=timezone.now().isoformat(timespec="seconds"),
+            migrations=snapshot.migrations,
+            rows=snapshot.rows,
+            key_fingerprint=_fingerprint(settings.SECRET_KEY),
+            missing=missing,
+            members=writer.members,
+        )
+        writer.finish(manifest)
+    return Taken(path.stat().st_size, manifest)
+
+
+def restore(path: Path) -> Restored:
+    """Make an installation of a backup where there is none.
+
+    The file is read through first: one that is damaged changes nothing. Raises Broken, and
+    Conflict where there is a database already, or where this one is of the other kind.
+    """
+    manifest = archive.checked(path)
+    if manifest.vendor != _vendor():
+        raise Conflict(
+            f"{path} is of {manifest.vendor}, but the database here is {_vendor()}.",
+            code="other_database",
+        )
+    snapshots.refuse_unless_empty()
+    data = Path(settings.DATA_DIR)
+    key = ""
+    with (
+        tempfile.TemporaryDirectory(dir=data) as folder,
+        archive.opened(path) as members,
+    ):
+        for name, stream in members:
+            if name == archive.SECRET_KEY:
+                key = stream.read().decode()
+            elif name.startswith(archive.BLOBS):
+                blobs.store_pieces(iter(lambda: stream.read(1 << 20), b""))  # noqa: B023
+            elif name.startswith(archive.DATABASE):
+                with (Path(folder) / Path(name).name).open("wb") as file:
+                    shutil.copyfileobj(stream, file)
+        snapshots.put_back(Path(folder), manifest.migrations)
+    own = data / "secret_key"
+    if key and own.exists() and own.read_text() == settings.SECRET_KEY:
+        # The one that is there was drawn when this command started.
+        own.chmod(0o600)
+        own.write_text(key)
+    else:
+        key = settings.SECRET_KEY
+    return Restored(manifest, _fingerprint(key) == manifest.key_fingerprint)
+
+
+def _snapshot(writer: Writer, folder: Path) -> tuple[Snapshot, list[str]]:
+    """The database with all files that it names copied, and those that can't be."""
+    for _ in range(_TRIES):
+        _copy_blobs(writer)
+        snapshot = snapshots.take(folder)
+        _copy_blobs(writer)
+        copied = {name.removeprefix(archive.BLOBS) for name in writer.members}
+        missing = sorted(snapshot.named - copied)
+        if not missing:
+            break
+    return snapshot, missing
+
+
+def _copy_blobs(writer: Writer) -> None:
+    """Copy the files that aren't in the archive yet."""
+    for path in sorted(Path(settings.BLOB_DIR).glob("??/*")):
+        name = f"{archive.BLOBS}{path.name}"
+        if name not in writer.members:
+            try:
+                writer.add(name, path)
+            except FileNotFoundError:
+                continue  # erased meanwhile
+
+
+def _vendor() -> str:
+    return "sqlite" if settings.ON_SQLITE else "postgresql"
+
+
+def _fingerprint(key: str) -> str:
+    """What tells one key from another, and says nothing of it."""
+    return hmac.new(key.encode(), b"contextstudio.backup", hashlib.sha256).hexdigest()

@@ -1,0 +1,170 @@
+"""The database as it is at one moment, as files; and files made a database again.
+
+Of SQLite the pages, by its own online backup: in WAL mode writers go on meanwhile. Of PostgreSQL
+every table as COPY writes it, all in one repeatable-read transaction, which blocks nobody either.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+
+from contextstudio.accounts.domain.errors import Conflict
+
+_FILE = "contextstudio.sqlite3"
+_COPY = ".copy"
+_HASHES = (
+    "SELECT sha256 FROM threads_blob UNION SELECT sha256 FROM threads_source"
+    " UNION SELECT sha256 FROM threads_import"
+)
+_MIGRATIONS = "SELECT app, name FROM django_migrations ORDER BY id"
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A database at one moment."""
+
+    files: list[Path]
+    rows: dict[str, int]
+    migrations: dict[str, list[str]]
+    named: set[str]
+    """The SHA-256 of every file that it names."""
+
+
+def take(folder: Path) -> Snapshot:
+    """Write the database as it is now into a folder."""
+    return _take_sqlite(folder) if settings.ON_SQLITE else _take_postgresql(folder)
+
+
+def refuse_unless_empty() -> None:
+    """Raise Conflict where there are tables already: a backup overwrites nothing."""
+    if connection.introspection.table_names():
+        name = connection.settings_dict["NAME"]
+        raise Conflict(
+            f"The database {name} is not empty. A backup is restored to a new one: name it by "
+            "CONTEXTSTUDIO_DATA_DIR, or by DATABASE_URL.",
+            code="not_empty",
+        )
+
+
+def put_back(folder: Path, migrations: dict[str, list[str]]) -> None:
+    """Make a database of a snapshot's files, and bring it to this version's form."""
+    if settings.ON_SQLITE:
+        connection.close()
+        with (
+            closing(sqlite3.connect(folder / _FILE)) as source,
+            closing(sqlite3.connect(connection.settings_dict["NAME"])) as target,
+        ):
+            source.backup(target)
+    else:
+        _put_back_postgresql(folder, migrations)
+    call_command("migrate", interactive=False, verbosity=0)
+
+
+def _take_sqlite(folder: Path) -> Snapshot:
+    path = folder / _FILE
+    with (
+        closing(sqlite3.connect(connection.settings_dict["NAME"])) as source,
+        closing(sqlite3.connect(path)) as target,
+    ):
+        source.backup(target)
+        target.execute("PRAGMA journal_mode=DELETE")
+        tables = connection.introspection.table_names()
+        return Snapshot(
+            files=[path],
+            rows={name: _count(target, name) for name in tables},
+            migrations=_by_app(target.execute(_MIGRATIONS)),
+            named={name for (name,) in target.execute(_HASHES) if name},
+        )
+
+
+def _take_postgresql(folder: Path) -> Snapshot:
+    files, rows = [], {}
+    with _unhurried() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        for table in sorted(connection.introspection.table_names()):
+            path = folder / f"{table}{_COPY}"
+            with (
+                path.open("wb") as file,
+                cursor.cursor.copy(f"COPY {_columns(cursor, table)} TO STDOUT") as copy,
+            ):
+                for piece in copy:
+                    file.write(piece)
+            rows[table] = _count(cursor, table)
+            files.append(path)
+        cursor.execute(_MIGRATIONS)
+        migrations = _by_app(cursor.fetchall())
+        cursor.execute(_HASHES)
+        named = {name for (name,) in cursor.fetchall() if name}
+    return Snapshot(files=files, rows=rows, migrations=migrations, named=named)
+
+
+def _put_back_postgresql(folder: Path, migrations: dict[str, list[str]]) -> None:
+    """Make the tables as they were when the backup was made, and fill them."""
+    executor = MigrationExecutor(connection)
+    wanted = {(app, name) for app, names in migrations.items() for name in names}
+    executor.migrate(sorted(wanted & executor.loader.graph.nodes.keys()))
+    with _unhurried() as cursor:
+        tables = connection.introspection.table_names()
+        quoted = ", ".join(map(connection.ops.quote_name, tables))
+        cursor.execute(f"TRUNCATE {quoted}")  # what migrations put there
+        for path in sorted(folder.glob(f"*{_COPY}")):
+            into = _columns(cursor, path.name.removesuffix(_COPY))
+            with (
+                path.open("rb") as file,
+                cursor.cursor.copy(f"COPY {into} FROM STDIN") as copy,
+            ):
+                while piece := file.read(_CHUNK):
+                    copy.write(piece)
+        for table in tables:
+            _count_on(cursor, table)
+
+
+@contextmanager
+def _unhurried() -> Iterator[Any]:
+    """A transaction whose statements may take long."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 0")
+        yield cursor
+
+
+def _columns(cursor: Any, table: str) -> str:
+    """`table (column, …)` for COPY: by name, for a migrated table may have another order."""
+    description = connection.introspection.get_table_description(cursor, table)
+    columns = ", ".join(connection.ops.quote_name(one.name) for one in description)
+    return f"{connection.ops.quote_name(table)} ({columns})"
+
+
+def _count_on(cursor: Any, table: str) -> None:
+    """Let a table's numbers go on behind the greatest that it holds."""
+    quoted = connection.ops.quote_name(table)
+    for sequence in connection.introspection.get_sequences(cursor, table):
+        column = connection.ops.quote_name(sequence["column"])
+        cursor.execute(f"SELECT max({column}) FROM {quoted}")  # noqa: S608
+        if (last := cursor.fetchone()[0]) is not None:
+            cursor.execute(
+                "SELECT setval(pg_get_serial_sequence(%s, %s), %s)",
+                [quoted, sequence["column"], last],
+            )
+
+
+def _count(cursor: Any, table: str) -> int:
+    found = cursor.execute(
+        f"SELECT count(*) FROM {connection.ops.quote_name(table)}"  # noqa: S608
+    )
+    return int((found or cursor).fetchone()[0])
+
+
+def _by_app(rows: Any) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for app, name in rows:
+        found.setdefault(app, []).append(name)
+    return found

@@ -1,0 +1,35 @@
+"""`manage.py restore`: an installation made of a backup, where there is none."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from contextstudio import backup
+
+
+class Command(BaseCommand):
+    help = (
+        "Make a new installation of a backup, and bring it to this version. "
+        "The database must be empty, and no server may use it."
+    )
+    requires_migrations_checks = False
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", metavar="FILE", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Say what there is now. Raises Broken or Conflict, and changes nothing then."""
+        restored = backup.restore(options["file"])
+        made = restored.manifest
+        self.stdout.write(
+            f"Restored the backup of {made.created_at}:"
+            f" {made.rows['threads_session']:,} sessions,"
+            f" {made.rows['threads_message']:,} messages, {made.blobs:,} files."
+        )
+        if not restored.same_key:
+            self.stderr.write(
+                "SECRET_KEY is not the one of the backup: API keys, sign-in links and"
+                " browsers that are signed in there are not valid here."
+            )

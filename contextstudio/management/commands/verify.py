@@ -1,0 +1,36 @@
+"""`manage.py verify`: whether a backup, or this installation, is whole."""
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from contextstudio.backup import archive, checks
+
+_MOST = 20
+
+
+class Command(BaseCommand):
+    help = (
+        "Check a backup against its manifest; without FILE, check this installation: "
+        "its database, the text of every message, and every file."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", metavar="FILE", type=Path, nargs="?")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Say that all is well. Raises Broken or CommandError where it isn't."""
+        if options["file"]:
+            manifest = archive.checked(options["file"])
+            self.stdout.write(
+                f"Whole: {len(manifest.members):,} members, made {manifest.created_at}."
+            )
+            return
+        found = list(islice(checks.faults(), _MOST + 1))
+        if found:
+            more = "\n…" if len(found) > _MOST else ""
+            raise CommandError("\n".join(found[:_MOST]) + more)
+        self.stdout.write("Whole.")

@@ -1,0 +1,147 @@
+"""The drill: a backup taken while writers write is a whole installation, and goes on as one."""
+
+import base64
+import hashlib
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.servers import Server, StartServer
+
+WRITERS = 4
+IMAGE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+MESSAGES = [
+    {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "What is on this picture?"},
+            {
+                "type": "image_url",
+                "image_url": {
+                    "url": f"data:image/png;base64,{base64.b64encode(IMAGE).decode()}"
+                },
+            },
+        ],
+    },
+    {"role": "assistant", "content": "One dot."},
+]
+
+
+class Writers:
+    """Clients that tag a message again and again; `acknowledged` are the tags they may rely on."""
+
+    def __init__(self, client: httpx.Client, session: str) -> None:
+        self.client, self.session = client, session
+        self.acknowledged: list[str] = []
+        self.enough = threading.Event()
+        self._stop = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._write, args=(number,))
+            for number in range(WRITERS)
+        ]
+
+    def __enter__(self) -> "Writers":
+        for thread in self._threads:
+            thread.start()
+        assert self.enough.wait(60)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _write(self, number: int) -> None:
+        count = 0
+        while not self._stop.is_set():
+            tag, count = f"w{number}-{count}", count + 1
+            edit = {"type": "tag", "targets": ["m0"], "tags": [tag]}
+            path = f"/api/sessions/{self.session}/operations"
+            answer = self.client.post(path, json=edit)
+            assert answer.status_code == 201, answer.text
+            self.acknowledged.append(tag)
+            if len(self.acknowledged) > 2 * WRITERS:
+                self.enough.set()
+
+
+def client_of(server: Server, key: str) -> httpx.Client:
+    headers = {"Authorization": f"Bearer {key}"}
+    return httpx.Client(base_url=server.url, headers=headers, timeout=60)
+
+
+def tags_of(client: httpx.Client, session: str) -> list[str]:
+    """Every tag that the log has, whose numbers have no gap."""
+    path, tags, numbers = f"/api/sessions/{session}/log", [], []
+    query: dict[str, Any] = {"limit": 200}
+    while True:
+        page = client.get(path, params=query).json()
+        tags += [tag for one in page["items"] for tag in one["entry"]["tags"]]
+        numbers += [one["number"] for one in page["items"]]
+        if not page["next_cursor"]:
+            break
+        query["cursor"] = page["next_cursor"]
+    assert sorted(numbers) == list(range(1, len(numbers) + 1))
+    return tags
+
+
+def test_what_was_acknowledged_before_a_backup_is_in_what_is_made_of_it(
+    start_server: StartServer, empty_server: Server, tmp_path: Path
+) -> None:
+    server, file = start_server(), tmp_path / "studio.backup"
+    key = server.key()
+    with client_of(server, key) as client:
+        body = {"title": "To keep", "messages": MESSAGES}
+        session = client.post("/api/sessions", json=body).json()["id"]
+        with Writers(client, session) as writers:
+            before = list(writers.acknowledged)
+            server.command("backup", str(file))
+        messages = client.get(f"/api/sessions/{session}/messages").json()
+    assert file.stat().st_mode & 0o077 == 0
+    assert server.command("verify", str(file)).startswith("Whole: ")
+
+    empty_server.command("restore", str(file))
+    assert empty_server.command("verify") == "Whole."
+    blob = hashlib.sha256(IMAGE).hexdigest()
+    assert (empty_server.folder / "blobs" / blob[:2] / blob).read_bytes() == IMAGE
+    empty_server.start()
+    with client_of(empty_server, key) as client:
+        assert client.get(f"/api/sessions/{session}/messages").json() == messages
+        tags = tags_of(client, session)
+        assert set(before) <= set(tags)
+        assert set(tags) <= set(writers.acknowledged)
+        more = {"messages": [{"role": "user", "content": "And now?"}]}
+        path = f"/api/sessions/{session}/messages"
+        assert client.post(path, json=more).status_code == 201
+
+
+def test_a_damaged_backup_changes_nothing_and_a_whole_one_overwrites_nothing(
+    start_server: StartServer, empty_server: Server, tmp_path: Path
+) -> None:
+    server, file = start_server(), tmp_path / "studio.backup"
+    server.command("backup", str(file))
+    assert "is there already" in refusal(server, "backup", str(file))
+    assert "is not empty" in refusal(server, "restore", str(file))
+    assert server.command("verify") == "Whole."
+
+    data = file.read_bytes()
+    broken = tmp_path / "broken.backup"
+    for spoiled in (data[: len(data) // 2], data[:5000] + b"?" + data[5001:], b""):
+        broken.write_bytes(spoiled)
+        assert "broken.backup" in refusal(empty_server, "verify", str(broken))
+        assert "broken.backup" in refusal(empty_server, "restore", str(broken))
+    assert not (empty_server.folder / "blobs").exists()
+    empty_server.command("restore", str(file))
+    assert empty_server.command("verify") == "Whole."
+
+
+def refusal(server: Server, *arguments: str) -> str:
+    """What a command that fails says."""
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        server.command(*arguments)
+    return str(failed.value.stderr)
