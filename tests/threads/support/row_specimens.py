@@ -348,6 +348,48 @@ OF_ROWS: dict[str, bytes] = {
             ]
         }
     ),
+    "continue": document(
+        {
+            "sessionId": "5e55-50",
+            "title": "Lamps",
+            "workspaceDirectory": "/",
+            "history": [
+                {
+                    "message": {"role": "user", "content": "Look."},
+                    "contextItems": [{"content": "x = 1"}],
+                },
+                {
+                    "message": {
+                        "role": "assistant",
+                        "content": "",
+                        "toolCalls": [_CALL],
+                    },
+                    "toolCallStates": [
+                        {"toolCallId": "c1", "output": [{"content": "Dark."}]}
+                    ],
+                },
+            ],
+        }
+    ),
+    "zed": document(
+        {
+            "version": "0.3.0",
+            "title": "Lamps",
+            "messages": [
+                {"User": {"id": "u", "content": [{"Text": "Look."}]}},
+                {
+                    "Agent": {
+                        "content": [
+                            {"ToolUse": {"id": "c1", "name": "look", "input": {}}}
+                        ],
+                        "tool_results": {
+                            "c1": {"tool_use_id": "c1", "content": {"Text": "Dark."}}
+                        },
+                    }
+                },
+            ],
+        }
+    ),
     "letta": document(
         {
             "agents": [

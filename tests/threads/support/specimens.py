@@ -5,6 +5,7 @@ from threads.domain.message import Message, Role
 from threads.domain.part import Image, Part, Text, Thinking, ToolCall, ToolResult
 
 from .agent_specimens import OF_AGENTS, RESULT, USE, document, lines
+from .databases import OF_DATABASES
 from .editor_specimens import OF_EDITORS
 from .row_specimens import OF_ROWS
 
@@ -64,6 +65,7 @@ SPECIMENS: dict[str, bytes] = {
     **_written(),
     **OF_AGENTS,
     **OF_ROWS,
+    **OF_DATABASES,
     **OF_EDITORS,
     "cline": document(
         {

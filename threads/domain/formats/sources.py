@@ -19,8 +19,11 @@ SOURCES = {
     "completions": "Data set",
     "contextstudio": "ContextStudio",
     "copilot_chat": "Copilot Chat",
+    "continue": "Continue",
     "copilot_replay": "Copilot Chat",
     "copilot_cli": "Copilot CLI",
+    "crush": "Crush",
+    "cursor": "Cursor",
     "droid": "Droid",
     "droid_stream": "Droid",
     "gemini_cli": "Gemini CLI",
@@ -51,6 +54,7 @@ SOURCES = {
     "swe_agent": "SWE-agent",
     "tau2": "tau2",
     "tau_bench": "tau-bench",
+    "zed": "Zed",
 }
 """By format. Forms of APIs and plain text, which any program may write, are no source."""
 FILE = "File"

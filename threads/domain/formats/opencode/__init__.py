@@ -18,6 +18,7 @@ from threads.domain.formats.io import fields, json_file, source
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.json_file import Members
 from threads.domain.formats.io.source import ByteSpan, Child
+from threads.domain.formats.io.sqlite_file import SQLITE
 from threads.domain.formats.kit.transcripts import at_least_one
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Event, Transcript, Warning
@@ -26,7 +27,6 @@ from .database import databases, transcripts
 from .parts import Located, SessionTurn, begun_by
 from .session import LABEL, NAME, items_of, transcript
 
-SQLITE = b"SQLite format 3\0"
 _TABLES = tuple(
     re.compile(rb"CREATE TABLE [`\"'\[]?%b\b" % name)
     for name in (b"session", b"message", b"part")

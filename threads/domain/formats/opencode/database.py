@@ -1,34 +1,23 @@
 """The database of opencode (`opencode.db`): the tables `session`, `message` and `part`.
 
-It is somebody else's SQLite file, so nothing of it is trusted: it is opened for reading only,
-its tables are read by plain queries, and a row is parsed when it is its turn. What has its own
-record is a row (`row:part/12`).
-
 Source: packages/opencode/src/session/session.sql.ts of sst/opencode.
 """
 
-import shutil
 import sqlite3
-import tempfile
-import weakref
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import quote
 
 from contextstudio.accounts.domain.errors import Invalid
-from threads.domain.formats.io import fields, json_file, json_text
+from threads.domain.formats.io import fields, json_file, json_text, sqlite_file
 from threads.domain.formats.io.folder import Folder, Gathered
+from threads.domain.formats.io.sqlite_file import SqliteFile
 from threads.domain.transcript import Transcript, Warning
 
 from .parts import Located, SessionTurn, begun_by
 from .session import items_of, transcript
 
 TABLES = ("session", "message", "part")
-MAX_ROW = 64 << 20
-"""Bytes of one row."""
 _SESSIONS = "SELECT rowid, * FROM session ORDER BY time_created, id"
 _MESSAGES = (
     "SELECT rowid, id FROM message WHERE session_id = ? ORDER BY time_created, id"
@@ -68,45 +57,19 @@ def databases(folder: Folder) -> Iterator[Gathered]:
 
 def open_database(file: BinaryIO, log: BinaryIO | None = None) -> "Database":
     """The database in a file, with what still stands in its write-ahead log."""
-    path = getattr(file, "name", None)
-    if log is None and isinstance(path, str) and Path(path).is_file():
-        return Database(Path(path))
-    folder = tempfile.mkdtemp()
-    copy = Path(folder) / "opencode.db"
-    database = Database(copy, folder)
-    for source, name in ((file, "opencode.db"), (log, "opencode.db-wal")):
-        if source is not None:
-            source.seek(0)
-            with (Path(folder) / name).open("wb") as target:
-                shutil.copyfileobj(source, target)
-    if log is not None:
-        with _connected(
-            copy, "mode=rw"
-        ) as connection:  # the log is written into the copy
-            connection.execute("PRAGMA journal_mode = DELETE")
-    return database
+    return Database(sqlite_file.open_file(file, log))
 
 
 class Database:
-    """A file that is opened anew for each reading; a copy goes with its folder when this goes."""
+    """opencode's tables in a file that is opened anew for each reading."""
 
-    def __init__(self, path: Path, folder: str = "") -> None:
-        self._path = path
-        if folder:
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+    def __init__(self, held: SqliteFile) -> None:
+        self._held = held
 
     def sessions(self) -> list[dict[str, Any]]:
         """The rows of the sessions. Raises Invalid where these aren't opencode's tables."""
-        with self._opened() as connection:
-            query = (
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-            )
-            names = {_text(name) for (name,) in connection.execute(query)}
-            if not names.issuperset(TABLES):
-                raise Invalid(
-                    "This is an SQLite database, but not opencode's.",
-                    code="format_unsupported",
-                )
+        self._held.require(set(TABLES), "opencode's")
+        with self._held.opened() as connection:
             rows = connection.execute(_SESSIONS)
             columns = [column[0] for column in rows.description]
             return [_session(dict(zip(columns, row, strict=True))) for row in rows]
@@ -114,16 +77,16 @@ class Database:
     def turns(self, session_id: str, warnings: list[Warning]) -> Iterator[SessionTurn]:
         """The turns of a session, row by row."""
         try:
-            with self._opened() as connection:
+            with self._held.opened() as connection:
                 rows = connection.execute(_MESSAGES, [session_id]).fetchall()
                 for rowid, id_ in rows:
-                    yield _turn(connection, rowid, _text(id_), warnings)
+                    yield _turn(connection, rowid, sqlite_file.text(id_), warnings)
         except Invalid as error:
             warnings.append(json_file.warning(error))
 
     def call_of(self, parent: str, child: str) -> str:
         """The call in a session that began another one, a sub-agent's."""
-        with self._opened() as connection:
+        with self._held.opened() as connection:
             found = connection.execute(_CALLS, [parent, child]).fetchall()
             for (rowid,) in found:
                 part = _data(connection, "part", rowid, [])
@@ -131,34 +94,11 @@ class Database:
                     return fields.text(part, "callID")
         return ""
 
-    @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        with _connected(self._path, "mode=ro&immutable=1") as connection:
-            connection.execute("PRAGMA query_only = ON")
-            yield connection
-
-
-@contextmanager
-def _connected(path: Path, options: str) -> Iterator[sqlite3.Connection]:
-    """A connection; what SQLite can't read is refused as Invalid.
-
-    Where the file is broken, even the reason may be no text.
-    """
-    address = f"file:{quote(str(path))}?{options}"
-    try:
-        with closing(sqlite3.connect(address, uri=True)) as connection:
-            connection.text_factory = bytes
-            connection.execute("PRAGMA trusted_schema = OFF")
-            yield connection
-    except (sqlite3.Error, UnicodeError) as error:
-        words = f"This database can't be read: {error}."
-        raise Invalid(words, code="database_broken") from None
-
 
 def _session(row: dict[str, Any]) -> dict[str, Any]:
     """A row as the export writes it: text as text, JSON as its value."""
     plain = {
-        name: _text(value) if isinstance(value, bytes) else value
+        name: sqlite_file.text(value) if isinstance(value, bytes) else value
         for name, value in row.items()
     }
     for name in ("model", "revert"):
@@ -167,10 +107,6 @@ def _session(row: dict[str, Any]) -> dict[str, Any]:
         except Invalid:
             plain[name] = None
     return plain
-
-
-def _text(value: object) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def _turn(
@@ -189,12 +125,4 @@ def _data(
 ) -> dict[str, Any]:
     """The JSON of a row; an empty object and a warning where it can't be read."""
     [data] = connection.execute(_DATA[table], [rowid]).fetchone() or [None]
-    raw = data if isinstance(data, bytes) else str(data or "").encode()
-    try:
-        if len(raw) > MAX_ROW:
-            words = f"It is longer than {MAX_ROW:,} bytes."
-            raise Invalid(words, code="element_too_long")
-        return fields.mapping(json_text.parse(raw))
-    except Invalid as error:
-        warnings.append(json_file.warning(error, (table, rowid)))
-        return {}
+    return fields.mapping(sqlite_file.parsed(data, (table, rowid), warnings))

@@ -1,6 +1,6 @@
-"""Agents in the terminal that keep a session as lines of JSON."""
+"""Agents in the terminal that keep a session as lines of JSON, or in a database."""
 
-from . import antigravity, droid, grok, kimi, qwen_code
+from . import antigravity, crush, droid, grok, kimi, qwen_code
 
 FORMATS = (
     *droid.FORMATS,
@@ -8,4 +8,5 @@ FORMATS = (
     kimi.FORMAT,
     qwen_code.FORMAT,
     antigravity.FORMAT,
+    crush.FORMAT,
 )

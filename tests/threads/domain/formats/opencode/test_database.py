@@ -12,6 +12,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.readings import told
 from threads.domain import formats
 from threads.domain.formats import opencode
+from threads.domain.formats.io import sqlite_file
 from threads.domain.formats.opencode import database as opencode_database
 from threads.domain.message import Message
 from threads.domain.transcript import Parent, Relation
@@ -63,7 +64,7 @@ def test_a_row_that_can_t_be_read_is_an_event_with_a_warning(
         assert [warning.message.split(":")[0] for warning in found.warnings] == [
             "At part[1]"
         ]
-        monkeypatch.setattr(opencode_database, "MAX_ROW", 10)
+        monkeypatch.setattr(sqlite_file, "MAX_ROW", 10)
         list(found.items)
         assert "longer than" in found.warnings[0].message
 

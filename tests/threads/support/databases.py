@@ -1,0 +1,97 @@
+"""SQLite databases as tests make them, and as parsers are given them."""
+
+import json
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+
+def database(definitions: str, rows: Mapping[str, Iterable[tuple[Any, ...]]]) -> bytes:
+    """The bytes of a database with these tables, and these rows in them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "made.db"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(definitions)
+            for table, given in rows.items():
+                for row in given:
+                    marks = ", ".join("?" * len(row))
+                    connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+            connection.commit()
+        return path.read_bytes()
+
+
+def logged(
+    definitions: str, table: str, rows: Iterable[tuple[Any, ...]]
+) -> dict[str, bytes]:
+    """A database of which the rows stand only in the log beside it, by the ends of the names."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "made.db"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(definitions)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            for row in rows:
+                marks = ", ".join("?" * len(row))
+                connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+            connection.commit()
+            return {
+                "": path.read_bytes(),
+                "-wal": Path(f"{path}-wal").read_bytes(),
+            }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value)
+
+
+OF_DATABASES: dict[str, bytes] = {
+    "crush": database(
+        """CREATE TABLE sessions (id TEXT, parent_session_id TEXT, title TEXT, created_at INTEGER);
+        CREATE TABLE messages (
+            id TEXT, session_id TEXT, role TEXT, parts TEXT, created_at INTEGER
+        );""",
+        {
+            "sessions": [("5e55-60", None, "Lamps", 1)],
+            "messages": [
+                (
+                    "a",
+                    "5e55-60",
+                    "user",
+                    _json([{"type": "text", "data": {"text": "Look."}}]),
+                    1,
+                )
+            ],
+        },
+    ),
+    "cursor": database(
+        "CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB);",
+        {
+            "cursorDiskKV": [
+                (
+                    "composerData:c",
+                    _json({"fullConversationHeadersOnly": [{"bubbleId": "b"}]}),
+                ),
+                ("bubbleId:c:b", _json({"type": 1, "text": "Look."})),
+            ]
+        },
+    ),
+    "zed, a database": database(
+        """CREATE TABLE threads (id TEXT, summary TEXT, updated_at TEXT, data_type TEXT,
+        data BLOB);""",
+        {
+            "threads": [
+                (
+                    "t",
+                    "Lamps",
+                    "2026",
+                    "json",
+                    _json({"messages": [{"User": {"content": [{"Text": "Hi."}]}}]}),
+                )
+            ]
+        },
+    ),
+}
+"""Small databases of every program that keeps its conversations in one: see `specimens`."""

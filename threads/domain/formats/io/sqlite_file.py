@@ -1,0 +1,111 @@
+"""Somebody else's SQLite file, of which nothing is trusted.
+
+It is opened for reading only, its tables are read by plain queries, and a row is parsed when it is
+its turn. A record in it is a row (`row:part/12`).
+"""
+
+import shutil
+import sqlite3
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+
+from contextstudio.accounts.domain.errors import Invalid, Place
+from threads.domain.part import JSON
+from threads.domain.transcript import Warning
+
+from . import json_file, json_text
+from .source import BROKEN
+
+SQLITE = b"SQLite format 3\0"
+"""How such a file begins."""
+MAX_ROW = 64 << 20
+"""Bytes of one row."""
+
+
+class SqliteFile:
+    """A file that is opened anew for each reading; a copy goes with its folder when this goes."""
+
+    def __init__(self, path: Path, folder: str = "") -> None:
+        self._path = path
+        if folder:
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+
+    @contextmanager
+    def opened(self) -> Iterator[sqlite3.Connection]:
+        """A connection that reads. Raises Invalid for what SQLite can't read."""
+        with _connected(self._path, "mode=ro&immutable=1") as connection:
+            connection.execute("PRAGMA query_only = ON")
+            yield connection
+
+    def require(self, tables: set[str], whose: str) -> None:
+        """Raises Invalid where these tables aren't in it; `whose` they were taken for."""
+        with self.opened() as connection:
+            query = (
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+            )
+            names = {text(name) for (name,) in connection.execute(query)}
+        if not names >= tables:
+            words = f"This is an SQLite database, but not {whose}."
+            raise Invalid(words, code="format_unsupported")
+
+
+def open_file(file: BinaryIO, log: BinaryIO | None = None) -> SqliteFile:
+    """The database in a file, with what still stands in its write-ahead log."""
+    path = getattr(file, "name", None)
+    if log is None and isinstance(path, str) and Path(path).is_file():
+        return SqliteFile(Path(path))
+    folder = tempfile.mkdtemp()
+    copy = Path(folder) / "copy.db"
+    database = SqliteFile(copy, folder)
+    for source, name in ((file, "copy.db"), (log, "copy.db-wal")):
+        if source is not None:
+            source.seek(0)
+            with (Path(folder) / name).open("wb") as target:
+                shutil.copyfileobj(source, target)
+    if log is not None:
+        # The log is written into the copy.
+        with _connected(copy, "mode=rw") as connection:
+            connection.execute("PRAGMA journal_mode = DELETE")
+    return database
+
+
+@contextmanager
+def _connected(path: Path, options: str) -> Iterator[sqlite3.Connection]:
+    """A connection; what SQLite can't read is refused as Invalid.
+
+    Where the file is broken, even the reason may be no text.
+    """
+    address = f"file:{quote(str(path))}?{options}"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            connection.text_factory = bytes
+            connection.execute("PRAGMA trusted_schema = OFF")
+            yield connection
+    except (sqlite3.Error, UnicodeError) as error:
+        words = f"This database can't be read: {error}."
+        raise Invalid(words, code="database_broken") from None
+
+
+def text(value: object) -> str:
+    """A value of a row as text; what is no UTF-8 is replaced."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return "" if value is None else str(value)
+
+
+def parsed(value: object, at: Place, warnings: list[Warning]) -> JSON:
+    """The JSON in a value of a row; `BROKEN` and a warning where it can't be read."""
+    raw = value if isinstance(value, bytes) else str(value or "").encode()
+    try:
+        if len(raw) > MAX_ROW:
+            words = f"It is longer than {MAX_ROW:,} bytes."
+            raise Invalid(words, code="element_too_long")
+        return json_text.parse(raw)
+    except Invalid as error:
+        warnings.append(json_file.warning(error, at))
+        return BROKEN
