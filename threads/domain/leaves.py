@@ -9,13 +9,13 @@ Of a file that is no JSON, each line counts as a leaf.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 
-from .formats.io import json_text
+from .formats.io import fields, json_text
 from .message import Message
 from .part import JSON, File, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from .transcript import Compaction, Event, Transcript
@@ -90,7 +90,7 @@ class _Record:
         return min(said, len(text))
 
 
-def count_leaves(transcripts: Iterable[Transcript], file: BinaryIO) -> LeafCount:
+def count_leaves(transcripts: Sequence[Transcript], file: BinaryIO) -> LeafCount:
     """Where the text of the first `MOST` bytes of a file went.
 
     What lies in other files of a folder is left out.
@@ -100,12 +100,13 @@ def count_leaves(transcripts: Iterable[Transcript], file: BinaryIO) -> LeafCount
     data = file.read(MOST)
     records = _records(transcripts, len(data))
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    titles = {one.title for one in transcripts}
     at = 0
     for record in records:
-        _gap(data[at : record.start], is_json, found)
+        _gap(data[at : record.start], is_json, titles, found)
         _record(data, record, is_json, found)
         at = max(at, record.end)
-    _gap(data[at:], is_json, found)
+    _gap(data[at:], is_json, titles, found)
     return found
 
 
@@ -205,23 +206,35 @@ def _book(member: str, text: str, said: int, is_event: bool, found: LeafCount) -
         found.miss(member, rest)
 
 
-def _gap(data: bytes, is_json: bool, found: LeafCount) -> None:
-    """Text between records: members of an object that are neither messages nor events."""
-    if not is_json:
-        words = data.decode("utf-8", "replace").strip()
-        if words:
-            found.miss("text", len(words))
-        return
+def _gap(data: bytes, is_json: bool, titles: Collection[str], found: LeafCount) -> None:
+    """Text between records: members of an object that are neither messages nor events.
+
+    What a conversation is called is read, and counts as if it were said.
+    """
+    for member, text in _between(data) if is_json else _whole(data):
+        if fields.one_line(text) in titles:
+            found.messages += len(text)
+        else:
+            found.miss(member, len(text))
+
+
+def _whole(data: bytes) -> Iterator[tuple[str, str]]:
+    if words := data.decode("utf-8", "replace").strip():
+        yield "text", words
+
+
+def _between(data: bytes) -> Iterator[tuple[str, str]]:
+    """The leaves of JSON that begins and ends anywhere, with the members before them."""
     name, last = "", b""
     for match in _GAP.finditer(data):
         token = match[0]
         if token == b":":
             name = _string(last) or name
         elif token in (b",", b"}", b"]") and is_text(text := _string(last)):
-            found.miss(name or "member", len(text))
+            yield name or "member", text
         last = token
     if is_text(text := _string(last)):
-        found.miss(name or "member", len(text))
+        yield name or "member", text
 
 
 def _pieces(data: bytes, is_json: bool) -> Iterator[tuple[str, str]]:

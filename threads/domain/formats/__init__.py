@@ -28,6 +28,7 @@ from . import (
     datasets,
     documents,
     editors,
+    emptiness,
     exports,
     foreign,
     frameworks,
@@ -127,7 +128,8 @@ def read(
     if chosen.read is None:
         hint = chosen.hint or "ContextStudio can't read it yet."
         raise Invalid(f"This is {chosen.label}. {hint}", code="format_unsupported")
-    transcripts = chosen.read(source, name or "")
+    read_ = chosen.read(source, name or "")
+    transcripts = [emptiness.understood(transcript, source) for transcript in read_]
     # Said once: by the first, whose items are read first.
     return [
         replace(one, items=_SayingCuts(one, source)) if not at else one

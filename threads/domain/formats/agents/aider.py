@@ -27,6 +27,7 @@ NAME = "aider"
 LABEL = "an aider chat history (Markdown)"
 STARTED = b"# aider chat started at "
 _STARTED = re.compile(r"^# aider chat started at ", re.MULTILINE)
+FILE = ".aider.chat.history.md"
 _ASKED = re.compile(r"^#### \S", re.MULTILINE)
 _PRINTS = re.compile(
     r"^> (Tokens: |Aider v\d|(Main |Weak |Editor )?[Mm]odel: |Git repo: |Repo-map: "
@@ -157,8 +158,11 @@ def _score(sample: Sample) -> float:
         return 0
     if _STARTED.search(sample.text):
         return 0.95
-    is_asked = _ASKED.search(sample.text)
-    return 0.9 if is_asked and _PRINTS.search(sample.text) else 0
+    if not _ASKED.search(sample.text):
+        return 0
+    if _PRINTS.search(sample.text):
+        return 0.9
+    return 0.6 if sample.name.endswith(FILE) else 0
 
 
 FORMAT = Format(NAME, LABEL, _score, read)

@@ -78,12 +78,12 @@ def _asked(
         yield before
     parts = _rendered(metadata, "renderedUserMessage")
     words = typed(request)
-    if not parts:
-        attached = fields.items(fields.mapping(request, "variableData"), "variables")
-        files = (file for one in attached for file in _attached(one))
-        parts = (*((Text(words),) if words else ()), *files)
-    if parts:
-        yield parts
+    parts = parts or ((Text(words),) if words else ())
+    sent = "\n".join(part.text for part in parts if isinstance(part, Text))
+    attached = fields.items(fields.mapping(request, "variableData"), "variables")
+    files = tuple(file for one in attached for file in _attached(one, sent))
+    if parts or files:
+        yield (*parts, *files)
 
 
 def _rendered(metadata: dict[str, Any], name: str) -> tuple[Part, ...]:
@@ -97,9 +97,10 @@ def _rendered(metadata: dict[str, Any], name: str) -> tuple[Part, ...]:
     return tuple(made)
 
 
-def _attached(variable: JSON) -> Iterator[File]:
-    """Text that was attached to a question, as a file; only named, it is none."""
-    if words := fields.text(variable, "value"):
+def _attached(variable: JSON, sent: str) -> Iterator[File]:
+    """Text that was attached to a question and isn't in it, as a file; only named, it is none."""
+    words = fields.text(variable, "value")
+    if words and words not in sent:
         data = words.encode("utf-8", "surrogatepass")
         yield File("text/plain", fields.text(variable, "name") or None, data=data)
 

@@ -18,11 +18,12 @@ from itertools import takewhile
 from typing import BinaryIO
 
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import json_file
+from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.calls import CallIds
 from threads.domain.formats.kit.items import Item, items_in, opened, others
+from threads.domain.formats.kit.normalize import normalized
 from threads.domain.formats.kit.transcripts import (
     at_least_one,
     transcript_of,
@@ -34,13 +35,17 @@ from threads.domain.part import Text
 from threads.domain.transcript import Event, Parent, Relation, Transcript, Warning
 
 from .alpaca import ASKED, read_question
-from .sharegpt import LISTS, read_turn
+from .sharegpt import LISTS, read_turn, unread_turn
 
 NAME = "preferences"
 LABEL = "a data set of preferences"
 CHOSEN, REJECTED = "chosen", "rejected"
+ANSWERS = {name: (name, f"{name}_messages") for name in (CHOSEN, REJECTED)}
+"""The members that hold each answer; LLaMA-Factory's newest rows say that it is messages."""
 PROMPTS = ("prompt", "question", *LISTS, "messages")
-KNOWN = frozenset({CHOSEN, REJECTED, "system", "history", *ASKED, *PROMPTS})
+KNOWN = frozenset(
+    {*ANSWERS[CHOSEN], *ANSWERS[REJECTED], "system", "history", *ASKED, *PROMPTS}
+)
 _DIALOGUE = re.compile(r"\n\n(Human|Assistant):[ ]?")
 _SPEAKERS = {"Human": Role.USER, "Assistant": Role.ASSISTANT}
 
@@ -90,9 +95,10 @@ def _items(
             place = json_file.element(file, members[name], warnings)
             prompt += _said(file, place, Role.USER, warnings)
     answered: list[Item] = []
-    if answer in members:
-        place = json_file.element(file, members[answer], warnings)
-        answered += _said(file, place, Role.ASSISTANT, warnings)
+    for name in ANSWERS[answer]:
+        if name in members:
+            place = json_file.element(file, members[name], warnings)
+            answered += _said(file, place, Role.ASSISTANT, warnings)
     for item in _joined(prompt, answered):
         yield ids.given(item) if isinstance(item, Message) else item
     if answer == CHOSEN:
@@ -114,14 +120,16 @@ def _said(
                 yield Message(role=by, parts=(Text(text),), records=(place.record,))
     elif isinstance(place.value, list):
         for turn in json_file.elements(file, place.span.start, warnings):
-            yield _turn(turn)
+            yield _turn(turn, warnings)
     elif place.value is not None:
-        yield _turn(place)
+        yield _turn(place, warnings)
 
 
-def _turn(turn: Element) -> Item:
-    message = read_turn(turn.value)
+def _turn(turn: Element, warnings: list[Warning]) -> Item:
+    given = fields.mapping(turn.value)
+    message = read_turn(given) or read_turn(normalized(given))
     if message is None:
+        warnings.append(unread_turn(turn.record))
         return Event("turn", turn.record)
     return replace(message, records=(turn.record,))
 
@@ -136,8 +144,9 @@ def _joined(prompt: list[Item], answered: list[Item]) -> list[Item]:
 
 def _score(sample: Sample) -> float:
     """Both answers in a row."""
-    rows = sample.rows
-    return 0.95 if any({CHOSEN, REJECTED} <= row.keys() for row in rows) else 0
+    pairs = [set(pair) for pair in zip(*ANSWERS.values(), strict=True)]
+    found = any(pair <= row.keys() for row in sample.rows for pair in pairs)
+    return 0.95 if found else 0
 
 
 FORMAT = Format(NAME, LABEL, _score, read)

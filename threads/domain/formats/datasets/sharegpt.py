@@ -17,6 +17,7 @@ from typing import BinaryIO
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
 from threads.domain.formats.arguments import parsed, read_call
+from threads.domain.formats.emptiness import NOT_UNDERSTOOD
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, json_file, json_text
 from threads.domain.formats.io.source import ByteSpan
@@ -77,6 +78,11 @@ def read_turn(turn: JSON) -> Message | None:
     else:
         parts = _content(value)
     return Message(role=role, parts=parts)
+
+
+def unread_turn(record: str) -> Warning:
+    """What to say of a turn that nobody known says, or that says nothing."""
+    return Warning(NOT_UNDERSTOOD, f"At {record}: This is no turn of a conversation.")
 
 
 def _content(value: JSON) -> tuple[Part, ...]:
@@ -169,6 +175,7 @@ def _items(row: ByteSpan, file: BinaryIO, warnings: list[Warning]) -> Iterator[I
             message = read_turn(turn)
             record = child.span.record
             if message is None:
+                warnings.append(unread_turn(record))
                 yield Event(fields.text(turn, "from", "role") or "turn", record)
             else:
                 yield replace(ids.given(message), records=(record,))

@@ -23,6 +23,12 @@ def test_an_excerpt_of_aider_s_is_known_without_its_start() -> None:
     ]
 
 
+def test_an_excerpt_that_aider_printed_nothing_in_is_known_by_its_name() -> None:
+    text = b"#### Look at the lamp\n\nIt is dark.\n"
+    assert detect(text, ".aider.chat.history.md")[0].format == "aider"
+    assert all(candidate.format != "aider" for candidate in detect(text))
+
+
 @pytest.mark.parametrize(
     "text",
     [

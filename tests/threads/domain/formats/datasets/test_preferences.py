@@ -31,6 +31,16 @@ ROWS: list[dict[str, Any]] = [
         ],
     },
     {
+        "chosen_messages": [
+            {"role": "user", "content": [{"type": "text", "value": "Q?"}]},
+            {"role": "assistant", "content": [{"type": "text", "value": "good"}]},
+        ],
+        "rejected_messages": [
+            {"role": "user", "content": [{"type": "text", "value": "Q?"}]},
+            {"role": "assistant", "content": [{"type": "text", "value": "bad"}]},
+        ],
+    },
+    {
         "chosen": "\n\nHuman: Q?\n\nAssistant: good",
         "rejected": "\n\nHuman: Q?\n\nAssistant: bad",
     },
@@ -89,3 +99,4 @@ def test_a_rejected_answer_alone_has_no_parent() -> None:
     [found] = readings.read([{"chosen": "", "rejected": "bad", "prompt": [7, {}]}])
     assert (found.parent, readings.parts(found)) == (None, [(Text("bad"),)])
     assert readings.events(found) == ["turn", "turn"]
+    assert [one.code for one in found.warnings] == ["message_not_understood"] * 2
