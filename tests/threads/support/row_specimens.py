@@ -390,6 +390,18 @@ OF_ROWS: dict[str, bytes] = {
             ],
         }
     ),
+    "claude_code_web": document(
+        {
+            "loglines": [
+                {"type": "user", "message": {"role": "user", "content": "Look."}},
+                {
+                    "type": "assistant",
+                    "message": {"role": "assistant", "content": [USE]},
+                },
+                {"type": "user", "message": {"role": "user", "content": [RESULT]}},
+            ]
+        }
+    ),
     "letta": document(
         {
             "agents": [

@@ -199,4 +199,8 @@ def test_every_format_of_an_agent_or_service_names_it() -> None:
     assert read - SOURCES.keys() == forms_that_anybody_writes
     assert SOURCES.keys() - read == {"api", "proxy"}
     assert source_of("codex_exec") == "Codex" and source_of("openai") == "File"
-    assert formats_of("claude code") == ["claude_code", "claude_code_stream"]
+    assert formats_of("claude code") == [
+        "claude_code",
+        "claude_code_stream",
+        "claude_code_web",
+    ]

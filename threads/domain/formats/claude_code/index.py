@@ -217,6 +217,7 @@ class SessionIndex:
                 "type": record["type"],
                 "uuid": record.get("uuid"),
                 "message": message,
+                "sourceToolUseID": record.get("sourceToolUseID"),
             }
         self.notes[group].hear(type_, flags, record)
         if flags & record_graph.ANSWER:

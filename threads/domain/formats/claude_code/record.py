@@ -153,7 +153,7 @@ def agent_of_result(record: dict[str, Any]) -> str:
 def read(record: dict[str, Any]) -> MessageLine:
     """What a message's line says. Raises Invalid at what is malformed."""
     message = record["message"]
-    parts = blocks.read_content(message.get("content"), CONTENT)
+    parts = blocks.read_content(_linked(record, message.get("content")), CONTENT)
     id_ = fields.as_word(message.get("id")) or fields.as_word(record.get("uuid"))
     if record["type"] != "assistant":
         return parts, False, id_ or None, None, None
@@ -161,6 +161,26 @@ def read(record: dict[str, Any]) -> MessageLine:
     if usage and not (usage.input_tokens or usage.output_tokens):
         usage = None
     return parts, True, id_ or None, fields.as_word(message.get("model")) or None, usage
+
+
+def _linked(record: dict[str, Any], content: JSON) -> JSON:
+    """A content whose results name their calls; where one doesn't, the line itself does."""
+    if not isinstance(content, list) or record["type"] != "user":
+        return content
+    if not any(_is_unlinked(block) for block in content):
+        return content
+    call_id = fields.text(record, "sourceToolUseID")
+    return [
+        {**block, "tool_use_id": call_id} if _is_unlinked(block) else block
+        for block in content
+    ]
+
+
+def _is_unlinked(block: JSON) -> bool:
+    """Whether a block is a result without the id of its call."""
+    if type(block) is not dict or block.get("type") != "tool_result":
+        return False
+    return type(block.get("tool_use_id")) is not str
 
 
 def joined(lines: list[MessageLine]) -> MessageLine:

@@ -45,7 +45,8 @@ def with_content(record: dict[str, Any]) -> dict[str, Any]:
 def normalized(record: dict[str, Any]) -> dict[str, Any]:
     """A message of which parts could not be read, with these in the published form.
 
-    A call that names no tool becomes a block of an unknown type, so that it is kept whole.
+    A call that names no tool becomes a block of an unknown type, so that it is kept whole; so does
+    what a call holds of its result.
     """
     content = normalized_content(record.get("content"))
     if isinstance(content, dict):
@@ -59,6 +60,11 @@ def normalized(record: dict[str, Any]) -> dict[str, Any]:
         {"type": "tool_call", "tool_call": given}
         for given, call in zip(calls, read, strict=True)
         if call is None
+    ]
+    unread += [
+        {"type": "tool_output", "tool_output": given["output"]}
+        for given, call in zip(calls, read, strict=True)
+        if call is not None and call is not given and given.get("output")
     ]
     if unread:
         said = [content] if isinstance(content, str) and content else content or []

@@ -336,3 +336,19 @@ def test_a_call_that_is_nested_too_deep_is_named_with_its_line() -> None:
     assert shape(transcript) == ["user: Go.", "assistant: c2"]
     assert events(transcript) == ["unreadable/assistant"]
     assert [(w.code, w.line) for w in transcript.warnings] == [("json_too_deep", 2)]
+
+
+def test_a_result_without_the_id_of_its_call_is_that_of_the_calls_line() -> None:
+    bare = {"type": "tool_result", "content": "Dark."}
+    known = {"type": "tool_result", "tool_use_id": "t2", "content": "It glows."}
+
+    found = read(
+        user("u1", None, "Look."),
+        user("u2", "u1", [bare, known], sourceToolUseID="t1"),
+    )
+
+    said = [item.parts for item in found.items if isinstance(item, Message)]
+    assert said[1] == (
+        ToolResult("t1", (Text("Dark."),)),
+        ToolResult("t2", (Text("It glows."),)),
+    )

@@ -89,3 +89,22 @@ def test_what_cannot_be_mended_is_still_reported() -> None:
 def test_a_request_is_read_by_the_published_form_alone() -> None:
     with pytest.raises(Invalid):
         openai.read_messages([calling({"id": "c1", "name": "count", "args": {}})])
+
+
+def test_what_a_call_holds_of_its_result_is_kept() -> None:
+    [found] = read(
+        lines(
+            ASKED,
+            calling(
+                {"tool": "look", "input": {}, "output": "Dark."},
+                {"tool": "see", "output": ""},
+            ),
+        )
+    )
+
+    assert messages(found)[1].parts == (
+        Text("I look."),
+        Opaque("tool_output", {"type": "tool_output", "tool_output": "Dark."}),
+        ToolCall("", "look", {}),
+        ToolCall("", "see", {}),
+    )
