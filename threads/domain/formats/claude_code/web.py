@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.kit.given_context import GivenContext
 from threads.domain.formats.kit.items import Item
 from threads.domain.formats.kit.row_format import RowFormat, event
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
+from threads.domain.part import Part
+from threads.domain.transcript import Compaction
 
 from . import record
 
@@ -24,12 +27,23 @@ class WebLines:
 
     _lines: list[record.MessageLine] = field(default_factory=list)
     _rows: list[Element] = field(default_factory=list)
+    _context: GivenContext = field(default_factory=GivenContext)
 
     def take(self, row: Element) -> Iterator[Item]:
         """The items that a line completes. Raises Invalid where it is malformed."""
+        for item in self._read(row):  # noted before the next is made
+            self._context.note(item)
+            yield item
+
+    def _read(self, row: Element) -> Iterator[Item]:
         given = fields.require(row.value, dict, "a line", ())
         kind, _, _ = record.classify(given)
         is_said = isinstance(given.get("message"), dict)
+        if is_said and kind == record.SUMMARY:
+            yield from self.rest()
+            parts = record.read(given)[0]
+            yield self._summary(parts, row) or event(row, "type")
+            return
         if not is_said or kind not in ("user", "assistant"):
             yield from self.rest()
             yield event(row, "type")
@@ -44,6 +58,16 @@ class WebLines:
             yield from self.rest()
         self._lines.append(line)
         self._rows.append(row)
+
+    def _summary(self, parts: tuple[Part, ...], row: Element) -> Item | None:
+        """The summary of a compaction in place of all before it; a message where nothing is."""
+        message = Message(role=Role.USER, parts=parts, records=(row.record,))
+        hidden = self._context.hide(len(self._context))
+        if not parts or not hidden:
+            return message if parts else None
+        return Compaction(
+            replaces=tuple(sorted(hidden)), messages=(message,), record=row.record
+        )
 
     def rest(self) -> Iterator[Item]:
         """The message that is held."""

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
-from tests.threads.support.readings import events, messages, parts, read
+from tests.threads.support.readings import events, messages, parts, read, told
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 
 
@@ -57,6 +57,24 @@ def test_lines_of_one_answer_are_one_message() -> None:
     ]
     assert len(messages(found)[1].records) == 2
     assert events(found)[:2] == ["system", "user"]
+
+
+def test_a_summary_stands_for_all_before_it() -> None:
+    def summary(words: str) -> dict[str, Any]:
+        return {**line("user", words), "isCompactSummary": True}
+
+    said = [line("user", "One."), line("assistant", "Two."), summary("Counted.")]
+    data = {"loglines": [summary("Before."), *said, summary("")]}
+
+    [found] = read(data)
+
+    assert told(found) == [
+        "user: Before.",
+        "user: One.",
+        "assistant: Two.",
+        "(0, 1, 2) is Counted.",
+        "user",
+    ]
 
 
 def test_a_session_without_messages_is_refused() -> None:
