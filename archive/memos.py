@@ -4,12 +4,13 @@ import uuid
 from collections.abc import Iterable, Sequence
 
 from django.db import transaction
+from django.utils import timezone
 
 from contextstudio.accounts import selectors
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.models import Project
+from contextstudio.accounts.models import AuditEntry, Project
 from operations.context.layers import Surroundings
 from operations.domain.context.policy import Memos
 from operations.messages.reader import mask_text
@@ -35,13 +36,14 @@ def save_memo(
     *,
     session_id: uuid.UUID | None = None,
     project: str | None = None,
+    supersedes: uuid.UUID | None = None,
 ) -> Memo:
     """Keep a memo in the session's project, or the one named, or the caller's only one.
 
-    Raises Invalid where it says nothing or too much, or where no project is meant.
+    The memo that it supersedes is kept and no longer found. Raises Invalid where it says
+    nothing or too much, or where no project is meant.
     """
-    if not content.strip() or len(content) > LONGEST:
-        raise Invalid(f"A memo has 1 to {LONGEST:,} characters.", at=["content"])
+    _require_words(content)
     session = get_session(caller, session_id, Right.EDIT) if session_id else None
     memo = Memo.objects.create(
         project=_project(caller, session, project),
@@ -51,8 +53,62 @@ def save_memo(
         actor=caller.actor,
         actor_name=caller.name[:150],
     )
+    if supersedes is not None:
+        old = get_memo(caller, supersedes, Right.EDIT)
+        if old.project_id != memo.project_id:
+            sentence = "A memo supersedes one of its own project."
+            raise Invalid(sentence, at=["supersedes"])
+        Memo.objects.filter(pk=old.pk).update(superseded_by=memo)
     if session is not None:
         MemoReader.objects.get_or_create(session=session)
+    return memo
+
+
+def get_memo(caller: Caller, memo_id: uuid.UUID, right: Right = Right.READ) -> Memo:
+    """The memo, for one who has the right in its project. Raises NotFound or Forbidden."""
+    memos = Memo.objects.filter(
+        project__in=selectors.visible_projects(caller), deleted_at=None
+    )
+    memo = memos.select_related("project").filter(pk=memo_id).first()
+    if memo is None:
+        raise NotFound("There is no such memo.", at=["memo_id"])
+    selectors.require(caller, right, memo.project_id)
+    return memo
+
+
+@transaction.atomic
+def update_memo(
+    caller: Caller,
+    memo_id: uuid.UUID,
+    *,
+    content: str | None = None,
+    tags: Sequence[str] | None = None,
+) -> Memo:
+    """Give a memo other words or tags; what is None stays. Raises Invalid."""
+    memo = get_memo(caller, memo_id, Right.EDIT)
+    if content is not None:
+        _require_words(content)
+        memo.content = content.encode("utf-8", "surrogatepass")
+    if tags is not None:
+        memo.tags = list(dict.fromkeys(tags))
+    memo.actor, memo.actor_name = caller.actor, caller.name[:150]
+    memo.changed_at = timezone.now()
+    memo.save(update_fields=["content", "tags", "actor", "actor_name", "changed_at"])
+    return memo
+
+
+@transaction.atomic
+def delete_memo(caller: Caller, memo_id: uuid.UUID) -> Memo:
+    """Let a memo be found by nobody any more; what it superseded stays superseded."""
+    memo = get_memo(caller, memo_id, Right.EDIT)
+    memo.deleted_at = timezone.now()
+    memo.save(update_fields=["deleted_at"])
+    AuditEntry.objects.create(
+        project_id=memo.project_id,
+        actor=caller.actor,
+        action="delete memo",
+        object_id=str(memo.pk),
+    )
     return memo
 
 
@@ -96,6 +152,11 @@ def words_for_context(surroundings: Surroundings) -> str:
     return layer_text(relevant(_notes([session.project]), words, MOST_IN_CONTEXT))
 
 
+def _require_words(content: str) -> None:
+    if not content.strip() or len(content) > LONGEST:
+        raise Invalid(f"A memo has 1 to {LONGEST:,} characters.", at=["content"])
+
+
 def _project(caller: Caller, session: Session | None, slug: str | None) -> Project:
     if session is not None and slug in (None, session.project.slug):
         return session.project
@@ -106,7 +167,9 @@ def _project(caller: Caller, session: Session | None, slug: str | None) -> Proje
 
 def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
     """The newest memos of projects, as they may be read."""
-    rows = Memo.objects.filter(project__in=list(projects))
+    rows = Memo.objects.filter(
+        project__in=list(projects), superseded_by=None, deleted_at=None
+    )
     rows = rows.select_related("project", "session").order_by("-created_at", "pk")
     notes = []
     for row in rows[:_MOST_READ]:
@@ -119,6 +182,7 @@ def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
             session_id=str(row.session_id) if row.session_id else None,
             actor_name=row.actor_name,
             created_at=row.created_at,
+            changed_at=row.changed_at,
         )
         notes.append(note)
     return notes

@@ -23,6 +23,12 @@ class Memo(models.Model):
     actor = models.CharField(max_length=64)
     actor_name = models.CharField(max_length=150)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+    changed_at = models.DateTimeField(null=True)
+    """When its words or tags were last changed."""
+    superseded_by = models.ForeignKey("self", SET_NULL, null=True, related_name="+")
+    """The memo that says it better, or says what is so now: this one is no longer found."""
+    deleted_at = models.DateTimeField(null=True)
+    """Since when it is no longer shown to anybody."""
 
     class Meta:
         indexes = [index("memos_newest_first", "project", "-created_at")]

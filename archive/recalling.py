@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
+from contextstudio.accounts.domain.paging import encode_cursor
 from operations.domain.text.outline import left_out
 from operations.domain.tree.key import Key, original_index, original_key
 from operations.log.selectors import load_thread
@@ -59,10 +60,13 @@ def look_up(
     lines: str = "",
     search: str = "",
     max_tokens: int = 2000,
+    start: int = 0,
     session_id: uuid.UUID | None = None,
     project: str | None = None,
 ) -> Recalled:
     """What a reference names, as it may be read; the session at hand is `session_id`.
+
+    `start` is the character of what is recalled from which it is given.
 
     Raises NotFound where it names nothing that the caller may see, Conflict with
     `candidates` where it names several things.
@@ -83,6 +87,7 @@ def look_up(
     if search:
         content = "\n".join(excerpt.matching(content, search))
     count = tokens.counter(found.session.encoding)
+    content = content[start:]
     kept = excerpt.within(content, max_tokens, count)
     session, slug = found.session, found.session.project.slug
     calls, names = _tools_of(found, reference.location)
@@ -102,6 +107,8 @@ def look_up(
         "truncated": kept != content,
         "token_count": count(kept),
     }
+    if kept != content:
+        answer["next_cursor"] = encode_cursor([start + len(kept)])
     return Recalled(session, found.key, answer)
 
 

@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain import errors
@@ -16,7 +16,14 @@ from operations.form_fields import LongTextField, TagsField
 from threads.models import Session
 from threads.store.selectors import get_session
 
-from .memos import LONGEST, MOST_ANSWERED, retrieve_memos, save_memo
+from .memos import (
+    LONGEST,
+    MOST_ANSWERED,
+    delete_memo,
+    retrieve_memos,
+    save_memo,
+    update_memo,
+)
 from .recalling import Recalled, look_up
 
 _LONGEST_REFERENCE = 500
@@ -69,6 +76,26 @@ def memos(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
         form.add_error("content", error.message)
         return _shown(request, caller, session, form, status=422)
     messages.success(request, "Memo saved.")
+    return redirect("archive:memos", session.pk)
+
+
+@require_POST
+def memo(
+    request: HttpRequest, session_id: uuid.UUID, memo_id: uuid.UUID
+) -> HttpResponseBase:
+    """Change a memo, or delete it where the form's `action` says so."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    if request.POST.get("action") == "delete":
+        delete_memo(caller, memo_id)
+        messages.success(request, "Memo deleted.")
+        return redirect("archive:memos", session.pk)
+    form = MemoForm(request.POST)
+    if not form.is_valid():
+        return _shown(request, caller, session, form, status=422)
+    fields = form.cleaned_data
+    update_memo(caller, memo_id, content=fields["content"], tags=fields["tags"])
+    messages.success(request, "Memo changed.")
     return redirect("archive:memos", session.pk)
 
 

@@ -1,7 +1,8 @@
 """A server on a database that an earlier version filled answers as that version did.
 
 Where it is meant to answer otherwise since, the answers that are expected say so: the slice that
-waits there is sent beside the open turn, and originals are answered with their tags.
+waits there is sent beside the open turn, originals are
+answered with their tags, and tools say each text once.
 """
 
 import gzip

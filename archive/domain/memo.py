@@ -30,6 +30,7 @@ class ReadableMemo:
     session_id: str | None
     actor_name: str
     created_at: datetime
+    changed_at: datetime | None = None
 
 
 def keywords(text: str) -> frozenset[str]:

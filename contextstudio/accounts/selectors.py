@@ -59,8 +59,18 @@ def caller_of_actor(actor: str) -> Caller:
 
 def require(caller: Caller, right: Right, project_id: int) -> None:
     """Refuse one who sees a project's object but lacks the right. Raises Forbidden."""
-    if not caller.may(right, project_id):
-        raise Forbidden(f"This needs the right to {right} in the project.")
+    if caller.may(right, project_id):
+        return
+    needed = f"This needs the right to {right} in the project."
+    if caller.is_agent:
+        given = (
+            f"This key does not have it: make one with the scope {right} on the page Keys, or "
+            f"with manage.py create_key --scopes {right}."
+        )
+    else:
+        roles = [role for role, rights in RIGHTS_OF.items() if right in rights]
+        given = f"Who is {' or '.join(roles)} has it; an owner gives that role."
+    raise Forbidden(f"{needed} {given}", facts={"right": right.value})
 
 
 def visible_projects(caller: Caller) -> QuerySet[Project]:
@@ -186,10 +196,16 @@ def _valid_keys() -> QuerySet[ApiKey]:
 
 
 def project_to_edit(caller: Caller, slug: str | None) -> Project:
-    """The project named, or the only one in which the caller may edit. Raises Invalid."""
+    """The project named, or the only one in which the caller may edit.
+
+    Raises Invalid where there are several, Forbidden where there is none.
+    """
     if slug is not None:
         return get_project(caller, slug, Right.EDIT)
     project = default_project(caller, Right.EDIT)
     if project is None:
+        for project_id in caller.projects(Right.READ)[:1]:
+            if not caller.projects(Right.EDIT):
+                require(caller, Right.EDIT, project_id)
         raise Invalid("You may edit in several projects: name one.", at=["project"])
     return project

@@ -9,7 +9,7 @@ from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import DatabaseError
-from mcp import types
+from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -19,7 +19,7 @@ from contextstudio.accounts.domain.errors import DomainError, problem
 from contextstudio.accounts.idempotency import RecordedResponse
 from contextstudio.accounts.responses import PROBLEM, dump, outage
 from contextstudio.web.guard import Receive, Scope, Send
-from operations.tools import TOOLS, call_once, read_call
+from operations.tools import call_once, chosen, read_call
 from operations.tools.schemas import function_schemas
 
 logger = logging.getLogger(__name__)
@@ -53,7 +53,12 @@ async def serve(caller: Caller, scope: Scope, receive: Receive, send: Send) -> N
 async def _list_tools(
     context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
 ) -> types.ListToolsResult:
-    listed = await sync_to_async(function_schemas)(TOOLS.values(), "mcp")
+    query = context.request.query_params  # type: ignore[union-attr]  # over HTTP
+    try:
+        wanted = chosen(query.get("tools", ""))
+    except DomainError as error:
+        raise MCPError(types.INVALID_PARAMS, error.message) from error
+    listed = await sync_to_async(function_schemas)(wanted, "mcp")
     tools = [types.Tool.model_validate(tool) for tool in listed]
     return types.ListToolsResult(tools=tools)
 

@@ -214,11 +214,30 @@ def present_groups(
 def present_range(
     session: Session, thread: Thread, start: int, end: int
 ) -> list[dict[str, Any]]:
-    """The originals `start` to `end` (half-open) as they may be read, with their tags."""
+    """The originals `start` to `end` (half-open) as tools answer them, with their tags."""
     return [
-        present_original(original, tags=thread.tags(original.key))
+        present_briefly(original, tags=thread.tags(original.key))
         for original in load_messages(session, start, end)
     ]
+
+
+def present_briefly(original: Original, *, tags: Sequence[str] = ()) -> dict[str, Any]:
+    """An original as tools answer it: each of its texts stands once.
+
+    Its words are its `content`, its reasoning is in `thinking`; several results stand in
+    `tool_results`, one in `content`.
+    """
+    form = present_original(original, tags=tags)
+    parts, results = form.pop("parts"), form.pop("tool_results")
+    thoughts = [part["text"] for part in parts if part["type"] == "thinking"]
+    if thoughts := [text for text in thoughts if text]:
+        form["thinking"] = "\n\n".join(thoughts)
+    if len(results) > 1 or (results and form["content"] != results[0]["content"]):
+        form["tool_results"] = results
+    elif results and results[0]["is_error"]:
+        form["is_error"] = True
+    beside = ("id", "usage", "weight", "parsing_strategy")
+    return {name: value for name, value in form.items() if name not in beside}
 
 
 def _title(original: Original) -> str:

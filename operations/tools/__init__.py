@@ -5,13 +5,15 @@ From this table come `POST /api/tools/<name>` and `manage.py tool <name> '<json>
 """
 
 from .definitions import context, edits, groups, history, log, text
-from .tool import TOOLS, Tool, call_once, read_call, register
+from .tool import TOOLS, Tool, call_once, chosen, read_call, register
 
-__all__ = ["TOOLS", "Tool", "call_once", "read_call", "register"]
+__all__ = ["TOOLS", "Tool", "call_once", "chosen", "read_call", "register"]
 
 register(
     (
         history.ListSessions,
+        history.CreateSession,
+        history.AppendMessages,
         edits.TagMessages,
         edits.DigestMessages,
         edits.ReviseMessages,

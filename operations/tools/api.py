@@ -8,17 +8,44 @@ from ninja import Body, Router
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
 
-from . import TOOLS, call_once, read_call
+from . import TOOLS, Tool, call_once, chosen, read_call
 from .schemas import Format as ToolFormat
-from .schemas import ToolList, function_schemas
+from .schemas import ToolList, description, function_schemas, parameters
 
 router = Router(tags=["operations"])
 
 
 @router.get("/tools", response=ToolList, operation_id="operations_api_tools")
-def tools(request: HttpRequest, format: ToolFormat = "openai") -> HttpResponse:
-    """The agent's tools as a provider's request lists them under `tools`."""
-    return json_response({"tools": function_schemas(TOOLS.values(), format)})
+def tools(
+    request: HttpRequest, format: ToolFormat = "openai", tools: str = ""
+) -> HttpResponse:
+    """The agent's tools as a provider's request lists them under `tools`.
+
+    `tools` names groups or single tools, separated by commas: `edit,recall`.
+    """
+    return json_response({"tools": function_schemas(chosen(tools), format)})
+
+
+def _add_route(tool: type[Tool]) -> None:
+    """Give a tool its own path, with the schema of its arguments."""
+
+    def call(request: HttpRequest, arguments: Body[dict[str, Any]]) -> HttpResponse:
+        return _called(request, tool.name, arguments)
+
+    schema = {"content": {"application/json": {"schema": parameters(tool)}}}
+    router.add_api_operation(
+        f"/tools/{tool.name}",
+        ["POST"],
+        call,
+        operation_id=f"tool_{tool.name}",
+        summary=description(tool).partition("\n\n")[0],
+        description=description(tool),
+        openapi_extra={"requestBody": {**schema, "required": True}},
+    )
+
+
+for each in TOOLS.values():
+    _add_route(each)
 
 
 @router.post("/tools/{name}", operation_id="operations_api_call_tool")
@@ -26,6 +53,10 @@ def call_tool(
     request: HttpRequest, name: str, arguments: Body[dict[str, Any]]
 ) -> HttpResponse:
     """Call one of the agent's tools."""
+    return _called(request, name, arguments)
+
+
+def _called(request: HttpRequest, name: str, arguments: dict[str, Any]) -> HttpResponse:
     caller = caller_of(request)
     answer = call_once(caller, read_call(name, arguments))
     response = HttpResponse(

@@ -4,6 +4,7 @@ Every door is a translation of the table. `register` adds a tool; apps that stan
 register theirs when Django starts.
 """
 
+import json
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -13,13 +14,18 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError, NotFound, problem
+from contextstudio.accounts.domain.errors import DomainError, Invalid, NotFound, problem
+from contextstudio.accounts.domain.paging import decode_cursor, encode_cursor
 from contextstudio.accounts.idempotency import RecordedResponse, digest, once
 from contextstudio.accounts.responses import dump
 from contextstudio.accounts.shape import wrong_shape
+from operations.domain.text.budget import fitted
 from operations.log.transaction import refuse_stale
+from threads import tokens
 from threads.models import Session
 from threads.store.selectors import get_session
+
+DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS = 4_000, 200, 1_000_000
 
 
 class Tool(BaseModel, ABC):
@@ -28,8 +34,12 @@ class Tool(BaseModel, ABC):
     model_config = ConfigDict(extra="forbid")
 
     name: ClassVar[str]
+    group: ClassVar[str]
+    """The name by which an agent takes it with others: `?tools=edit,recall`."""
     reads_only: ClassVar[bool] = False
     """Whether it changes nothing: clients may then call it without asking anybody."""
+    cuts_itself: ClassVar[bool] = False
+    """Whether its answer already has as many tokens as were asked for."""
     is_permanent: ClassVar[bool] = False
     """Whether it destroys what can't be had back."""
 
@@ -43,6 +53,18 @@ class Tool(BaseModel, ABC):
     )
     expected_head: int | None = Field(
         None, ge=0, description="Refuse (409) if the log has grown beyond this entry."
+    )
+
+    max_tokens: int = Field(
+        DEFAULT_TOKENS,
+        ge=LEAST_TOKENS,
+        le=MOST_TOKENS,
+        description="Of the answer; `next_cursor` leads on to the rest.",
+    )
+    cursor: str | None = Field(
+        None,
+        max_length=2000,
+        description="`next_cursor` of the last answer, the call otherwise the same.",
     )
 
     @abstractmethod
@@ -60,6 +82,46 @@ class SessionTool(Tool):
         session = get_session(caller, self.session_id)
         refuse_stale(session, self.expected_head)
         return session
+
+
+def chosen(names: str) -> list[type[Tool]]:
+    """The tools of these groups, or of these names, separated by commas; all for an empty text.
+
+    Raises Invalid for a name that is neither.
+    """
+    wanted = {name.strip() for name in names.split(",")} - {""}
+    known = {name: {name, tool.group} for name, tool in TOOLS.items()}
+    if unknown := wanted.difference(*known.values()):
+        groups = ", ".join(dict.fromkeys(tool.group for tool in TOOLS.values()))
+        sentence = f"There is no group or tool {min(unknown)}; the groups are {groups}."
+        raise Invalid(sentence, at=["tools"])
+    return [TOOLS[name] for name, own in known.items() if not wanted or wanted & own]
+
+
+def _answer(caller: Caller, call: Tool) -> bytes:
+    """The answer as JSON, in as many tokens as were asked for. Raises DomainError."""
+    if call.cursor is not None and not call.reads_only:
+        raise Invalid("Only what is read is gone on with.", at=["cursor"])
+    body = dump(call.call(caller))
+    count = tokens.counter(tokens.DEFAULT)
+    if call.cuts_itself:
+        return body
+    # A token is a byte at least, and seldom more than 16.
+    is_short = len(body) <= call.max_tokens
+    if not is_short and len(body) <= 16 * call.max_tokens:
+        is_short = count(body.decode()) <= call.max_tokens
+    if is_short and call.cursor is None:
+        return body
+    path = decode_cursor(call.cursor, 1)[0] if call.cursor else []
+    if not isinstance(path, list):
+        raise Invalid("This cursor is not one of this answer.", at=["cursor"])
+    value, stop = fitted(json.loads(body), call.max_tokens, count, path)
+    found = value if isinstance(value, dict) else {"result": value}
+    if stop is not None and call.reads_only:
+        found["next_cursor"] = encode_cursor([stop])
+    elif stop is not None:  # called again it would act again
+        found["truncated"] = True
+    return dump(found)
 
 
 _tools: dict[str, type[Tool]] = {}
@@ -89,7 +151,7 @@ def call_once(caller: Caller, call: Tool) -> RecordedResponse:
     """
 
     def answer() -> RecordedResponse:
-        return RecordedResponse(200, dump(call.call(caller)), "application/json")
+        return RecordedResponse(200, _answer(caller, call), "application/json")
 
     def answer_or_refusal() -> RecordedResponse:
         try:

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import Membership, Project, User
-from tests.operations.support.rest import Tools, make_session, operate, post
+from tests.operations.support.rest import Tools, context, make_session, operate, post
 from tests.people import client_of
 
 UTC = "Moments are stored in UTC: the terminals' clocks differ."
@@ -23,7 +23,7 @@ def found(tools: Tools, **wanted: Any) -> list[str]:
 
 
 def layers(tools: Tools) -> dict[str, str]:
-    shown = tools("show_context")["layers"]
+    shown = context(tools.client, tools.session_id)["layers"]
     return {layer["name"]: layer["text"] for layer in shown}
 
 
@@ -107,3 +107,60 @@ def test_what_is_redacted_in_a_session_is_masked_in_its_memos(tools: Tools) -> N
     patterns = [{"start": "clocks"}]
     operate(tools.client, tools.session_id, "redact", patterns=patterns)
     assert found(tools, tags=["said"]) == ["They say: Why do the [redacted] differ?"]
+
+
+def test_a_memo_is_corrected_superseded_and_deleted(tools: Tools) -> None:
+    first = tools("save_memo", content="Clocks are right.", tags=["gotcha"])["memo_id"]
+    tools("update_memo", memo_id=first, content="Clocks are wrong.")
+    tools("update_memo", memo_id=first, tags=["time"])
+    (memo,) = tools("retrieve_memos", tags=["time"])["memos"]
+    assert (memo["memo_id"], memo["content"]) == (first, "Clocks are wrong.")
+    assert memo["changed_at"]
+    second = tools("save_memo", content="Clocks are set hourly.", supersedes=first)
+    assert found(tools) == ["Clocks are set hourly."]
+    tools("delete_memo", memo_id=second["memo_id"])
+    assert found(tools) == []
+    gone = tools.refused("update_memo", memo_id=second["memo_id"], tags=[])
+    assert (gone["status"], gone["at"]) == (404, ["memo_id"])
+    for wrong in ({}, {"content": " "}):
+        refused = tools.refused("update_memo", memo_id=first, **wrong)
+        assert refused["at"] == ["content"]
+
+
+def test_a_memo_supersedes_one_of_its_project_alone(
+    tools: Tools, owner: User, stranger: User
+) -> None:
+    other = Project.objects.get(slug="other")
+    Membership.objects.create(project=other, user=owner, role="owner")
+    theirs = client_of(owner, other)
+    body = {"content": "Theirs."}
+    made = post(theirs, "/api/tools/save_memo", body)
+    both = Client()
+    both.force_login(owner)
+    body = {"content": "Ours.", "project": "demo", "supersedes": made["memo_id"]}
+    refused = tools.refused("save_memo", content="x", supersedes=made["memo_id"])
+    assert (refused["status"], refused["at"]) == (404, ["memo_id"])
+    answer = both.post("/api/tools/save_memo", body, "application/json")
+    assert answer.status_code in (403, 422)
+    assert len(post(theirs, "/api/tools/retrieve_memos", {})["memos"]) == 1
+
+
+def test_people_change_and_delete_memos_on_the_page(
+    tools: Tools, editor: User, viewer: User
+) -> None:
+    memo_id = tools("save_memo", content="Clocks are right.")["memo_id"]
+    page = f"/sessions/{tools.session_id}/memos"
+    person, reader = Client(), Client()
+    person.force_login(editor)
+    reader.force_login(viewer)
+    assert f"{page}/{memo_id}" in person.get(page).content.decode()
+    assert f"{page}/{memo_id}" not in reader.get(page).content.decode()
+    fields = {"content": "Clocks are wrong.", "tags": "time"}
+    assert (
+        person.post(f"{page}/{memo_id}", {**fields, "content": ""}).status_code == 422
+    )
+    assert reader.post(f"{page}/{memo_id}", fields).status_code == 403
+    assert person.post(f"{page}/{memo_id}", fields).status_code == 302
+    assert found(tools) == ["Clocks are wrong."]
+    assert person.post(f"{page}/{memo_id}", {"action": "delete"}).status_code == 302
+    assert found(tools) == []

@@ -25,14 +25,15 @@ class ShowContext(SessionTool):
     Use it to check what an operation, a window or a slice came to: `request` is the body of
     the request, `layers` what stands before the history (system, state, scratchpad, memos),
     `steps` what each step left out and why, `issues` what was repaired for the provider,
-    `tokens` the totals. `max_tokens` cuts nothing: it sets `over_budget` and lists the
-    heaviest ranges, which are the first to fold. A slice that waits is shown and not used
-    up.
+    `tokens` the totals. A `budget` sets `over_budget`, and `heaviest` lists the ranges that
+    are the first to fold. A slice that waits is shown and not used up. The request is long:
+    `max_tokens` bounds what you get of it, and `next_cursor` leads on.
 
-    Example: {"session_id": "…", "provider": "anthropic", "max_tokens": 100000}
+    Example: {"session_id": "…", "provider": "anthropic", "budget": 100000}
     """
 
     name = "show_context"
+    group = "context"
     reads_only = True
 
     provider: str = Field(
@@ -44,7 +45,7 @@ class ShowContext(SessionTool):
     active_tags: list[TagName] | None = Field(
         None, description="Tags for this once; without it the session's own."
     )
-    max_tokens: int | None = Field(None, ge=1, description="A budget to compare with.")
+    budget: int | None = Field(None, ge=1, description="Tokens to compare with.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """The context. Raises Invalid for an unknown provider, or what it can't be sent."""
@@ -54,9 +55,18 @@ class ShowContext(SessionTool):
             provider=self.provider,
             model=self.model,
             active_tags=tags,
-            max_tokens=self.max_tokens,
+            max_tokens=self.budget,
         )
-        return present_context(assemble(caller, self.session_id, query))
+        found = present_context(assemble(caller, self.session_id, query))
+        # The request holds the texts of messages and layers: each stands once.
+        request = found.pop("request")
+        found.pop("messages")
+        found.pop("system", None)
+        layers = [
+            {name: value for name, value in layer.items() if name != "text"}
+            for layer in found["layers"]
+        ]
+        return {**found, "layers": layers, "request": request}
 
 
 class SetContextWindow(SessionTool):
@@ -71,6 +81,7 @@ class SetContextWindow(SessionTool):
     """
 
     name = "set_context_window"
+    group = "context"
 
     n: int = Field(ge=0, le=1_000_000, description="Groups; 0: all.")
 
@@ -103,6 +114,7 @@ class RequestContextSlice(SessionTool):
     """
 
     name = "request_context_slice"
+    group = "context"
 
     start_message_index: Index | None = None
     end_message_index: Index | None = None
@@ -155,6 +167,7 @@ class ManageScratchpad(SessionTool):
     """
 
     name = "manage_scratchpad"
+    group = "context"
 
     action: Literal["read", "update", "append"]
     content: str | None = Field(None, description="Markdown; not with `read`.")
@@ -195,6 +208,7 @@ class RebuildState(SessionTool):
     """
 
     name = "rebuild_state"
+    group = "context"
     reads_only = True
 
     def call(self, caller: Caller) -> dict[str, Any]:

@@ -43,6 +43,7 @@ class TagMessages(EditTool, TagArguments):
     """
 
     name = "tag_messages"
+    group = "edit"
 
     def answer(self, transaction: LogTransaction) -> dict[str, Any]:
         return {**super().answer(transaction), "tag_count": len(set(self.tags))}
@@ -63,6 +64,7 @@ class DigestMessages(EditTool, DigestArguments):
     """
 
     name = "digest_messages"
+    group = "edit"
 
 
 class ReviseMessages(EditTool, ReviseArguments):
@@ -79,6 +81,7 @@ class ReviseMessages(EditTool, ReviseArguments):
     """
 
     name = "revise_messages"
+    group = "edit"
 
 
 class SnipMessages(EditTool, SnipArguments):
@@ -92,6 +95,7 @@ class SnipMessages(EditTool, SnipArguments):
     """
 
     name = "snip_messages"
+    group = "edit"
 
 
 class ResequenceMessages(EditTool, ResequenceArguments):
@@ -104,6 +108,7 @@ class ResequenceMessages(EditTool, ResequenceArguments):
     """
 
     name = "resequence_messages"
+    group = "edit"
 
 
 class InsertMessages(EditTool, InsertArguments):
@@ -118,3 +123,4 @@ class InsertMessages(EditTool, InsertArguments):
     """
 
     name = "insert_messages"
+    group = "edit"

@@ -41,6 +41,7 @@ class ListGroups(SessionTool):
     """
 
     name = "list_groups"
+    group = "groups"
     reads_only = True
 
     n: int = Field(10, ge=0, description="How many, from the end; 0: all.")
@@ -60,6 +61,7 @@ class ShowGroup(GroupTool):
     """
 
     name = "show_group"
+    group = "groups"
     reads_only = True
 
     def call(self, caller: Caller) -> dict[str, Any]:
@@ -84,6 +86,7 @@ class DropGroup(GroupTool):
     """
 
     name = "drop_group"
+    group = "groups"
 
     propose: bool = Field(False, description="Let it wait for review.")
 
@@ -106,6 +109,7 @@ class RemoveGroup(GroupTool):
     """
 
     name = "remove_group"
+    group = "groups"
     is_permanent = True
 
     def call(self, caller: Caller) -> dict[str, Any]:
@@ -135,6 +139,7 @@ class UndoGroup(SessionTool):
     """
 
     name = "undo"
+    group = "groups"
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Record the snip. Raises Conflict where nothing is left."""

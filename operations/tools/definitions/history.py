@@ -5,19 +5,27 @@ from typing import Any
 from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Conflict, Invalid
+from contextstudio.accounts.selectors import project_to_edit
 from operations.context.policies import keep_matches
 from operations.domain.text.outline import OutlinedMessage, outline
 from operations.edits import services
 from operations.edits.arguments import DigestArguments, Index
 from operations.edits.schemas import present_edit
 from operations.log.selectors import load_thread
-from operations.messages.presentation import MOST_MESSAGES, present_range
+from operations.messages.presentation import (
+    MOST_MESSAGES,
+    present_briefly,
+    present_range,
+)
 from operations.tools.query_db.places import place_of
 from operations.tools.query_db.query import run_query
 from operations.tools.tool import SessionTool, Tool
+from threads.domain.formats.openai.messages import read_messages
 from threads.search.services import find_in_session
-from threads.sessions.presentation import present_original, present_session
+from threads.sessions import given_tags
+from threads.sessions.presentation import MessageData, present_session
+from threads.sessions.services import NewSession, append_messages, create_session
 from threads.store.selectors import get_session, list_sessions, load_messages
 
 MOST_MATCHES = 50
@@ -33,6 +41,7 @@ class ListSessions(Tool):
     """
 
     name = "list_sessions"
+    group = "sessions"
     reads_only = True
 
     query: str = Field("", max_length=300, description="A part of the title.")
@@ -43,6 +52,70 @@ class ListSessions(Tool):
             caller, project=self.project, query=self.query, limit=self.limit
         )
         return {"sessions": [present_session(session) for session in page.items]}
+
+
+class CreateSession(Tool):
+    """Make a session for a conversation: your own, or one that you want to keep.
+
+    Then append what is said with append_messages. `messages` are as OpenAI chat or
+    Anthropic take them; each may have `created_at`, `usage` and `tags`. Where you may make
+    sessions in several projects, `project` names one. `external_id` is your own name of the
+    conversation: a second session with it is refused (409).
+
+    Example: {"title": "Night sailings", "messages": [{"role": "user", "content": "Hello"}]}
+    """
+
+    name = "create_session"
+    group = "sessions"
+
+    title: str = Field("", max_length=300)
+    external_id: str | None = Field(None, min_length=1, max_length=255)
+    system: str | None = Field(None, description="The system prompt: message 0.")
+    messages: list[MessageData] = []
+    model: str = Field("", max_length=128)
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        if self.expected_head:
+            raise Conflict("A new session has no log yet.", code="stale_head")
+        project = project_to_edit(caller, self.project)
+        new = NewSession(
+            title=self.title,
+            external_id=self.external_id,
+            system=self.system,
+            model=self.model,
+            messages=read_messages(self.messages),
+            tags=given_tags.tags_of(self.messages),
+        )
+        return present_session(create_session(caller, project, new))
+
+
+class AppendMessages(SessionTool):
+    """Append messages at the end of a session, as they were said.
+
+    They are recorded as originals and never change. `messages` are as OpenAI chat or
+    Anthropic take them; each may have `created_at`, `usage` and `tags`. With
+    `expected_count` nothing is appended (409) if the session has another number of messages
+    by now. To put words into the thread that nobody said, use insert_messages.
+
+    Example: {"session_id": "…", "messages": [{"role": "user", "content": "And back?"}]}
+    """
+
+    name = "append_messages"
+    group = "sessions"
+
+    messages: list[MessageData] = Field(min_length=1)
+    expected_count: int | None = Field(None, ge=0)
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        self.open_session(caller)
+        session = append_messages(
+            caller,
+            self.session_id,
+            read_messages(self.messages),
+            expected_count=self.expected_count,
+            tags=given_tags.tags_of(self.messages),
+        )
+        return present_session(session)
 
 
 class SearchSessionHistory(SessionTool):
@@ -58,6 +131,7 @@ class SearchSessionHistory(SessionTool):
     """
 
     name = "search_session_history"
+    group = "search"
     reads_only = True
 
     query: str = Field(min_length=1, max_length=1000, description="Words, literally.")
@@ -69,7 +143,7 @@ class SearchSessionHistory(SessionTool):
         return {
             "query": self.query,
             "matches": [
-                [index, present_original(original)]
+                [index, present_briefly(original)]
                 for index, original in found[:MOST_MATCHES]
             ],
             "total_matches": len(found),
@@ -88,6 +162,7 @@ class GetMessageRange(SessionTool):
     """
 
     name = "get_message_range"
+    group = "search"
     reads_only = True
 
     start: Index
@@ -122,6 +197,7 @@ class SummarizeMessageRange(SessionTool):
     """
 
     name = "summarize_message_range"
+    group = "search"
 
     start_idx: Index
     end_idx: Index
@@ -181,6 +257,7 @@ class QueryDb(SessionTool):
     """
 
     name = "query_db"
+    group = "search"
     reads_only = True
 
     sql: str = Field(min_length=1, max_length=20_000, description="One SELECT.")

@@ -58,6 +58,7 @@ class ListOperations(SessionTool):
     """
 
     name = "list_operations"
+    group = "log"
     reads_only = True
 
     active_only: bool = False
@@ -79,6 +80,7 @@ class RevertOperation(OperationTool):
     """
 
     name = "revert_operation"
+    group = "log"
     switches_to = Act.REVERT
 
 
@@ -92,6 +94,7 @@ class ToggleOperation(OperationTool):
     """
 
     name = "toggle_operation"
+    group = "log"
 
     active: bool
 
@@ -107,6 +110,7 @@ class AcceptOperation(OperationTool):
     """
 
     name = "accept_operation"
+    group = "log"
     switches_to = Act.ACCEPT
 
 
@@ -114,6 +118,7 @@ class RejectOperation(OperationTool):
     """Decline a proposed operation. Needs the right to review; it can still be accepted."""
 
     name = "reject_operation"
+    group = "log"
     switches_to = Act.REJECT
 
 
@@ -128,6 +133,7 @@ class AmendOperation(OperationTool, AmendArguments):
     """
 
     name = "amend_operation"
+    group = "log"
 
     def act(self, caller: Caller) -> LogTransaction:
         return services.amend(
@@ -145,6 +151,7 @@ class UndoOperation(SessionTool):
     """
 
     name = "undo_operation"
+    group = "log"
 
     def call(self, caller: Caller) -> dict[str, Any]:
         """Raises Conflict where there is nothing, or others need it."""
@@ -160,6 +167,7 @@ class RedoOperation(SessionTool):
     """
 
     name = "redo_operation"
+    group = "log"
 
     def call(self, caller: Caller) -> dict[str, Any]:
         return present_transaction(
@@ -178,6 +186,7 @@ class SetActiveTags(SessionTool, ActiveTags):
     """
 
     name = "set_active_tags"
+    group = "log"
 
     def call(self, caller: Caller) -> dict[str, Any]:
         transaction = services.activate_tags(

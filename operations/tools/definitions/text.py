@@ -122,6 +122,7 @@ class PruneContext(SessionTool):
     """
 
     name = "context"
+    group = "prune"
 
     action: Literal["discard", "distill", "replace"]
     targets: list[Hashes | PatternArguments] = Field(

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
+from uuid import UUID
 
 import pytest
 from django.db import transaction
@@ -24,6 +25,7 @@ from operations.domain.context.policy import REPLAY
 from operations.edits import services
 from operations.edits.arguments import DigestArguments, EditArguments, SnipArguments
 from operations.edits.lenses import save_lens
+from operations.tools import TOOLS
 from tests.people import key_of
 from tests.threads.imports.uploads import with_image
 from threads.domain.formats.openai.messages import read_messages
@@ -178,6 +180,13 @@ TABLE = (
     to_edit(f"{S}/state", {"content": "Goal: ship"}, method="PUT"),
     api_list("tools?format=mcp"),
     to_propose("tools/snip_messages", {"session_id": "{session}", "range": [4, 5]}),
+    Row("POST", "api/tools/dance", (401, *(404,) * 5, 401), {}),
+    # What each needs, `test_every_tool` asks.
+    *(
+        Row("POST", f"api/tools/{name}", (401, *(422,) * 5, 401), {"colour": "red"})
+        for name in TOOLS
+        if name != "snip_messages"
+    ),
     # Pages of people.
     page_of_all("", ok=302),
     page_of_all("sessions/"),
@@ -219,6 +228,8 @@ TABLE = (
     page(f"{S}/notes?compare=1"),
     page(f"{S}/memos?q=x&ref=m0"),
     form(f"{S}/memos", {"content": "Known"}, statuses=(403, 403, 302, 302)),
+    # One that is there is in `tests/archive/test_memos.py`.
+    form(f"{S}/memos/{UUID(int=1)}", {"content": "Known"}, statuses=(404,) * 4),
     page(f"{S}/events"),
     page(f"{S}/events/{{event}}"),
     page(f"{S}/export"),

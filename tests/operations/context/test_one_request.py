@@ -162,7 +162,7 @@ def agree(client: Client, person: Client, session: Session, provider: str) -> No
     shown = post(
         client,
         "/api/tools/show_context",
-        {"session_id": str(session.pk), "provider": provider},
+        {"session_id": str(session.pk), "provider": provider, "max_tokens": 10**6},
     )
     assert shown["request"] == request
     page = person.get(f"/sessions/{session.pk}/context.json", {"provider": provider})

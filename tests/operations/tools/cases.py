@@ -56,6 +56,15 @@ PREPARED: dict[str, list[tuple[str, dict[str, Any]]]] = {
 GROUP = {"group_id", "first", "last", "title", "tokens", "status"}
 CASES: dict[str, Case] = {
     "list_sessions": Case({}, {"sessions"}, on=""),
+    "create_session": Case(
+        {"title": "New", "messages": SAID},
+        {"id", "message_count"},
+        on="",
+        right=Right.EDIT,
+    ),
+    "append_messages": Case(
+        {"messages": SAID}, {"id", "message_count"}, right=Right.EDIT
+    ),
     "tag_messages": edit(start_idx=1, end_idx=2, tags=["a", "b"]),
     "digest_messages": edit(start_idx=1, end_idx=2, summary="Sum"),
     "revise_messages": edit(start_idx=1, end_idx=2, replacements=SAID),
@@ -90,7 +99,7 @@ CASES: dict[str, Case] = {
     "request_context_slice": read(
         "success", "message_range", start_message_index=3, end_message_index=5
     ),
-    "show_context": read("request", "messages", "layers", "issues", "tokens"),
+    "show_context": read("request", "layers", "issues", "tokens"),
     "set_context_window": Case({"n": 3}, {"window", "tokens"}, right=Right.EDIT),
     "manage_scratchpad": Case(
         {"action": "append", "content": "- plan"},
@@ -106,6 +115,10 @@ CASES: dict[str, Case] = {
         {"memo_id"},
         right=Right.EDIT,
     ),
+    "update_memo": Case(
+        {"tags": ["time"]}, {"memo_id"}, on="memo", needs=("memo",), right=Right.EDIT
+    ),
+    "delete_memo": Case({}, {"success"}, on="memo", needs=("memo",), right=Right.EDIT),
     "retrieve_memos": Case({"tags": ["gotcha"]}, {"memos"}, needs=("memo",)),
     "recall": Case({"ref_id": "m3"}, {"ref_id", "content", "truncated", "token_count"}),
     "context": Case(

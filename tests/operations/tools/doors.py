@@ -112,22 +112,27 @@ def limited(user: User, project: Project, *scopes: Right) -> dict[str, Door]:
     return {name: door(key) for name, door in WITH_KEYS.items()}
 
 
-def post_mcp(method: str, key: str, **params: Any) -> tuple[int, Any]:
+def post_mcp(
+    method: str, key: str, *, query: bytes = b"", **params: Any
+) -> tuple[int, Any]:
     """A request of the protocol, and what it is answered: the application is asked itself."""
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     headers = MCP_HEADERS | {"Content-Type": "application/json"} | _bearer(key)
-    status, answer = async_to_sync(ask)("POST", headers, json.dumps(body).encode())
+    words = json.dumps(body).encode()
+    status, answer = async_to_sync(ask)("POST", headers, words, query)
     return status, json.loads(answer)
 
 
-async def ask(method: str, headers: dict[str, str], body: bytes) -> tuple[int, bytes]:
+async def ask(
+    method: str, headers: dict[str, str], body: bytes, query: bytes = b""
+) -> tuple[int, bytes]:
     """What `/mcp` answers."""
     sent: list[dict[str, Any]] = []
     scope = {
         "type": "http",
         "method": method,
         "path": "/mcp",
-        "query_string": b"",
+        "query_string": query,
         "headers": [(k.lower().encode(), v.encode()) for k, v in headers.items()],
     }
 

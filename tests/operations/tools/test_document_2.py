@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.operations.support.rest import Tools, make_session
+from tests.operations.support.rest import Tools, context, make_session
 
 STATE = """\
 ### STATE
@@ -37,7 +37,7 @@ def tools(agent: Client) -> Tools:
 
 
 def layers(tools: Tools) -> dict[str, str]:
-    shown = tools("show_context")["layers"]
+    shown = context(tools.client, tools.session_id)["layers"]
     return {layer["name"]: layer["text"] for layer in shown}
 
 
@@ -76,7 +76,7 @@ def test_context_drop_gid_leaves_a_group_out_without_deleting_it(tools: Tools) -
 
 def test_context_window_n_keeps_the_last_groups_and_0_all(tools: Tools) -> None:
     def sent() -> list[str]:
-        messages = tools("show_context", provider="openai")["messages"]
+        messages = tools("show_context", provider="openai")["request"]["messages"]
         return [one["content"] for one in messages if one["role"] == "user"]
 
     assert tools("set_context_window", n=1)["window"] == 1

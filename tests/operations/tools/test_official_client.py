@@ -46,10 +46,11 @@ def answers(server: Server) -> dict[str, Any]:
             for first, arguments in PREPARED[need]:
                 body = {"session_id": session_id, **arguments}
                 done = (await client.call_tool(first, body)).structured_content
-                made = made or done.get("operation_id", "")
+                made = made or done.get("operation_id") or done.get("memo_id", "")
         on: dict[str, Any] = {"session_id": session_id}
         if case.on != ON_SESSION:
-            on = {"operation_id": made} if case.on else {}
+            named = "memo_id" if case.on == "memo" else "operation_id"
+            on = {named: made} if case.on else {}
         return await client.call_tool(name, {**on, **case.arguments})
 
     asyncio.run(call_all())

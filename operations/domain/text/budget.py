@@ -1,0 +1,149 @@
+"""Answers cut to so many tokens, and gone on with where they were cut: each text stands once.
+
+An answer is walked in its order. Where the budget ends, the walk stops: in the middle of a text,
+or before an element. Its path is the place to go on from. What goes on has the same shape: lists
+begin with what was not shown yet, and objects repeat their short members (keys, indexes, roles),
+so that a piece of a message still says which message it is of.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from contextstudio.accounts.domain.errors import Invalid
+
+Count = Callable[[str], int]
+Path = list[Any]
+"""Members, elements and, in a text, a character: where a walk stopped."""
+SHORT = 80
+"""Characters of a text that is repeated in what goes on."""
+_LEAST = 24
+"""Tokens that are worth another element, or another piece of a text."""
+_LONGEST_TOKEN = 24
+"""Characters that a token has at most in nearly every text."""
+_RESERVED = 60
+"""Tokens kept for what is put beside a cut answer: its cursor."""
+
+
+class Fitted(NamedTuple):
+    """As much of an answer as fits, and where to go on; None: all of it is there."""
+
+    value: Any
+    path: Path | None
+
+
+def fitted(value: Any, most: int, count: Count, path: Sequence[Any] = ()) -> Fitted:
+    """The part of an answer from a path on that has so many tokens at most, as JSON.
+
+    Raises Invalid (`cursor`) where the answer has no such place. At least one piece is given.
+    """
+    walk = _Walk(max(_LEAST, most - _RESERVED), count)
+    try:
+        return walk.taken(value, list(path))
+    except (KeyError, IndexError, TypeError):
+        sentence = "This cursor is not one of this answer."
+        raise Invalid(sentence, at=["cursor"]) from None
+
+
+class _Walk:
+    """One walk through an answer; knows the tokens that are left."""
+
+    def __init__(self, left: int, count: Count) -> None:
+        self._left = left
+        self._count = count
+        self._has_any = False
+        """Whether any text was taken: what is only cut must not be cut for ever."""
+
+    def taken(self, value: Any, path: Path) -> Fitted:
+        """As much of a value as fits, from a path in it on."""
+        if isinstance(value, str):
+            return self._text(value, path)
+        if isinstance(value, list):
+            return self._list(value, path)
+        if isinstance(value, dict):
+            return self._object(value, path)
+        if path:
+            raise KeyError
+        self._left -= len(str(value)) // 2 + 1
+        return Fitted(value, None)
+
+    def _text(self, value: str, path: Path) -> Fitted:
+        start = path[0] if path else 0
+        if not isinstance(start, int) or not 0 <= start <= len(value):
+            raise KeyError
+        text = value[start:]
+        kept = self._within(text)
+        if kept < len(text) and kept < _LEAST and self._has_any:
+            return Fitted(None, [start])
+        kept = kept or min(len(text), 1)
+        self._left -= self._tokens(text[:kept])
+        self._has_any = self._has_any or kept > SHORT
+        stop = [start + kept] if kept < len(text) else None
+        return Fitted(text[:kept], stop)
+
+    def _within(self, text: str) -> int:
+        """How many characters of a text fit."""
+        high = min(len(text), max(0, self._left) * _LONGEST_TOKEN)
+        if high == len(text) and self._tokens(text) <= self._left:
+            return high
+        low = 0
+        while low < high:
+            middle = (low + high + 1) // 2
+            fits = self._tokens(text[:middle]) <= self._left
+            low, high = (middle, high) if fits else (low, middle - 1)
+        return low
+
+    def _tokens(self, text: str) -> int:
+        return self._count(json.dumps(text, ensure_ascii=False)) + 1
+
+    def _list(self, value: list[Any], path: Path) -> Fitted:
+        first = path[0] if path else 0
+        if not isinstance(first, int) or not 0 <= first <= len(value):
+            raise KeyError
+        found: list[Any] = []
+        for place in range(first, len(value)):
+            if self._left < _LEAST and (found or self._has_any):
+                return Fitted(found, [place])
+            self._left -= 1
+            item, stop = self.taken(value[place], path[1:] if place == first else [])
+            if stop is not None and item is None:
+                return Fitted(found, [place, *stop])
+            found.append(item)
+            if stop is not None:
+                return Fitted(found, [place, *stop])
+        return Fitted(found, None)
+
+    def _object(self, value: dict[str, Any], path: Path) -> Fitted:
+        names = list(value)
+        first = names.index(path[0]) if path and path[0] in value else 0
+        if path and path[0] not in value:
+            raise KeyError
+        found: dict[str, Any] = {}
+        for place, name in enumerate(names):
+            member, behind = value[name], (place == first and path[1:]) or []
+            if place < first:
+                if _is_short(member):
+                    self._left -= self._tokens(f"{name} {member}")
+                    found[name] = member
+                continue
+            self._left -= self._tokens(name)
+            if _is_short(member) and not behind:
+                self._left -= self._tokens(str(member))
+                found[name] = member
+                continue
+            if self._left < _LEAST and self._has_any:
+                return Fitted(found, [name, *behind])
+            item, stop = self.taken(member, behind)
+            if stop is not None and item is None:
+                return Fitted(found, [name, *stop])
+            found[name] = item
+            if stop is not None:
+                # What is short stands beside it, and is repeated in what goes on.
+                rest = ((one, value[one]) for one in names[place + 1 :])
+                found.update((one, item) for one, item in rest if _is_short(item))
+                return Fitted(found, [name, *stop])
+        return Fitted(found, None)
+
+
+def _is_short(value: Any) -> bool:
+    return not isinstance(value, dict | list) and len(str(value)) <= SHORT
