@@ -53,8 +53,8 @@ FORMATS = (
         "sqlite",
         "an SQLite database",
         _begins(b"SQLite format 3\0"),
-        "Export the session: Open WebUI, Goose and LibreChat write JSON themselves; Cursor's CLI and "
-        "Antigravity keep transcripts (JSONL) beside their databases.",
+        "Export the session: Open WebUI and Goose write JSON themselves; Cursor's CLI and"
+        " Antigravity keep transcripts (JSONL) beside their databases.",
     ),
     _known("inspect", "an Inspect log (.eval)", _zip_with(b"_journal/")),
     _known("inspect", "an Inspect log (.eval)", _zip_with(b"header.json", b"samples/")),
