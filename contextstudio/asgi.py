@@ -1,4 +1,4 @@
-"""The ASGI application: guard → static files → MCP → Django; Channels over WebSockets."""
+"""The ASGI application: guard → limits → static files → MCP → Django; Channels over WebSockets."""
 
 import gc
 import os
@@ -15,12 +15,14 @@ from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
+from django.urls import re_path
 from servestatic import ServeStaticASGI
 
 from operations.editor.consumers import websocket_urlpatterns
 
 from .mcp.mount import with_mcp
-from .web.guard import HostGuard
+from .web.guard import HostGuard, no_such_socket
+from .web.limits import Limits
 
 
 def with_static_files(application: Any) -> Any:
@@ -60,8 +62,10 @@ def with_static_files(application: Any) -> Any:
 application = HostGuard(
     ProtocolTypeRouter(
         {
-            "http": with_static_files(with_mcp(_pages)),  # type: ignore[arg-type]  # a Mapping for a dict
-            "websocket": AuthMiddlewareStack(URLRouter(websocket_urlpatterns)),
+            "http": Limits(with_static_files(with_mcp(_pages))),  # type: ignore[arg-type]  # a Mapping for a dict
+            "websocket": AuthMiddlewareStack(
+                URLRouter([*websocket_urlpatterns, re_path("", no_such_socket)])  # type: ignore[arg-type]  # ASGI
+            ),
         }
     )
 )

@@ -17,6 +17,7 @@ KNOWN = frozenset(
         "CONTEXTSTUDIO_DEBUG",
         "CONTEXTSTUDIO_EXECUTOR",
         "CONTEXTSTUDIO_PRODUCTION",
+        "CONTEXTSTUDIO_REQUESTS_PER_MINUTE",
         "CONTEXTSTUDIO_SKIP_SECRETS",
     }
 )
@@ -104,6 +105,11 @@ def database(url: str, data_dir: Path) -> dict[str, object]:
             "pool": {"min_size": 2, "max_size": 16, "timeout": _POOL_TIMEOUT},
         },
     }
+
+
+def is_weak(key: str) -> bool:
+    """Whether a secret key can be guessed: too short, of few characters, or a template's."""
+    return len(key) < 50 or len(set(key)) < 10 or key.startswith("django-insecure-")
 
 
 def secret_key(data_dir: Path) -> str:

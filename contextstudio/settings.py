@@ -31,6 +31,11 @@ if PRODUCTION and not (SECRET_KEY and ALLOWED_HOSTS):
     raise ImproperlyConfigured(
         "In production SECRET_KEY and ALLOWED_HOSTS must be set."
     )
+if PRODUCTION and environment.is_weak(SECRET_KEY):
+    raise ImproperlyConfigured(
+        "SECRET_KEY is too weak: in production it needs 50 characters or more, drawn at "
+        "random, such as `openssl rand -hex 48` prints."
+    )
 if not SECRET_KEY:
     try:
         SECRET_KEY = environment.secret_key(DATA_DIR)
@@ -65,6 +70,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "contextstudio.web.middleware.counted_and_not_cached",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -152,13 +158,20 @@ SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
 CSRF_FAILURE_VIEW = "contextstudio.web.middleware.csrf_failure"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# Whether a request came by HTTPS is what the server says of it (uvicorn's --proxy-headers, for the
+# proxies that are named): a header of anybody's is not looked at.
 if PRODUCTION:
-    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = False
+    # The proxy redirects to HTTPS and knows its other names; a health check asks without.
+    SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# Requests of one key in a minute, in each process; 0 for no limit.
+REQUESTS_PER_MINUTE = environment.number("CONTEXTSTUDIO_REQUESTS_PER_MINUTE", 6000)
 # An agent posts whole conversations; files stream to disk and are not counted here.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
 # A folder of transcripts comes in one request; its files are written as they come, and closed.

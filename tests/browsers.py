@@ -53,6 +53,8 @@ def signed_in(browser: Browser, server: Server) -> dict[str, object]:
     context = browser.new_context()
     page = context.new_page()
     page.goto(server.sign_in_url())
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(lambda address: "/sign-in/" not in address)
     state = context.storage_state()
     context.close()
     return dict(state)

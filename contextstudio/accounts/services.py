@@ -4,11 +4,15 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from ipaddress import ip_address, ip_network
 from typing import NamedTuple
 
 from django.contrib.auth import authenticate
+from django.core import signing
 from django.core.validators import slug_re
 from django.db import IntegrityError, connection, transaction
+from django.db.models import F, QuerySet, Value
+from django.db.models.functions import Least
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -33,9 +37,14 @@ LINK_LIFETIME = timedelta(days=1)
 FIRST_USER = "owner"
 FIRST_PROJECT = "demo"
 
-_TRIES_PER_NAME = 10
-_TRIES_PER_ADDRESS = 50
+_TRIES_AT_ONE_PLACE = 10
+"""Of one name from one address, or from a known browser."""
+_TRIES_PER_NAME = 100
+_TRIES_PER_ADDRESS = 300
 _ONE_MORE_TRY = timedelta(seconds=30)
+_ONE_MORE_FROM_ADDRESS = timedelta(seconds=2)
+_KNOWN_BROWSER = "contextstudio.known-browser"
+KNOWN_FOR = timedelta(days=180)
 
 
 class NewKey(NamedTuple):
@@ -187,33 +196,50 @@ def create_sign_in_link(user: User) -> str:
 
 def redeem_sign_in_link(token: str) -> User:
     """The person whom a link signs in; of two who use it at once, one gets in."""
-    unused = SignInLink.objects.filter(
-        digest=token_digest(token), used_at=None, expires_at__gt=timezone.now()
-    )
-    link = unused.select_related("user").filter(user__is_active=True).first()
+    unused = _unused_links(token)
+    link = unused.select_related("user").first()
     # The filter is part of the update, so only one of two simultaneous requests changes the row.
     if link is None or not unused.update(used_at=timezone.now()):
-        raise errors.Unauthenticated(
-            "This sign-in link was used or has expired.", code="link_spent"
-        )
+        raise _spent()
     _audit(f"user:{link.user_id}", "sign-in.link", link.pk)
     return link.user
 
 
+def _unused_links(token: str) -> QuerySet[SignInLink]:
+    return SignInLink.objects.filter(
+        digest=token_digest(token),
+        used_at=None,
+        expires_at__gt=timezone.now(),
+        user__is_active=True,
+    )
+
+
+def _spent() -> errors.Unauthenticated:
+    sentence = "This sign-in link was used or has expired."
+    return errors.Unauthenticated(sentence, code="link_spent")
+
+
+def open_sign_in_link(token: str) -> User:
+    """The person whom a link would sign in; it stays good. Raises Unauthenticated."""
+    link = _unused_links(token).select_related("user").first()
+    if link is None:
+        raise _spent()
+    return link.user
+
+
 def sign_in(
-    request: HttpRequest, *, username: str, password: str, address: str
+    request: HttpRequest, *, username: str, password: str, address: str, browser: str
 ) -> User:
     """The person with this name and password. Raises Unauthenticated or TooMany.
 
-    Tries are counted by name and by address, whether or not there is such a person.
+    Failed tries are counted, whether or not there is such a person (`_buckets`); `browser` is
+    what `known_browser` gave a browser in which this person has signed in before.
     """
-    # Counted before the password is checked, and for unknown names too: the answer must not tell
+    # Taken before the password is checked, and for unknown names too: the answer must not tell
     # which names exist.
-    for key, capacity in (
-        (f"sign-in name {token_digest(username.lower())}"[:128], _TRIES_PER_NAME),
-        (f"sign-in address {address}", _TRIES_PER_ADDRESS),
-    ):
-        if not take(key, capacity=capacity, refill=_ONE_MORE_TRY):
+    buckets = _buckets(username, address, browser)
+    for key, capacity, refill in buckets:
+        if not take(key, capacity=capacity, refill=refill):
             raise errors.TooMany(
                 "Too many attempts; wait a minute, then try again.",
                 code="too_many_tries",
@@ -224,8 +250,54 @@ def sign_in(
         raise errors.Unauthenticated(
             "The name or the password is wrong.", code="wrong_password"
         )
+    for key, capacity, _ in buckets:
+        give_back(key, capacity=capacity)
     _audit(f"user:{user.pk}", "sign-in.password", user.pk)
     return user
+
+
+def known_browser(user: User) -> str:
+    """What a browser keeps that a person has signed in with, to be known again by."""
+    return signing.dumps(
+        [user.pk, secrets.token_urlsafe(12)], salt=_KNOWN_BROWSER, compress=False
+    )
+
+
+def _buckets(
+    username: str, address: str, browser: str
+) -> list[tuple[str, int, timedelta]]:
+    """The buckets that a try takes from: key, capacity, and the time until it has one more.
+
+    Somebody who guesses from everywhere is stopped by the name, and one who tries many names by
+    the address; neither keeps out a browser in which the person has signed in before, so that
+    nobody can lock out another, or an office behind one address.
+    """
+    name = token_digest(username.casefold())[:32]
+    try:
+        user_id, nonce = signing.loads(browser, salt=_KNOWN_BROWSER, max_age=KNOWN_FOR)
+        is_known = User.objects.filter(pk=user_id, username=username).exists()
+    except (signing.BadSignature, ValueError, TypeError):
+        is_known = False
+    if is_known:
+        return [(f"sign-in browser {nonce}", _TRIES_AT_ONE_PLACE, _ONE_MORE_TRY)]
+    place = _network(address)
+    return [
+        (f"sign-in {name} {place}", _TRIES_AT_ONE_PLACE, _ONE_MORE_TRY),
+        (f"sign-in name {name}", _TRIES_PER_NAME, _ONE_MORE_TRY),
+        (f"sign-in address {place}", _TRIES_PER_ADDRESS, _ONE_MORE_FROM_ADDRESS),
+    ]
+
+
+def _network(address: str) -> str:
+    """An address as one subscriber has it: of IPv6 the first half, for they have all the rest."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return "unknown"
+    if parsed.version == 6 and (mapped := getattr(parsed, "ipv4_mapped", None)):
+        return str(mapped)
+    prefix = 64 if parsed.version == 6 else 32
+    return str(ip_network(f"{parsed}/{prefix}", strict=False).network_address)
 
 
 @transaction.atomic
@@ -245,6 +317,12 @@ def take(key: str, *, capacity: int, refill: timedelta) -> bool:
     bucket.level, bucket.updated_at = level - 1, now
     bucket.save()
     return True
+
+
+def give_back(key: str, *, capacity: int) -> None:
+    """Put a token back: the try was none to be counted."""
+    bucket = TokenBucket.objects.filter(pk=key)
+    bucket.update(level=Least(F("level") + 1, Value(float(capacity))))
 
 
 def owner_of(project: Project) -> User:

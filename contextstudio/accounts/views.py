@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from . import services
 from .authentication import caller_of
@@ -36,6 +36,7 @@ _ROLES = {
     ProjectRole.OWNER: "Owner: also manages members and keys",
 }
 _ARTICLES = {"editor": "an", "owner": "an", "viewer": "a", "reviewer": "a"}
+_KNOWN_BROWSER = "contextstudio_browser"
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -96,6 +97,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
                 request,
                 **form.cleaned_data,
                 address=request.META.get("REMOTE_ADDR", ""),
+                browser=request.COOKIES.get(_KNOWN_BROWSER, ""),
             )
         except DomainError as refusal:
             form.add_error(None, refusal.message)
@@ -105,11 +107,17 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     return _sign_in_page(request, form, status)
 
 
-@require_GET
+@require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_with_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign in who opens a one-time link; one that is spent leads on who is signed in already."""
+    """The page of a one-time link, whose button signs in.
+
+    What only looks at a link, such as the preview of a chat or a mail's scanner, spends none. One
+    that is spent leads on who is signed in already.
+    """
     try:
-        user = services.redeem_sign_in_link(token)
+        if request.method == "POST":
+            return _let_in(request, services.redeem_sign_in_link(token))
+        user = services.open_sign_in_link(token)
     except Unauthenticated as refusal:
         if request.user.is_authenticated:
             return redirect("/")
@@ -121,7 +129,7 @@ def sign_in_with_link(request: HttpRequest, token: str) -> HttpResponse:
             "“manage.py sign_in_link” prints one, too.",
         )
         return _sign_in_page(request, form, 410)
-    return _let_in(request, user)
+    return render(request, "accounts/sign_in_link.html", {"name": str(user)})
 
 
 @require_POST
@@ -235,7 +243,17 @@ def _let_in(request: HttpRequest, user: User) -> HttpResponse:
     target = request.POST.get("next") or request.GET.get("next") or "/"
     hosts = {request.get_host()}
     safe = url_has_allowed_host_and_scheme(target, hosts, request.is_secure())
-    return redirect(target if safe else "/")
+    answer = redirect(target if safe else "/")
+    answer.set_cookie(
+        _KNOWN_BROWSER,
+        services.known_browser(user),
+        max_age=services.KNOWN_FOR,
+        path="/sign-in",
+        secure=request.is_secure(),
+        httponly=True,
+        samesite="Lax",
+    )
+    return answer
 
 
 def _sign_in_page(request: HttpRequest, form: SignInForm, status: int) -> HttpResponse:

@@ -58,6 +58,22 @@ def _refusal(kind: str, method: str, headers: list[Header]) -> tuple[int, str] |
     return None
 
 
+async def no_such_socket(scope: Scope, receive: Receive, send: Send) -> None:
+    """Where no socket is: 404 before it is accepted, if the server can say that, else 403."""
+    await receive()
+    if "websocket.http.response" not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close", "code": 4404})
+        return
+    body = b"There is no such socket."
+    headers = [
+        (b"content-type", b"text/plain"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    start = {"type": "websocket.http.response.start", "status": 404}
+    await send({**start, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": body})
+
+
 async def _refuse(kind: str, status: int, sentence: str, send: Send) -> None:
     """Answer in the protocol's words; closing a socket that isn't accepted yet means 403."""
     if kind == "websocket":

@@ -10,7 +10,7 @@ from channels.layers import InMemoryChannelLayer
 from django.db import DatabaseError
 from django.urls import path
 
-from contextstudio.accounts.domain.errors import NotFound
+from contextstudio.accounts.domain.errors import Forbidden, NotFound
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
 from threads.models import Session
@@ -18,8 +18,12 @@ from threads.store.events import group_name, listen_in
 from threads.store.selectors import get_session
 
 STRANGER = 4404
+TRY_AGAIN = 1013
+"""The code by which the standard says that a server can't serve now."""
 SECONDS_BETWEEN_LOOKS = 2
 """How often a process that shares its facts with no other looks for what others have written."""
+SECONDS_BETWEEN_CHECKS = 10
+"""How often one that hears of them looks whether the person may still be here."""
 
 
 class SessionConsumer(AsyncJsonWebsocketConsumer):
@@ -32,10 +36,14 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     async def connect(self) -> None:
         """Let in who may read the session, and say at once where it stands."""
         session_id = self.scope["url_route"]["kwargs"]["session_id"]
+        self._session_id = session_id
         try:
             await self._session(session_id)
         except NotFound:
             await self.close(STRANGER)
+            return
+        except DatabaseError:
+            await self.close(TRY_AGAIN)
             return
         listen_in(asyncio.get_running_loop())
         self.group = group_name(session_id)
@@ -43,8 +51,9 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         await self.accept()
         # It may have changed between the page's answer and the join.
         await self._look(session_id)
-        if isinstance(self.channel_layer, InMemoryChannelLayer):
-            self._looking = asyncio.create_task(self._keep_looking(session_id))
+        shares = not isinstance(self.channel_layer, InMemoryChannelLayer)
+        pause = SECONDS_BETWEEN_CHECKS if shares else SECONDS_BETWEEN_LOOKS
+        self._looking = asyncio.create_task(self._keep_looking(pause))
 
     async def disconnect(self, code: int) -> None:
         if self._looking is not None:
@@ -56,19 +65,31 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         """Ignore whatever the page says: the socket has one direction."""
 
     async def session_changed(self, event: dict[str, Any]) -> None:
-        """Pass on what `threads.store.events` announced."""
-        await self._tell(
-            {"head": event["head"], "message_count": event["message_count"]}
-        )
+        """Pass on what `threads.store.events` announced, to who may still hear it."""
+        if await self._may_stay():
+            await self._tell(
+                {"head": event["head"], "message_count": event["message_count"]}
+            )
 
-    async def _keep_looking(self, session_id: uuid.UUID) -> None:
-        """Hear of what commands have written: they run in processes of their own."""
+    async def _keep_looking(self, seconds: float) -> None:
+        """See again and again whether the person may still be here, and what came meanwhile.
+
+        Commands write in processes of their own, and who loses a right is told by nobody.
+        """
         while True:
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
-            try:
-                await self._look(session_id)
-            except (NotFound, DatabaseError):
-                continue
+            await asyncio.sleep(seconds)
+            await self._may_stay()
+
+    async def _may_stay(self) -> bool:
+        """Say where the session stands; close the socket of who may not know that any more."""
+        try:
+            await self._look(self._session_id)
+        except (NotFound, Forbidden):
+            await self.close(STRANGER)
+            return False
+        except DatabaseError:
+            pass  # the page asks again, or hears of it the next time
+        return True
 
     async def _look(self, session_id: uuid.UUID) -> None:
         """Say where the session stands, unless that was said last."""
@@ -84,7 +105,13 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     @database_sync_to_async
     def _session(self, session_id: uuid.UUID) -> Session:
         user = self.scope.get("user")
-        if not isinstance(user, User):
+        browser = self.scope.get("session")
+        is_in = isinstance(user, User)
+        if is_in and browser is not None:  # who signs out elsewhere leaves here too
+            is_in = (
+                browser.__class__(browser.session_key).get("_auth_user_id") is not None
+            )
+        if not is_in or not User.objects.filter(pk=user.pk, is_active=True).exists():
             raise NotFound("There is no such session.")
         return get_session(caller_of_user(user), session_id)
 

@@ -33,7 +33,7 @@ def server(
 def signed_in(server: Server) -> dict[str, object]:
     """The cookies of the server's owner, without opening a browser for them."""
     with httpx.Client() as client:
-        client.get(server.sign_in_url())
+        server.sign_in(client)
         cookies = [
             {"name": name, "value": value, "domain": "127.0.0.1", "path": "/"}
             for name, value in client.cookies.items()

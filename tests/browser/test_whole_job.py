@@ -26,6 +26,7 @@ def test_a_person_does_the_whole_job(
 ) -> None:
     context.clear_cookies()
     page.goto(server.sign_in_url())
+    page.get_by_role("button", name="Sign in").click()
     page.get_by_role("link", name="Sessions").first.click()
     expect(page.get_by_role("heading", name="Sessions")).to_be_visible()
     drop_file(page, agent_session(TURNS))

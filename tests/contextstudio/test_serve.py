@@ -1,7 +1,10 @@
 """`manage.py serve`: it starts by itself, says where it is, and stops when asked."""
 
+import re
+import secrets
 import signal
 import socket
+import string
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,10 +12,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from django.conf import settings
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from tests.servers import ROOT, Server, StartServer, environment
+from tests.servers import ROOT, Server, StartServer, environment, push
 
 
 def refused(**changes: str) -> str:
@@ -49,7 +53,9 @@ def test_the_link_it_prints_signs_the_owner_in_once(
     server: Server, client: httpx.Client
 ) -> None:
     assert server.link.startswith(f"{server.url}/sign-in/")
-    answer = client.get(server.link)
+    link = server.link
+    assert client.get(link).status_code == httpx.get(link).status_code == 200
+    answer = push(client, link)
     assert (answer.status_code, answer.headers["location"]) == (302, "/")
     assert client.get("/settings/keys/").status_code == 200
     assert httpx.get(server.link).status_code == 410
@@ -125,14 +131,14 @@ def test_it_stops_cleanly_and_starts_again_with_a_new_link(
     server.start()
     assert server.link != first
     assert httpx.get(first).status_code == 410
-    assert httpx.get(server.link).status_code == 302
+    assert httpx.get(server.link).status_code == 200
 
 
 @pytest.mark.sqlite
 def test_a_killed_server_starts_again(start_server: StartServer) -> None:
     server = start_server()
     server.kill()
-    assert httpx.get(server.start().link).status_code == 302
+    assert httpx.get(server.start().link).status_code == 200
 
 
 @pytest.mark.sqlite
@@ -194,6 +200,45 @@ def test_a_misspelled_setting_is_named(tmp_path: Path) -> None:
 def test_production_needs_its_own_key_and_names() -> None:
     sentence = refused(CONTEXTSTUDIO_PRODUCTION="1")
     assert sentence == "In production SECRET_KEY and ALLOWED_HOSTS must be set."
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize(
+    "key", ["short", "a" * 80, "django-insecure-" + string.ascii_letters]
+)
+def test_in_production_a_weak_secret_key_is_refused(key: str) -> None:
+    sentence = refused(
+        CONTEXTSTUDIO_PRODUCTION="1", SECRET_KEY=key, ALLOWED_HOSTS="studio.example"
+    )
+    assert sentence.startswith("SECRET_KEY is too weak")
+
+
+@pytest.mark.sqlite
+def test_djangos_check_of_a_deployment_finds_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
+        cwd=ROOT,
+        env=environment(
+            CONTEXTSTUDIO_PRODUCTION="1",
+            CONTEXTSTUDIO_DATA_DIR=str(tmp_path),
+            SECRET_KEY=secrets.token_urlsafe(64),
+            ALLOWED_HOSTS="studio.example",
+        ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_word_of_one_named_proxy_is_taken() -> None:
+    compose = (ROOT / "compose.yaml").read_text()
+    (named,) = re.findall(r"--forwarded-allow-ips (\S+)", compose)
+    assert named != "*"
+    assert f"ipv4_address: {named} " in compose
+    assert not hasattr(settings, "SECURE_PROXY_SSL_HEADER") or (
+        settings.SECURE_PROXY_SSL_HEADER is None
+    )
 
 
 @pytest.mark.sqlite

@@ -26,7 +26,7 @@ def owner_with_password(owner: User) -> User:
 
 def test_a_link_signs_in_once(client: Client, owner: User) -> None:
     token = services.create_sign_in_link(owner)
-    answer = client.get(f"/sign-in/{token}")
+    answer = client.post(f"/sign-in/{token}")
     assert (answer.status_code, answer["Location"]) == (302, "/")
     assert client.session["_auth_user_id"] == str(owner.pk)
     spent = Client().get(f"/sign-in/{token}")
@@ -36,13 +36,24 @@ def test_a_link_signs_in_once(client: Client, owner: User) -> None:
 
 def test_who_is_signed_in_may_open_a_spent_link(client: Client, owner: User) -> None:
     token = services.create_sign_in_link(owner)
-    client.get(f"/sign-in/{token}")
+    client.post(f"/sign-in/{token}")
     assert client.get(f"/sign-in/{token}")["Location"] == "/"
+    assert client.post(f"/sign-in/{token}")["Location"] == "/"
 
 
 def test_a_look_at_a_link_does_not_spend_it(client: Client, owner: User) -> None:
     token = services.create_sign_in_link(owner)
-    assert client.head(f"/sign-in/{token}").status_code == 405
+    for look in (client.get, client.head):
+        assert look(f"/sign-in/{token}").status_code == 200
+        assert "_auth_user_id" not in client.session
+    assert "signs you in as owner" in client.get(f"/sign-in/{token}").content.decode()
+    assert services.redeem_sign_in_link(token) == owner
+
+
+def test_the_button_of_a_link_is_pushed_by_its_own_page_alone(owner: User) -> None:
+    token = services.create_sign_in_link(owner)
+    strict = Client(enforce_csrf_checks=True)
+    assert strict.post(f"/sign-in/{token}").status_code == 403
     assert services.redeem_sign_in_link(token) == owner
 
 
@@ -137,6 +148,82 @@ def test_guessing_is_stopped_even_for_the_right_password(
     answer = client.post("/sign-in", {"username": "owner", "password": PASSWORD})
     assert answer.status_code == 429
     assert "Too many attempts" in answer.content.decode()
+
+
+def guess(name: str, times: int, address: str, **cookies: str) -> list[int]:
+    """The answers to wrong passwords."""
+    client = Client(REMOTE_ADDR=address)
+    client.cookies.load(cookies)
+    body = {"username": name, "password": "guess"}
+    return [client.post("/sign-in", body).status_code for _ in range(times)]
+
+
+def right(address: str, client: Client | None = None) -> int:
+    client = client or Client()
+    body = {"username": "owner", "password": PASSWORD}
+    return client.post("/sign-in", body, REMOTE_ADDR=address).status_code
+
+
+def test_who_guesses_at_one_place_locks_out_nobody_elsewhere(
+    owner_with_password: User,
+) -> None:
+    assert guess("owner", 12, "192.0.2.1") == [401] * 10 + [429] * 2
+    assert right("192.0.2.1") == 429
+    assert right("192.0.2.2") == 302
+
+
+def test_guesses_from_everywhere_are_stopped_but_not_a_browser_that_is_known(
+    owner_with_password: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "_TRIES_PER_NAME", 20)
+    at_home = Client()
+    assert right("198.51.100.7", at_home) == 302
+    for number in range(5):
+        guess("OWNER", 5, f"203.0.113.{number}")
+    assert right("198.51.100.9") == 429
+    assert right("203.0.113.1", at_home) == 302
+
+
+def test_an_office_behind_one_address_is_not_locked_out_by_one_in_it(
+    owner_with_password: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "_TRIES_PER_ADDRESS", 30)
+    colleague = Client()
+    assert right("192.0.2.1", colleague) == 302
+    assert guess("owner", 40, "192.0.2.1")[-1] == 429
+    assert right("192.0.2.1", colleague) == 302
+    for number in range(30):
+        guess(f"name{number}", 1, "192.0.2.1")
+    assert guess("nobody", 1, "192.0.2.1") == [429]
+    assert right("192.0.2.1", colleague) == 302
+
+
+def test_signing_in_takes_no_try(owner_with_password: User) -> None:
+    assert [right("192.0.2.1") for _ in range(15)] == [302] * 15
+
+
+@pytest.mark.parametrize(
+    ("one", "same", "other"),
+    [
+        ("2001:db8::1", "2001:db8::ffff:1", "2001:db8:0:1::1"),
+        ("::ffff:192.0.2.1", "192.0.2.1", "192.0.2.2"),
+        ("", "no address", "192.0.2.2"),
+    ],
+)
+def test_addresses_of_one_subscriber_count_as_one(
+    one: str, same: str, other: str
+) -> None:
+    assert services._network(one) == services._network(same)
+    assert services._network(one) != services._network(other)
+
+
+def test_a_forged_mark_of_a_known_browser_counts_for_nothing(
+    owner_with_password: User, stranger: User
+) -> None:
+    theirs = services.known_browser(stranger)
+    for mark in ("x", theirs, theirs[:-1]):
+        guess("owner", 10, "192.0.2.1", contextstudio_browser=mark)
+    assert right("192.0.2.1") == 429
 
 
 def test_a_bucket_refills_with_time(db: None, monkeypatch: pytest.MonkeyPatch) -> None:

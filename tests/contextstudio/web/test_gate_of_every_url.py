@@ -95,6 +95,7 @@ TABLE = (
     Row("GET", "favicon.ico", (302,) * 7),
     Row("GET", "sign-in", EVERYONE),
     Row("GET", "sign-in/{token}", (410, *(302,) * 5, 410)),
+    Row("FORM", "sign-in/{token}", (410, *(302,) * 5, 410), {}),
     Row("FORM", "sign-out", (302,) * 7, {}),
     # REST: sessions and their originals.
     Row(

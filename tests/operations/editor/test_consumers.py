@@ -3,14 +3,20 @@
 import asyncio
 import json
 import threading
+from collections.abc import Callable
 
 import pytest
+from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
 from channels.routing import URLRouter
 from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.backends.db import SessionStore
+from django.test import Client
 
-from contextstudio.accounts.models import Project, User
+from contextstudio.accounts.models import Membership, Project, User
 from contextstudio.accounts.selectors import caller_of_user
+from contextstudio.asgi import application
+from operations.editor import consumers
 from operations.editor.consumers import websocket_urlpatterns
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
@@ -26,10 +32,14 @@ def session(owner: User, project: Project) -> Session:
     return services.create_session(caller_of_user(owner), project, new)
 
 
-async def knock(user: object, session: Session) -> ApplicationCommunicator:
+async def knock(
+    user: object, session: Session, *, browser: SessionStore | None = None
+) -> ApplicationCommunicator:
     """A socket that has asked to be let in."""
     path = f"/ws/sessions/{session.pk}/"
     scope = {"type": "websocket", "path": path, "user": user, "headers": []}
+    if browser is not None:
+        scope["session"] = browser
     socket = ApplicationCommunicator(URLRouter(websocket_urlpatterns), scope)
     await socket.send_input({"type": "websocket.connect"})
     return socket
@@ -75,3 +85,96 @@ def test_a_stranger_and_one_who_is_not_signed_in_hear_nothing(
     for user in (stranger, AnonymousUser()):
         answer = asyncio.run(refused(user))
         assert answer == {"type": "websocket.close", "code": 4404}
+
+
+async def closed(socket: ApplicationCommunicator) -> int:
+    """The code by which a socket is closed."""
+    while (message := await socket.receive_output(timeout=20))["type"] != (
+        "websocket.close"
+    ):
+        pass
+    return int(message["code"])
+
+
+def leave(project: Project, user: User) -> None:
+    Membership.objects.filter(project=project, user=user).delete()
+
+
+def retire(project: Project, user: User) -> None:
+    User.objects.filter(pk=user.pk).update(is_active=False)
+
+
+@pytest.mark.parametrize("loses", [leave, retire])
+def test_the_socket_of_one_who_may_not_see_the_session_any_more_closes(
+    editor: User,
+    project: Project,
+    session: Session,
+    loses: Callable[[Project, User], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(consumers, "SECONDS_BETWEEN_LOOKS", 0.01)
+
+    async def watch() -> int:
+        socket = await knock(editor, session)
+        assert (await socket.receive_output())["type"] == "websocket.accept"
+        await heard(socket)
+        await sync_to_async(loses)(project, editor)
+        return await closed(socket)
+
+    assert asyncio.run(watch()) == 4404
+
+
+def test_a_fact_is_not_told_to_who_has_left(
+    owner: User, editor: User, project: Project, session: Session
+) -> None:
+    async def watch() -> object:
+        socket = await knock(editor, session)
+        await socket.receive_output()
+        await heard(socket)
+        await sync_to_async(leave)(project, editor)
+        await asyncio.to_thread(append, owner, session)
+        return await socket.receive_output(timeout=20)
+
+    assert asyncio.run(watch()) == {"type": "websocket.close", "code": 4404}
+
+
+def test_the_sockets_of_a_browser_close_when_it_signs_out(
+    client: Client,
+    owner: User,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(consumers, "SECONDS_BETWEEN_LOOKS", 0.01)
+    client.force_login(owner)
+    browser = SessionStore(client.session.session_key)
+
+    async def watch() -> int:
+        socket = await knock(owner, session, browser=browser)
+        assert (await socket.receive_output())["type"] == "websocket.accept"
+        await heard(socket)
+        await sync_to_async(client.post)("/sign-out")
+        return await closed(socket)
+
+    assert asyncio.run(watch()) == 4404
+
+
+@pytest.mark.parametrize(
+    ("extensions", "answer"),
+    [({"websocket.http.response": {}}, 404), ({}, 4404), (None, 4404)],
+)
+def test_an_unknown_path_of_a_socket_is_not_found(
+    extensions: object, answer: int
+) -> None:
+    async def ask() -> int:
+        scope = {
+            "type": "websocket",
+            "path": "/ws/nothing/",
+            "headers": [(b"host", b"localhost"), (b"origin", b"http://localhost")],
+            "extensions": extensions,
+        }
+        socket = ApplicationCommunicator(application, scope)
+        await socket.send_input({"type": "websocket.connect"})
+        message = await socket.receive_output(timeout=20)
+        return int(message.get("status") or message["code"])
+
+    assert asyncio.run(ask()) == answer

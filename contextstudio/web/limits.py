@@ -1,0 +1,239 @@
+"""What a request may bring, before any of it is read: how much, from whom, and how often.
+
+Django reads a body to its end before it looks at who sent it. So this stands before Django and
+MCP: a body longer than its address takes is refused by its length, a large one of somebody who
+is not signed in too, and a key that asks too often is told when to come again.
+"""
+
+import hashlib
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from asgiref.sync import ThreadSensitiveContext
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.contrib.auth import get_user
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse
+
+from contextstudio.accounts.domain import errors
+from contextstudio.accounts.responses import outage, problem_response
+from contextstudio.accounts.selectors import find_key
+
+from .guard import Application, Receive, Scope, Send
+
+KB, MB = 1 << 10, 1 << 20
+SMALL = 64 * KB
+"""Bytes of a body that are read of anybody; what an address takes may be less."""
+LIMITS = (
+    ("/sign-in", 16 * KB),
+    ("/sign-out", 16 * KB),
+    ("/csp-report", 16 * KB),
+    ("/api/sessions/import", 8 << 30),
+    ("/sessions/import", 8 << 30),
+    ("/api/sessions", 64 * MB),  # conversations as agents send them
+    ("/api/tools/", 16 * MB),
+    ("/mcp", 16 * MB),
+    ("/api/", 1 * MB),
+    ("/", 16 * MB),  # forms of pages, in which people write
+)
+"""Bytes of a body by the beginning of its address; the first that fits counts."""
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+_MOST_KEYS = 10_000
+
+
+class TooLarge(errors.DomainError):
+    """A body that is longer than its address takes."""
+
+    status = 413
+    default_code = "body_too_large"
+
+
+class Allowance(NamedTuple):
+    """What is left to a key of its requests."""
+
+    limit: int
+    left: int
+    reset: int
+    """Seconds until all of them are there again."""
+    wait: int
+    """Seconds until the next is there; 0 where one is."""
+
+    @property
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The usual headers."""
+        named = {"limit": self.limit, "remaining": self.left, "reset": self.reset}
+        return [(f"ratelimit-{n}".encode(), str(v).encode()) for n, v in named.items()]
+
+
+class Buckets:
+    """A bucket of requests for each key, in this process; it refills within a minute."""
+
+    def __init__(self) -> None:
+        self._levels: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, key: bytes, limit: int) -> Allowance:
+        """Take one of `limit` requests a minute."""
+        now, each = time.monotonic(), limit / 60
+        with self._lock:
+            level, since = self._levels.pop(key, (float(limit), now))
+            level = min(limit, level + (now - since) * each)
+            is_there = level >= 1
+            level -= is_there
+            self._levels[key] = level, now
+            while len(self._levels) > _MOST_KEYS:
+                self._levels.popitem(last=False)
+        wait = 0 if is_there else max(1, math.ceil((1 - level) / each))
+        return Allowance(limit, int(level), math.ceil((limit - level) / each), wait)
+
+
+buckets = Buckets()
+
+
+class Limits:
+    """An ASGI application that refuses what is too much and passes on the rest."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on with its body counted, or refuse it with 401, 413 or 429."""
+        if scope["type"] != "http":
+            await self.application(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        extra: list[tuple[bytes, bytes]] = []
+        try:
+            if (sent := headers.get(b"authorization")) is not None:
+                extra = _allowed(sent)
+            await _admit(scope, headers)
+        except errors.DomainError as refusal:
+            await _refuse(refusal, send, extra)
+            return
+        except DatabaseError as error:
+            unavailable = outage(error)
+            if unavailable is None:
+                raise
+            await _refuse(unavailable, send, extra)
+            return
+        body = _CountedBody(limit_of(scope["path"]), receive, send, extra)
+        await self.application(scope, body.receive, body.send)
+
+
+def limit_of(path: str) -> int:
+    """Bytes that the body of a request to an address may have."""
+    return next(most for begin, most in LIMITS if path.startswith(begin))
+
+
+def _allowed(sent: bytes) -> list[tuple[bytes, bytes]]:
+    """The headers that say what is left to a key. Raises TooMany."""
+    if not settings.REQUESTS_PER_MINUTE:
+        return []
+    key = hashlib.sha256(sent).digest()
+    allowance = buckets.take(key, settings.REQUESTS_PER_MINUTE)
+    if allowance.wait:
+        raise errors.TooMany(
+            f"A key may send {allowance.limit:,} requests a minute.",
+            retry_after=allowance.wait,
+        )
+    return allowance.headers
+
+
+async def _admit(scope: Scope, headers: Mapping[bytes, bytes]) -> None:
+    """Let a body be read, or not. Raises TooLarge and Unauthenticated."""
+    if scope["method"] in _SAFE:
+        return
+    length = headers.get(b"content-length", b"")
+    size = int(length) if length.isdigit() else None
+    most = limit_of(scope["path"])
+    if size is not None and size > most:
+        raise _too_large(most)
+    is_chunked = size is None and b"transfer-encoding" in headers
+    if most <= SMALL or not (is_chunked or (size or 0) > SMALL):
+        return
+    # Its own context, so that one request doesn't queue behind another's.
+    async with ThreadSensitiveContext():
+        if not await database_sync_to_async(_is_known)(headers):
+            raise errors.Unauthenticated("Sign in, or send a key as a bearer token.")
+
+
+def _is_known(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether a valid key comes with a request, or the session of somebody signed in."""
+    sent = headers.get(b"authorization")
+    if sent is not None:
+        scheme, _, key = sent.decode("latin-1").partition(" ")
+        return scheme.lower() == "bearer" and find_key(key.strip()) is not None
+    try:
+        cookies = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1"))
+    except CookieError:
+        return False
+    name = settings.SESSION_COOKIE_NAME
+    if name not in cookies:
+        return False
+    request = HttpRequest()
+    store = import_module(settings.SESSION_ENGINE).SessionStore
+    request.session = store(cookies[name].value)
+    return get_user(request).is_authenticated
+
+
+def _too_large(most: int) -> TooLarge:
+    size = f"{most // MB:,} MB" if most >= MB else f"{most // KB:,} kB"
+    return TooLarge(f"A request to this address has at most {size}.")
+
+
+class _CountedBody:
+    """A body as it is read: one that says no length, or lies about it, ends at the limit."""
+
+    def __init__(
+        self,
+        most: int,
+        receive: Receive,
+        send: Send,
+        extra: list[tuple[bytes, bytes]],
+    ) -> None:
+        self._most, self._receive, self._send = most, receive, send
+        self._extra = extra
+        self._size = 0
+        self._refused = False
+
+    async def receive(self) -> dict[str, Any]:
+        """The next message; once the body is too long, that the client has gone."""
+        message = await self._receive()
+        self._size += len(message.get("body", b""))
+        if self._size <= self._most:
+            return message
+        if not self._refused:
+            self._refused = True
+            await _refuse(_too_large(self._most), self._send, self._extra)
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """Pass an answer on, with what is left to the key; none after a refusal."""
+        if self._refused:
+            return
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], *self._extra]}
+        await self._send(message)
+
+
+async def _refuse(
+    refusal: errors.DomainError, send: Send, extra: list[tuple[bytes, bytes]]
+) -> None:
+    """Answer with the problem; the connection ends, for what it would still bring is unread."""
+    response: HttpResponse = problem_response(refusal)
+    headers = [(k.lower().encode(), v.encode()) for k, v in response.items()]
+    headers += [
+        (b"content-length", str(len(response.content)).encode()),
+        (b"connection", b"close"),
+        *extra,
+    ]
+    start = {"type": "http.response.start", "status": response.status_code}
+    await send({**start, "headers": headers})
+    await send({"type": "http.response.body", "body": response.content})
