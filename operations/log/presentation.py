@@ -4,6 +4,7 @@ import json
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -55,9 +56,10 @@ class OperationOut(BaseModel):
 
 
 class OperationList(BaseModel):
-    """The operations of a session, in the order of the log."""
+    """Some operations of a session, in the order of the log."""
 
     operations: list[OperationOut]
+    next_cursor: str | None = None
 
 
 class EntryOut(BaseModel):
@@ -102,6 +104,42 @@ def _present_report(
         "created_at": row.created_at.isoformat(),
         "reverted_at": reverted_at.get(report.number),
     }
+
+
+def present_page(
+    thread: Thread,
+    history: History,
+    *,
+    after: int,
+    limit: int,
+    active_only: bool = False,
+) -> tuple[list[dict[str, Any]], int | None]:
+    """Operations behind a number, in the order of the log; the last one's, if there are more."""
+    reverted_at = _reverted_at(history)
+    found: list[dict[str, Any]] = []
+    for number in history.log.edits:
+        if number <= after:
+            continue
+        report = thread.report(number)
+        if active_only and report.status != "applied":
+            continue
+        if len(found) == limit:
+            return found, after
+        found.append(_present_report(report, history, reverted_at))
+        after = number
+    return found, None
+
+
+def present_newest(
+    thread: Thread, history: History, limit: int
+) -> list[dict[str, Any]]:
+    """The newest operations of a session, in the order of the log."""
+    reverted_at = _reverted_at(history)
+    newest = list(islice(reversed(history.log.edits), limit))
+    return [
+        _present_report(thread.report(number), history, reverted_at)
+        for number in reversed(newest)
+    ]
 
 
 def present_operations(

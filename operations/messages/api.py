@@ -8,13 +8,15 @@ from ninja import Router
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.paging import clamp
 from contextstudio.accounts.responses import json_response
-from operations.log.presentation import present_operations
+from operations.log.presentation import present_newest
 from operations.log.selectors import load_history, load_thread
 from operations.requests import ViewName, tags_of
 from threads.store.selectors import get_session
 
 from .presentation import ThreadOut, ThreadPresenter
 
+MOST_OPERATIONS = 100
+"""Operations that a thread lists, the newest; `GET …/operations` has them all, in pages."""
 router = Router(tags=["operations"])
 
 
@@ -39,7 +41,7 @@ def thread(
 
     `start` and `limit` count top-level nodes; `unfold=o7,o9` adds what these folds hold.
     `active_tags` are this request's own (empty: none); absent means the session's.
-    `inline`: images as their bytes.
+    `inline`: images as their bytes. `operations` are the newest 100 of `operations_total`.
     """
     session = get_session(caller_of(request), session_id)
     tags = tags_of(active_tags)
@@ -61,7 +63,8 @@ def thread(
             "message_count": replayed.message_count,
             "total": total,
             "nodes": nodes,
-            "operations": present_operations(replayed, presenter.history),
+            "operations": present_newest(replayed, presenter.history, MOST_OPERATIONS),
+            "operations_total": len(replayed.log.edits),
             "active_tags": sorted(replayed.active_tags),
             "tokens": {
                 "original": replayed.tokens.original,

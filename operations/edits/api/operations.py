@@ -8,6 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Router, Status
 
 from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.paging import clamp, decode_cursor, encode_cursor
 from contextstudio.accounts.responses import json_response
 from operations.context.services import ContextQuery
 from operations.edits import own_entries, services
@@ -28,7 +30,7 @@ from operations.find_replace.schemas import DryRunOut, present_dry_run
 from operations.find_replace.services import dry_run
 from operations.ledger.schemas import StagedOut, present_staged
 from operations.ledger.services import staged_ledger
-from operations.log.presentation import OperationList, present_operations
+from operations.log.presentation import OperationList, present_page
 from operations.log.selectors import load_history, load_thread
 from operations.log.transaction import LogTransaction
 from operations.requests import expected_head
@@ -70,14 +72,26 @@ def record_operation(
     operation_id="operations_api_operations",
 )
 def operations(
-    request: HttpRequest, session_id: uuid.UUID, active_only: bool = False
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    active_only: bool = False,
+    cursor: str | None = None,
+    limit: int | None = None,
 ) -> HttpResponse:
-    """The operations of a session; `active_only`: those that apply now."""
+    """The operations of a session, first to last; `active_only`: those that apply now."""
     session = get_session(caller_of(request), session_id)
-    items = present_operations(
-        load_thread(session), load_history(session), active_only=active_only
+    (after,) = decode_cursor(cursor, 1) if cursor is not None else (0,)
+    if not isinstance(after, int):
+        raise Invalid("This cursor does not belong to this list.", at=["cursor"])
+    items, last = present_page(
+        load_thread(session),
+        load_history(session),
+        after=after,
+        limit=clamp(limit),
+        active_only=active_only,
     )
-    return json_response({"operations": items})
+    following = None if last is None else encode_cursor([last])
+    return json_response({"operations": items, "next_cursor": following})
 
 
 @_recording("/sessions/{uuid:session_id}/undo", "operations_api_undo")
