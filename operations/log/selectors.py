@@ -1,7 +1,6 @@
 """Reading the log and the thread that it makes; `get_operation` is the gate to an operation."""
 
 import uuid
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
@@ -179,7 +178,7 @@ def load_payloads(sessions: QuerySet[Session]) -> Iterator[bytes]:
 
 def overview(thread: Thread) -> dict[str, Any]:
     """Effective tokens, and how many operations are on, off, proposed and in conflict."""
-    statuses = Counter(report.status for report in thread.operations)
+    statuses = thread.statuses
     return {
         "effective_tokens": thread.tokens.effective,
         "on": statuses[Status.APPLIED] + statuses[Status.UNMET] + statuses[Status.VOID],

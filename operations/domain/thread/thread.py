@@ -5,6 +5,7 @@ a window into 100,000 messages costs what it shows; what takes a pass over all m
 done once, when it is first asked for.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
@@ -216,6 +217,11 @@ class Thread:
     def operations(self) -> list[Report]:
         """How each edit fared, in the order of the log."""
         return [self.report(number) for number in self._outcomes]
+
+    @property
+    def statuses(self) -> Counter[Status]:
+        """How many edits fared how, without a report of each."""
+        return Counter(outcome.status for outcome in self._outcomes.values())
 
     def report(self, number: int) -> Report:
         """How one edit fared."""

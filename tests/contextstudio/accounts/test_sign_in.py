@@ -150,6 +150,13 @@ def test_guessing_is_stopped_even_for_the_right_password(
     assert "Too many attempts" in answer.content.decode()
 
 
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No try comes back while a test takes its time."""
+    for name in ("_ONE_MORE_TRY", "_ONE_MORE_FROM_ADDRESS"):
+        monkeypatch.setattr(services, name, timedelta(days=1))
+
+
 def guess(name: str, times: int, address: str, **cookies: str) -> list[int]:
     """The answers to wrong passwords."""
     client = Client(REMOTE_ADDR=address)
