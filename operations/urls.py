@@ -6,6 +6,7 @@ from .context.pages import checks, context, policy
 from .editor.views import (
     dialogs,
     edits,
+    estimates,
     find_replace,
     panels,
     records,
@@ -74,6 +75,7 @@ urlpatterns = [
     path(f"{_SESSION}panel", panels.operations, name="panel"),
     path(f"{_SESSION}log", panels.log, name="log"),
     path(f"{_SESSION}outline", panels.outline, name="outline"),
+    path(f"{_SESSION}estimate", estimates.estimate, name="estimate"),
     path(f"{_SESSION}operations", edits.record, name="record"),
     path(f"{_SESSION}texts", find_replace.texts, name="texts"),
     path(f"{_SESSION}operations/<key:key>/amend", edits.amend, name="amend"),

@@ -1,8 +1,8 @@
 """What operations cost once and save each turn, in a session's context as it would be sent."""
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -24,9 +24,12 @@ from operations.context.services import Context, ContextQuery, assemble_session
 from operations.domain.context.selection import SLICE, WINDOW
 from operations.domain.ledger.first_changes import FirstChange, first_changes, layout_of
 from operations.domain.ledger.ledger import Bill, bill, clear_at_least
+from operations.domain.ledger.saving import would_save
 from operations.domain.log.log import EditState
 from operations.domain.log.operation import Digest, Edit, Redact
 from operations.domain.providers.passes.media import SUMMARY
+from operations.domain.thread.check import check
+from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.domain.tree.status import Status
 from operations.edits.own_entries import staged_keys
@@ -156,24 +159,34 @@ def rows_of(
     waiting = [
         n for n, recorded in edits.items() if recorded.state is EditState.PROPOSED
     ]
-    cut = any(step.left_out for step in context.steps if step.name in _CUTS)
     layers, messages = context.assembly.layers, context.built.messages
     layout = layout_of(thread, layers, messages)
-    found = list(first_changes(thread, layout, applied, cut=cut))
+    found = list(first_changes(thread, layout, applied, cut=_is_cut(context)))
     rows = _rows(context, found, waits=False)
     if waiting:
-        keys = {
-            entry_key(number): _frame(context, edits[number].edit) for number in waiting
-        }
-        tried = thread_with(session, query, keys)
-        layout = layout_of(tried, layers, messages, waiting=keys)
-        rows += _rows(
-            context, first_changes(tried, layout, waiting, cut=cut), waits=True
-        )
+        tried = thread_with(session, query, map(entry_key, waiting))
+        rows += _tried(context, tried, {n: edits[n].edit for n in waiting})
     rows.sort(key=lambda row: entry_number(row.operation or "") or 0)
     if context.version:
         _rows_kept.keep(context.version, rows)
     return rows
+
+
+def _is_cut(context: Context) -> bool:
+    return any(step.left_out for step in context.steps if step.name in _CUTS)
+
+
+def _tried(
+    context: Context, tried: Thread, waiting: Mapping[int, Edit]
+) -> list[LedgerRow]:
+    """The rows of edits that don't apply in a context, off a thread in which they do."""
+    keys = {
+        entry_key(number): _frame(context, edit) for number, edit in waiting.items()
+    }
+    layers, messages = context.assembly.layers, context.built.messages
+    layout = layout_of(tried, layers, messages, waiting=keys)
+    found = first_changes(tried, layout, waiting, cut=_is_cut(context))
+    return _rows(context, found, waits=True)
 
 
 def _frame(context: Context, edit: Edit) -> int:
@@ -264,6 +277,32 @@ def _exact(
         rows = rows_of(session, query, context)
         return next(row for row in rows if row.operation == operation)
     return compare(context_without(session, query, operation), context, operation)
+
+
+class Trial(NamedTuple):
+    """What an edit would come to: in a request, and alone in the thread."""
+
+    row: LedgerRow
+    prices: Prices
+    saved: int
+
+
+def try_out(session: Session, edit: Edit) -> Trial:
+    """What an edit would come to that isn't recorded. Raises Invalid or Conflict, as recording.
+
+    Its figures are those of the line that the ledger has once it is recorded.
+    """
+    thread, query = load_thread(session), ContextQuery()
+    checked = check(thread, [edit])
+    before = assemble_session(session, query)
+    after = assemble_session(session, replace(query, thread=checked.thread))
+    number = thread.head + 1
+    (row,) = _tried(before, checked.thread, {number: checked.edits[0]})
+    return Trial(
+        replace(row, seals=broken(before, after)),
+        prices_of(after.provider, after.model),
+        would_save(thread, checked.edits[0]),
+    )
 
 
 def staged_ledger(

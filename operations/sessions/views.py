@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 from django.db.models import Min
@@ -106,7 +107,10 @@ def _found(request: HttpRequest, caller: Caller) -> dict[str, object]:
     index_if_worth()
     more = urlencode({"q": query, "after": found.next_cursor or ""})
     return {
-        "matches": [_match(match) for match in found.matches],
+        "groups": [
+            {"session": session, "matches": [_match(match) for match in matches]}
+            for session, matches in groupby(found.matches, key=lambda one: one.session)
+        ],
         "more_href": f"{reverse('operations:matches')}?{more}"
         if found.next_cursor
         else "",
@@ -118,7 +122,6 @@ def _match(match: SearchHit) -> dict[str, object]:
     """A match as its row shows it, the words in the midst apart."""
     text, place = match.excerpt.text, match.excerpt
     return {
-        "session": match.session,
         "key": match.original.key,
         "index": match.original.row.index,
         "role": match.original.role,

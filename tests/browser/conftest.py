@@ -93,6 +93,13 @@ def keys_on_sheet(page: Page) -> list[str]:
     return keys
 
 
+def snip(page: Page) -> None:
+    """Snip what is selected, or the row that has the focus: its form needs no more than Enter."""
+    press(page, "s")
+    expect(page.locator("#dialog .button--main")).to_be_focused()
+    press(page, "Enter")
+
+
 def press(page: Page, *keys: str) -> None:
     """Press keys one after another."""
     for key in keys:

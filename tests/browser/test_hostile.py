@@ -20,7 +20,7 @@ from tests.servers import Server
 from tests.threads.support.transcripts import answer, lines, text, user
 
 from .attacks import ATTACKS
-from .conftest import press, row, visit
+from .conftest import press, row, snip, visit
 from .transcripts import with_own_id
 
 pytestmark = pytest.mark.browser
@@ -137,7 +137,7 @@ def everywhere(page: Page, session: str) -> Iterator[str]:
         yield about
         press(page, "Escape")
     row(page, "m11").focus()
-    press(page, "s")
+    snip(page)
     expect(page.locator("#n-o6")).to_be_focused()
     for view in ("effective", "original"):
         visit(page, session, query=f"?view={view}")

@@ -210,11 +210,18 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         place = reverse("operations:context", args=[session.pk])
         return f"{place}?{urlencode(fields | {'start': start})}#messages"
 
+    # Going back in the browser asks for the page, whole.
+    is_part = (
+        "HX-Request" in request.headers
+        and "HX-History-Restore-Request" not in request.headers
+    )
+    name = "context_body" if is_part else "context"
     return render(
         request,
-        "operations/context/context.html",
+        f"operations/context/{name}.html",
         {
             "session": session,
+            "is_part": is_part,
             "context": context,
             "before": before,
             "saved": before.sent - context.sent if before else 0,

@@ -30,6 +30,7 @@ from .requests import look_at
 FORM = "operations/editor/dialogs/form.html"
 _KINDS = {"move": "resequence", "paste": "resequence"}
 _TITLES = {"resequence": "Move", "activate": "Active tags"}
+_ESTIMATED = ("digest", "snip")
 _BUTTONS = {"resequence": "Move", "amend": "Save", "activate": "Set"}
 
 
@@ -161,6 +162,10 @@ def _head(
         "title": _TITLES.get(kind, title),
         "main": _BUTTONS.get(kind, kind.capitalize()),
         "may_wait": kind in FORMS,
+        "estimate": reverse("operations:estimate", args=[session.pk])
+        if kind in _ESTIMATED
+        else "",
+        "is_ready": kind == "snip",
         "action": reverse("operations:thread", args=[session.pk]) + path,
         "lead": lead,
         "needs": needs,

@@ -18,6 +18,7 @@ from operations.editor.rows.look import Look
 from operations.editor.rows.minimap import shapes
 from operations.editor.rows.operation import leaves_of, tokens_of
 from operations.messages.names import ranges_of
+from operations.messages.pairs import parted
 from operations.messages.search import (
     find_effective,
     find_in_thread,
@@ -34,7 +35,10 @@ from .requests import look_at
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def selection(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
-    """What `keys`, all `from` one `to` another, or an `operation` comes to."""
+    """What `keys`, all `from` one `to` another, or an `operation` comes to.
+
+    `parted` says which calls or results it takes without their other half, and names these.
+    """
     look = look_at(request, session_id)
     fields = fields_of(request)
     thread = look.thread
@@ -46,12 +50,14 @@ def selection(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
     else:
         keys = _in_order(look, fields.get("keys", "").split())
     leaves = leaves_of(thread, keys)
+    lacks = parted(look.session, thread, leaves)
     return JsonResponse(
         {
             "keys": keys,
             "count": len(leaves),
             "tokens": tokens_of(thread, leaves),
             "label": ranges_of(thread, leaves),
+            "parted": {"sentence": lacks.sentence, "keys": lacks.keys},
         }
     )
 

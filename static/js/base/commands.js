@@ -34,7 +34,7 @@ export const COMMANDS = [
   { group: "Selection", action: "select-from-mark", name: "Select from the mark to here", keys: ["'"], once: true },
   { group: "Selection", action: "escape", name: "Clear the selection or cancel", keys: ["Escape"], once: true },
   { group: "Operations", action: "digest", name: "Digest…", keys: ["d"], once: true, edits: true },
-  { group: "Operations", action: "snip", name: "Snip", keys: ["s"], once: true, edits: true },
+  { group: "Operations", action: "snip", name: "Snip…", keys: ["s"], once: true, edits: true },
   { group: "Operations", action: "revise", name: "Revise…", keys: ["e"], once: true, edits: true },
   { group: "Operations", action: "insert-below", name: "Insert below…", keys: ["i"], once: true, edits: true },
   { group: "Operations", action: "insert-above", name: "Insert above…", keys: ["I"], once: true, edits: true },

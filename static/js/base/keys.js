@@ -62,7 +62,7 @@ function onKey(event) {
   const stroke = strokeOf(event);
   if (!stroke) return;
   const isSingle = !event.ctrlKey && !event.metaKey && !event.altKey && event.key.length === 1;
-  if (isTaken(event, stroke) || (isSingle && held)) return;
+  if (isTaken(event, stroke) || ((isSingle || stroke === "Enter") && held)) return;
   if (isSingle && !singleKeys() && stroke !== "?") return;
   const command = commandOf(stroke);
   if (!command) return;

@@ -7,13 +7,27 @@ const STAYS_MS = 8000;
 const MOST_ERRORS = 3;
 const box = document.getElementById("toasts");
 
-/** Show a notice of one sentence; `level` is "", "warning" or "error". */
-export function toast(sentence, level = "") {
+/**
+ * Show a notice of one sentence; `level` is "", "warning" or "error". `choices` are what may be done about
+ * it, by the words on their buttons: such a notice stays until one is chosen.
+ */
+export function toast(sentence, level = "", choices = {}) {
   const dismiss = element("button", {
     class: "icon-button", type: "button", "data-action": "dismiss", "aria-label": "Dismiss",
   }, "×");
-  box?.append(element("div", { class: level ? `toast toast--${level}` : "toast" },
-    element("p", {}, sentence), dismiss));
+  const buttons = Object.entries(choices).map(([name, act]) => {
+    const button = element("button", { class: "button button--small", type: "button" }, name);
+    button.addEventListener("click", () => {
+      button.closest(".toast").remove();
+      act();
+    });
+    return button;
+  });
+  const kind = buttons.length ? `${level} toast--asks` : level;
+  const notice = element("div", { class: kind ? `toast toast--${kind}` : "toast" },
+    element("p", {}, sentence), ...buttons, dismiss);
+  box?.append(notice);
+  buttons[0]?.focus();
 }
 
 /** A newer notice takes the place of the one before: its Undo would mean another entry. */
@@ -29,7 +43,7 @@ function tend(notice) {
   const isError = notice.matches(".toast--error");
   makeRoom(notice);
   (isError ? alarm : say)(notice.querySelector("p")?.textContent);
-  if (isError) return;
+  if (isError || notice.matches(".toast--asks")) return;
   const leave = () => {
     if (notice.matches(":hover, :focus-within")) setTimeout(leave, STAYS_MS / 2);
     else notice.remove();

@@ -26,15 +26,23 @@ export async function openDialog(type, fields = {}) {
   opener = rememberFocus();
   about = type === "tag" ? null : fields.targets;
   const letGo = holdKeys();
-  const html = await ask(`${session.url}dialogs/${type}`, { view: session.view, ...fields })
-    .then((response) => response.text()).finally(letGo);
-  show(html);
+  try {
+    const response = await ask(`${session.url}dialogs/${type}`, { view: session.view, ...fields });
+    show(await response.text());
+    open(type, fields);
+  } finally {
+    letGo();
+  }
+}
+
+/** What is shown becomes the dialog upon these fields, with the draft that was left of it. */
+function open(type, fields) {
   const subject = fields.operation ?? fields.after ?? (fields.targets ?? fields.start)?.slice(0, 80);
   draft = ["draft", session.id, type, subject].join(":");
   const kept = JSON.parse(localStorage.getItem(draft) ?? "null");
   if (kept) texts().forEach((field, place) => { if (kept[place] !== undefined) field.value = kept[place]; });
   if (!dialog.open) dialog.showModal();
-  (dialog.querySelector("textarea") ?? dialog.querySelector("input:not([type=hidden], [type=checkbox]), select")
+  (dialog.querySelector("button[autofocus]") ?? dialog.querySelector("textarea") ?? dialog.querySelector("input:not([type=hidden], [type=checkbox]), select")
     ?? dialog.querySelector("[autofocus]"))?.focus();
 }
 
@@ -103,7 +111,8 @@ function onAnswer(event) {
 }
 
 /** The first thing to be mended gets the focus. */
-function onRefused() {
+function onRefused({ detail }) {
+  if (detail.target !== dialog) return;
   const wrong = dialog.querySelector("[aria-invalid=true]") ?? dialog.querySelector(".refusal")
     ?? dialog.querySelector("[autofocus]");
   if (wrong && !wrong.matches("input, textarea, select")) wrong.tabIndex = -1;

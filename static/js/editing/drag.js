@@ -3,12 +3,13 @@
  * thread scrolls and loads under the pointer. The drop posts an order by keys; Escape cancels.
  */
 import { say } from "../base/announce.js";
+import { toast } from "../base/toast.js";
 import { pin } from "../thread/chunks.js";
 import { edgeSpeed, isOwnPlace } from "./dropping.js";
 import { moveBehind } from "./move.js";
 import { nameOf, rowAt } from "../thread/rows.js";
 import { allSections, besides, isLoaded, positionOf } from "../thread/sections.js";
-import { targetsFor } from "../thread/selection.js";
+import { partedBy, targetsFor } from "../thread/selection.js";
 import { feed, rowOf, session } from "../thread/session.js";
 
 const SLOP_PX = 6;
@@ -49,6 +50,11 @@ function begin() {
   say(`Picked up ${what}. Press Escape to cancel.`);
   drag.frame = requestAnimationFrame(roll);
   follow();
+  const own = drag;
+  partedBy(keys).then((parted) => {
+    own.parted = parted;
+    if (own === drag) follow();
+  }).catch(() => {});
 }
 
 function onMove(event) {
@@ -70,8 +76,11 @@ function follow() {
   if (!spot) return;
   const base = line.offsetParent?.getBoundingClientRect().top ?? -scrollY;
   line.style.top = `${spot.y - base}px`;
+  spot.fault = spot.same ? "" : faultAt(spot.row);
   line.classList.toggle("is-refused", spot.same);
-  const label = spot.same ? "current position" : spot.row ? `after ${nameOf(spot.row)}` : "at the top";
+  line.classList.toggle("is-illegal", Boolean(spot.fault));
+  const place = spot.row ? `after ${nameOf(spot.row)}` : "at the top";
+  const label = spot.same ? "current position" : [place, spot.fault].filter(Boolean).join(": ");
   if (label !== drag.label) say(label);
   drag.label = label;
   document.getElementById("drop-label").textContent = label;
@@ -103,6 +112,25 @@ function rowBefore(row) {
   return section.lastElementChild ?? undefined;
 }
 
+/** Why a drop behind this row would break a tool call and its result apart, in words; else "". */
+function faultAt(behind) {
+  if (drag.parted?.keys.length) return drag.parted.sentence.toLowerCase();
+  return isResult(following(behind)) ? "between a tool call and its result" : "";
+}
+
+const isResult = (row) => Boolean(row?.matches(".row--tool")) && !drag?.keys.includes(row.dataset.key);
+
+/** The row behind another that stays where it is, or the first of all. */
+function following(behind) {
+  let next = behind ? rowAfter(behind) : document.querySelector("#feed .chunk > article");
+  while (next && drag?.keys.includes(next.dataset.key)) next = rowAfter(next);
+  return next;
+}
+
+function rowAfter(row) {
+  return row.nextElementSibling ?? besides(row.closest(".chunk"), 1)?.firstElementChild;
+}
+
 /** Whether a drop behind this row would change nothing. */
 function staysBehind(behind) {
   const placed = (row) => row && { key: row.dataset.key, position: positionOf(row) };
@@ -124,15 +152,37 @@ function roll(now) {
 
 function onUp(event) {
   if (event.pointerId !== drag.pointer) return;
-  const { active, keys, spot, handle } = drag;
+  const { active, keys, spot, handle, parted } = drag;
+  const fault = spot?.fault;
+  const behindResults = fault && !parted?.keys.length ? lastResult(spot.row) : null;
   end();
   if (!active) return;
   if (!spot || spot.same) {
     say("Not moved.");
     return;
   }
-  moveBehind(keys, spot.row?.dataset.key ?? "", spot.row && nameOf(spot.row))
+  const move = (moved, row) => moveBehind(moved, row?.dataset.key ?? "", row && nameOf(row))
     .then((done) => { if (!done) handle.focus(); });
+  if (!fault) {
+    move(keys, spot.row);
+  } else if (behindResults) {
+    toast("This is between a tool call and its result.", "warning", {
+      "Move behind the result": () => move(keys, behindResults),
+      "Move anyway": () => move(keys, spot.row),
+    });
+  } else {
+    toast(`${parted.sentence}.`, "warning", {
+      "Move both halves": () => move([...keys, ...parted.keys], spot.row),
+      "Move anyway": () => move(keys, spot.row),
+    });
+  }
+}
+
+/** The last of the results that stand behind a row. */
+function lastResult(behind) {
+  let last = behind;
+  for (let next = following(last); isResult(next); next = following(last)) last = next;
+  return last;
 }
 
 function onKey(event) {

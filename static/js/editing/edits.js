@@ -51,7 +51,7 @@ async function toggle(operation, row) {
 async function snip({ source, pressed }) {
   const row = rowFor(source);
   if (row?.matches(".op-snip.marker") && !selectedKeys().length) return toggle(row.dataset.operation, row);
-  return edit("snip", { targets: await targets(row, pressed) });
+  return openDialog("snip", { targets: await targets(row, pressed) });
 }
 
 async function revise({ source, pressed }) {

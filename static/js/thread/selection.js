@@ -13,6 +13,7 @@ let anchor = "";
 let mark = "";
 let asked = 0;
 let pending = Promise.resolve();
+let halves = [];
 
 const bar = document.getElementById("selection");
 export const selectedKeys = () => [...keys];
@@ -65,12 +66,29 @@ async function look(fields) {
   const answer = await response.json();
   if (request !== asked) return;
   keys = new Set(answer.keys);
+  sayParted(answer.parted);
   show();
   if (!bar) return;
   const messages = answer.count === 1 ? "1 message" : `${answer.count.toLocaleString("en")} messages`;
   document.getElementById("selection-count").textContent = messages;
   document.getElementById("selection-tokens").textContent =
     [answer.label, `${answer.tokens.toLocaleString("en")} tok`].filter(Boolean).join(", ");
+}
+
+/** Say that calls would be parted from their results, and offer what is missing. */
+function sayParted({ sentence, keys: missing }) {
+  const line = document.getElementById("selection-parted");
+  if (!line) return;
+  halves = missing;
+  line.hidden = !missing.length;
+  if (line.querySelector("span").textContent !== sentence && sentence) say(`${sentence}.`);
+  line.querySelector("span").textContent = sentence;
+}
+
+/** What `chosen` would part, as the server knows it: {sentence, keys}. */
+export async function partedBy(chosen) {
+  const response = await ask(`${session.url}selection`, { view: session.view, keys: chosen.join(" ") });
+  return (await response.json()).parted;
 }
 
 function put(key, picked) {
@@ -107,6 +125,7 @@ function pick(operation) {
 }
 
 define({
+  "add-halves": () => settle({ keys: [...keys, ...halves].join(" ") }),
   select: async ({ source, event }) => {
     const row = rowAt(source) ?? currentRow();
     if (!row) return;

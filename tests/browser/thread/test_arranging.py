@@ -3,7 +3,7 @@
 import httpx
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenThread, keys_on_sheet, press, row
+from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, snip
 
 from .dragging import drag_over, order, pick_up
 
@@ -36,7 +36,7 @@ def test_a_mark_selects_over_chunks_that_are_not_loaded(
     expect(row(page, "m750")).to_be_focused()
     press(page, "'")
     expect(page.locator("#selection-count")).to_have_text("731 messages")
-    press(page, "s")
+    snip(page)
     expect(row(page, "o1")).to_be_focused()
     expect(page.locator("#selection")).to_be_hidden()
     assert page.locator("#n-o1 .how-many").inner_text() == "731 messages hidden"
@@ -51,6 +51,9 @@ def test_the_selection_survives_a_swap(page: Page, open_thread: OpenThread) -> N
     expect(page.locator("#selection-count")).to_have_text("2 messages")
     row(page, "m9").locator(".menu-button").click()
     page.get_by_role("menuitem", name="Snip").click()
+    page.get_by_role("button", name="Snip", exact=False).and_(
+        page.locator("#dialog .button--main")
+    ).click()
     expect(row(page, "o1")).to_be_visible()
     expect(page.locator("#selection-count")).to_have_text("2 messages")
     expect(page.locator(".is-picked .pick:checked")).to_have_count(2)
@@ -195,3 +198,44 @@ def test_another_view_begins_where_this_one_is_read(
     press(page, "v")
     expect(page.locator("#feed")).to_have_attribute("data-view", "original")
     expect(row(page, "m420")).to_be_focused()
+
+
+def test_what_parts_a_call_from_its_result_says_so_and_offers_the_other_half(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(20)
+    result = page.locator("#feed .row--tool").first
+    key = str(result.get_attribute("data-key"))
+    call = f"m{int(key[1:]) - 1}"
+    row(page, call).focus()
+    press(page, "x")
+    line = page.locator("#selection-parted")
+    expect(line).to_contain_text("Parts a tool call from its result")
+    line.get_by_role("button", name="Add the other half").click()
+    expect(line).to_be_hidden()
+    expect(page.locator("#selection-count")).to_have_text("2 messages")
+
+
+def test_the_drop_line_shows_what_would_be_illegal_and_a_drop_there_asks(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(20)
+    result = page.locator("#feed .row--tool").first
+    key = int(str(result.get_attribute("data-key"))[1:])
+    handle = row(page, "m0").locator(".handle")
+    handle.hover()
+    page.mouse.down()
+    box = result.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 40, box["y"] + 2, steps=6)
+    expect(page.locator("#drop")).to_have_class("drop is-illegal")
+    expect(page.locator("#drop-label")).to_contain_text(
+        "between a tool call and its result"
+    )
+    page.mouse.up()
+    before = keys_on_sheet(page)
+    assert before[0] == "m0"
+    page.get_by_role("button", name="Move behind the result").press("Enter")
+    expect(row(page, "m0")).to_be_focused()
+    after = keys_on_sheet(page)
+    assert after[after.index("m0") - 1] == f"m{key}"

@@ -1,10 +1,12 @@
 """What belongs to a session beside its thread: provider checks, policy, notes, memos."""
 
+import re
+
 import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import press, row, visit
+from tests.browser.conftest import press, row, snip, visit
 from tests.browsers import Faults
 
 pytestmark = pytest.mark.browser
@@ -36,10 +38,10 @@ def test_a_check_turns_with_an_edit_and_leads_to_what_it_found(
     check = page.get_by_role("button", name="Provider checks")
     expect(check).to_contain_text("3 of 8 providers repaired")
     strip = page.locator("#checks-strip")
-    expect(strip.get_by_role("button", name="Anthropic")).to_contain_text("accepted")
+    expect(strip.get_by_role("link", name="Anthropic")).to_contain_text("accepted")
     row(page, "m2").focus()
-    press(page, "s")
-    expect(strip.get_by_role("button", name="Anthropic")).to_contain_text("1 repaired")
+    snip(page)
+    expect(strip.get_by_role("link", name="Anthropic")).to_contain_text("1 repaired")
     expect(check).to_contain_text("8 of 8 providers repaired")
     check.focus()
     press(page, "Enter")
@@ -121,3 +123,23 @@ def test_what_a_session_keeps_is_written_and_read_again(
     page.wait_for_load_state()
     press(page, "g", "t")
     expect(row(page, "m0")).to_be_visible()
+
+
+def test_a_light_leads_to_what_the_model_sees_which_answers_at_once(
+    page: Page, session: str
+) -> None:
+    visit(page, session)
+    page.locator("#checks-strip").get_by_role("link", name="Anthropic").click()
+    expect(page.get_by_label("Provider", exact=True)).to_have_value("anthropic")
+    expect(page.get_by_role("link", name="Session pages")).to_be_visible()
+    expect(page.get_by_role("link", name="Effective")).to_be_visible()
+    light = page.locator("#checks-strip").get_by_role("link", name="Gemini")
+    expect(light).to_be_visible()
+    page.get_by_label("Provider", exact=True).select_option("gemini")
+    expect(page.get_by_role("heading", name="Gemini rules")).to_be_visible()
+    expect(page).to_have_url(re.compile("provider=gemini"))
+    expect(page.get_by_label("Provider", exact=True)).to_be_focused()
+    page.get_by_label("Model").fill("gpt-4o")
+    expect(page).to_have_url(re.compile("model=gpt-4o"))
+    expect(page.locator("#context-body")).to_contain_text("Counted with o200k_base")
+    expect(page.get_by_role("button", name="Show", exact=True)).to_have_count(0)

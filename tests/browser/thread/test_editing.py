@@ -6,7 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, visit
+from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, snip, visit
 
 FOCUSED_IS_BODY = "() => document.activeElement === document.body"
 
@@ -78,7 +78,7 @@ def test_undo_and_redo_take_back_and_restore_and_the_focus_goes_along(
 ) -> None:
     open_thread(30)
     row(page, "m6").focus()
-    press(page, "s")
+    snip(page)
     expect(row(page, "o1")).to_be_focused()
     press(page, "Control+z")
     expect(row(page, "m6")).to_be_focused()
@@ -175,7 +175,7 @@ def test_two_quick_toggles_do_not_overtake_each_other(
 ) -> None:
     session = open_thread(20)
     row(page, "m4").focus()
-    press(page, "s")
+    snip(page)
     expect(row(page, "o1")).to_be_focused()
     press(page, ".", ".", ".")
     expect(page.locator(".flat .toggle[data-operation=o1]")).to_have_attribute(
@@ -192,7 +192,7 @@ def test_the_menu_of_a_marker_does_what_it_says(
 ) -> None:
     open_thread(20)
     row(page, "m4").focus()
-    press(page, "s")
+    snip(page)
     expect(row(page, "o1")).to_be_focused()
     page.get_by_role("button", name="More for snip o1").click()
     expect(page.get_by_role("menuitem", name="Expand or collapse")).to_be_focused()

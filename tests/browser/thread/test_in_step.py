@@ -3,10 +3,10 @@
 import httpx
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, visit
+from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, snip, visit
 
 
-def snip(api: httpx.Client, session: str, first: int, last: int) -> None:
+def agent_snips(api: httpx.Client, session: str, first: int, last: int) -> None:
     """An agent snips a range."""
     body = {"type": "snip", "start_idx": first, "end_idx": last}
     answer = api.post(f"/api/sessions/{session}/operations", json=body)
@@ -20,7 +20,7 @@ def test_what_one_window_does_shows_in_the_other(
     other = context.new_page()
     visit(other, session)
     row(page, "m5").focus()
-    press(page, "s")
+    snip(page)
     expect(row(other, "o1")).to_be_visible()
     expect(other.locator("#operations-count")).to_have_text("1")
     row(other, "o1").focus()
@@ -36,7 +36,7 @@ def test_what_happens_above_does_not_move_what_is_read(
     row(page, "m60").focus()
     row(page, "m60").evaluate("(one) => one.scrollIntoView({ block: 'center' })")
     top = row(page, "m60").bounding_box()
-    snip(api, session, 3, 30)
+    agent_snips(api, session, 3, 30)
     expect(page.locator("#operations-count")).to_have_text("1")
     now = row(page, "m60").bounding_box()
     assert top is not None
@@ -51,10 +51,10 @@ def test_a_change_in_chunks_that_are_not_loaded_moves_the_places_of_the_others(
     session = open_thread(700)
     press(page, "G")
     expect(row(page, "m699")).to_be_focused()
-    snip(api, session, 10, 29)
+    agent_snips(api, session, 10, 29)
     expect(row(page, "m699")).to_have_attribute("aria-posinset", "681")
     expect(row(page, "m699")).to_be_focused()
-    snip(api, session, 95, 320)
+    agent_snips(api, session, 95, 320)
     expect(row(page, "m699")).to_have_attribute("aria-posinset", "456")
     press(page, ":")
     page.keyboard.type("350")
@@ -67,7 +67,7 @@ def test_a_change_of_many_rows_loads_the_sections_again(
     page: Page, open_thread: OpenThread, api: httpx.Client
 ) -> None:
     session = open_thread(700)
-    snip(api, session, 2, 600)
+    agent_snips(api, session, 2, 600)
     expect(row(page, "o1")).to_be_visible()
     row(page, "o1").focus()
     press(page, ".")
@@ -99,7 +99,7 @@ def test_without_the_socket_the_page_asks_by_itself(
     page.route_web_socket("**/ws/**", lambda socket: socket.close())
     page.goto(f"/sessions/{session}/")
     expect(page.locator("#live")).to_have_attribute("data-state", "polling")
-    snip(api, session, 4, 6)
+    agent_snips(api, session, 4, 6)
     expect(row(page, "o1")).to_be_visible()
 
 
@@ -115,7 +115,7 @@ def test_a_page_that_was_offline_fetches_what_it_missed(
     session = open_thread(20)
     context.set_offline(True)
     expect(page.locator("#live")).to_have_attribute("data-state", "offline")
-    snip(api, session, 4, 6)
+    agent_snips(api, session, 4, 6)
     context.set_offline(False)
     expect(row(page, "o1")).to_be_visible()
 
@@ -125,7 +125,7 @@ def test_a_press_on_the_spine_goes_there_also_after_a_change(
 ) -> None:
     open_thread(700)
     row(page, "m3").focus()
-    press(page, "s")
+    snip(page)
     expect(row(page, "o1")).to_be_focused()
     box = page.locator("#minimap").bounding_box()
     assert box is not None

@@ -124,3 +124,21 @@ def test_a_stranger_finds_nothing(session: Session, stranger: User) -> None:
     for path in ("context", "context.json"):
         answer = client.get(f"/sessions/{session.pk}/{path}")
         assert answer.status_code == 404
+
+
+def test_a_script_gets_what_depends_on_provider_and_model_alone(page: Page) -> None:
+    asked = {"HTTP_HX_REQUEST": "true"}
+    address = f"{page.url}context?provider=gemini"
+    part = page.client.get(address, **asked).content.decode()
+    assert 'id="context-body"' in part
+    assert "Gemini rules" in part
+    assert "<html" not in part
+    assert "<form" not in part
+    back = {**asked, "HTTP_HX_HISTORY_RESTORE_REQUEST": "true"}
+    assert "<html" in page.client.get(address, **back).content.decode()
+
+
+def test_the_page_has_the_heads_of_the_thread(page: Page) -> None:
+    shown = content(page)
+    assert f'href="{page.url}?view=effective"' in shown
+    assert 'id="checks-strip"' in shown

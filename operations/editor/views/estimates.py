@@ -1,0 +1,76 @@
+"""What a digest or a snip would come to, said in its form before anything is recorded."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import DomainError
+from operations.domain.log.operation import Digest, Edit, messages_of, named_keys
+from operations.domain.text.outline import LeftOutNames, left_out
+from operations.domain.text.wording import words_of
+from operations.editor.forms import form_of
+from operations.editor.rows.drawing import MOST_SEARCHED
+from operations.ledger.services import try_out
+from operations.ledger.views import line_of
+from operations.log.selectors import load_thread
+from operations.log.transaction import counted
+from operations.messages.reader import MessageReader
+from threads.models import Session
+from threads.rendering.hidden import visible
+from threads.store.selectors import get_session
+
+MOST_NAMED = 8
+"""Of each kind that a digest leaves out, those that are named."""
+
+
+@require_POST
+def estimate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """The lines of the form as it is filled in; a refusal is one of them."""
+    session = get_session(caller_of(request), session_id)
+    fields = request.POST.copy()
+    is_unwritten = (
+        fields.get("type") == "digest" and not fields.get("summary", "").strip()
+    )
+    if is_unwritten:  # as if it showed nothing
+        fields["type"] = "snip"
+    form = form_of(fields)
+    context: dict[str, Any] = {"is_unwritten": is_unwritten}
+    if form.is_valid():
+        try:
+            context |= _lines(
+                session, form.arguments.edit(session, load_thread(session))
+            )
+        except DomainError as error:
+            context["refusal"] = error.message
+    return render(request, "operations/editor/dialogs/estimate.html", context)
+
+
+def _lines(session: Session, given: Edit) -> dict[str, Any]:
+    edit = counted(session, given)
+    trial = try_out(session, edit)
+    line = line_of(trial.row, trial.prices)
+    lines: dict[str, Any] = {"added": -trial.saved, "line": line}
+    if isinstance(edit, Digest) and len(edit.targets) <= MOST_SEARCHED:
+        found = _left_out(session, edit)
+        lines |= {"left_out": found.sentence, "names": _named(found)}
+    return lines
+
+
+def _left_out(session: Session, edit: Digest) -> LeftOutNames:
+    words = MessageReader(session, load_thread(session)).effective(named_keys(edit))
+    summary = "\n".join(words_of(message.parts) for message in messages_of(edit))
+    return left_out((one.parts for one in words.values()), summary)
+
+
+def _named(found: LeftOutNames) -> list[tuple[str, Sequence[str], int]]:
+    """Of each kind some, and how many more there are."""
+    return [
+        (name, [visible(one) for one in items[:MOST_NAMED]], len(items[MOST_NAMED:]))
+        for name, items in found._asdict().items()
+        if items
+    ]

@@ -1,0 +1,74 @@
+"""Tool calls and their results: whether a choice of messages takes one and leaves the other.
+
+A result follows its call closely, so only what stands near the ends of each run of chosen
+originals is read: a choice of thousands costs as much as its ends.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, original_index, original_key
+from threads.domain.part import ToolCall, ToolResult
+from threads.models import Session
+from threads.store.selectors import load_messages_at
+
+NEAR = 24
+"""Originals on either side of an end that are read."""
+MOST_RUNS = 50
+
+
+class Parted(NamedTuple):
+    """How many pairs a choice parts, and the originals that it lacks of them."""
+
+    pairs: int
+    keys: tuple[Key, ...]
+
+    @property
+    def sentence(self) -> str:
+        """`Parts 2 tool calls from their results`, or nothing."""
+        if not self.pairs:
+            return ""
+        if self.pairs == 1:
+            return "Parts a tool call from its result"
+        return f"Parts {self.pairs:,} tool calls from their results"
+
+
+def parted(session: Session, thread: Thread, leaves: Iterable[Key]) -> Parted:
+    """What a choice of leaves parts; what a fold hides that isn't chosen is left out."""
+    chosen = {i for key in leaves if (i := original_index(key)) is not None}
+    pairs, missing = 0, set[int]()
+    for call, result in _pairs(session, _near_ends(chosen, thread.message_count)):
+        if (call in chosen) == (result in chosen):
+            continue
+        other, own = (result, call) if call in chosen else (call, result)
+        folds = thread.path(original_key(other))
+        if not folds or folds == thread.path(original_key(own)):
+            pairs += 1
+            missing.add(other)
+    return Parted(pairs, tuple(map(original_key, sorted(missing))))
+
+
+def _near_ends(chosen: set[int], count: int) -> set[int]:
+    """The indexes near the ends of the runs of what is chosen."""
+    near: set[int] = set()
+    runs = groupby(enumerate(sorted(chosen)), key=lambda item: item[1] - item[0])
+    for place, (_, run) in enumerate(runs):
+        if place == MOST_RUNS:
+            break
+        indexes = [index for _, index in run]
+        for end in (indexes[0], indexes[-1]):
+            near.update(range(max(0, end - NEAR), min(count, end + NEAR + 1)))
+    return near
+
+
+def _pairs(session: Session, indexes: set[int]) -> Iterator[tuple[int, int]]:
+    """Call and result, by their indexes: of calls with one id the nearest before the result."""
+    calls: dict[str, int] = {}
+    for index, original in sorted(load_messages_at(session, indexes).items()):
+        for part in original.parts:
+            if isinstance(part, ToolCall):
+                calls[part.id] = index
+            elif isinstance(part, ToolResult) and part.call_id in calls:
+                yield calls[part.call_id], index
