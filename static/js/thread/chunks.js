@@ -102,10 +102,17 @@ async function fill(section, attempts = 3) {
   feed.dispatchEvent(new CustomEvent("thread:loaded", { detail: section }));
 }
 
-/** Once its rows were drawn, so that their heights are known, those out of sight are skipped. */
+/**
+ * Once its rows were drawn, so that their heights are known, those out of sight are skipped. One in sight
+ * would be skipped for a frame too, and jump: it stays as it is.
+ */
 function settle(section) {
   const twoFrames = (then) => requestAnimationFrame(() => requestAnimationFrame(then));
-  twoFrames(() => section.classList.toggle("is-settled", isLoaded(section)));
+  const isFar = ({ top, bottom }) => bottom < -innerHeight || top > 2 * innerHeight;
+  twoFrames(() => {
+    const far = [...section.children].filter((row) => isFar(row.getBoundingClientRect()));
+    for (const row of far) row.classList.add("is-settled");
+  });
 }
 
 const isScrolled = () => performance.now() - scrolledAt < RESTS_MS;
@@ -157,7 +164,6 @@ function farthest(more) {
 /** The rows go, their height stays. */
 function empty([section, height]) {
   section.replaceChildren();
-  section.classList.remove("is-settled");
   section.dataset.height = height;
   section.style.height = `${height * scale}px`;
 }
