@@ -9,6 +9,9 @@ class ContextStudioConfig(AppConfig):
     verbose_name = "ContextStudio"
 
     def ready(self) -> None:
+        from .database.patience import let_migrations_take_their_time
+
+        let_migrations_take_their_time()
         # The embedded server never loads Celery; where it is used, this names the broker.
         if settings.EXECUTOR == "celery":
             import_module("contextstudio.celery")

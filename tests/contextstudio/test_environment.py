@@ -82,6 +82,16 @@ def test_a_postgresql_url_is_read_in_full_and_pooled() -> None:
     assert isinstance(options, dict)
     assert options["sslmode"] == "require"
     assert options["pool"]
+    assert options["options"] == "-c lock_timeout=5000 -c statement_timeout=30000"
+
+
+def test_the_limits_of_statements_can_be_others() -> None:
+    described = environment.database(
+        "postgresql://h/name?options=-c%20statement_timeout%3D60000", Path()
+    )
+    options = described["OPTIONS"]
+    assert isinstance(options, dict)
+    assert options["options"] == "-c statement_timeout=60000"
 
 
 def test_another_database_is_refused() -> None:

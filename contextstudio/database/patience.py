@@ -1,0 +1,29 @@
+"""How long PostgreSQL lets a statement run: migrations take as long as they need."""
+
+from typing import Any
+
+from django.db import connections
+from django.db.models.signals import post_migrate, pre_migrate
+
+_LIFT = "SET statement_timeout = 0"
+_BACK = "RESET statement_timeout"
+
+
+def let_migrations_take_their_time() -> None:
+    """Lift the limit while migrations run; that on waiting for locks stays. Call it once."""
+    pre_migrate.connect(_lift, dispatch_uid="contextstudio.statement_timeout")
+    post_migrate.connect(_put_back, dispatch_uid="contextstudio.statement_timeout")
+
+
+def _lift(using: str, **_: Any) -> None:
+    _set(using, _LIFT)
+
+
+def _put_back(using: str, **_: Any) -> None:
+    _set(using, _BACK)
+
+
+def _set(using: str, statement: str) -> None:
+    if connections[using].vendor == "postgresql":
+        with connections[using].cursor() as cursor:
+            cursor.execute(statement)

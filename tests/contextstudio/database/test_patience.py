@@ -1,0 +1,46 @@
+"""PostgreSQL ends what runs or waits too long, and says so; migrations take their time."""
+
+import pytest
+from django.apps import apps
+from django.db import OperationalError, connection
+from django.db.models.signals import post_migrate, pre_migrate
+
+from contextstudio.database.outages import is_outage
+
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
+
+
+def limit(name: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SHOW {name}")
+        return str(cursor.fetchone()[0])
+
+
+def test_statements_and_waits_for_locks_have_limits() -> None:
+    assert limit("statement_timeout") == "30s"
+    assert limit("lock_timeout") == "5s"
+
+
+def test_a_statement_that_is_ended_is_an_outage() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 10")
+        with pytest.raises(OperationalError) as ended:
+            cursor.execute("SELECT pg_sleep(60)")
+        cursor.execute("RESET statement_timeout")
+    assert is_outage(ended.value)
+
+
+def test_while_migrations_run_statements_have_no_limit() -> None:
+    facts = {
+        "sender": apps.get_app_config("threads"),
+        "app_config": apps.get_app_config("threads"),
+        "verbosity": 0,
+        "interactive": False,
+        "using": "default",
+        "plan": [],
+        "apps": apps,
+    }
+    pre_migrate.send(**facts)
+    assert limit("statement_timeout") == "0"
+    post_migrate.send(**facts)
+    assert limit("statement_timeout") == "30s"
