@@ -108,14 +108,15 @@ def _take_postgresql(folder: Path) -> Snapshot:
 
 
 def _put_back_postgresql(folder: Path, migrations: dict[str, list[str]]) -> None:
-    """Make the tables as they were when the backup was made, and fill them."""
-    executor = MigrationExecutor(connection)
-    wanted = {(app, name) for app, names in migrations.items() for name in names}
-    executor.migrate(sorted(wanted & executor.loader.graph.nodes.keys()))
+    """Make the tables as they were when the backup was made, and fill them: all or nothing."""
     with _unhurried() as cursor:
+        executor = MigrationExecutor(connection)
+        executor.migrate(_last_of_each_app(executor, migrations))
         tables = connection.introspection.table_names()
         quoted = ", ".join(map(connection.ops.quote_name, tables))
         cursor.execute(f"TRUNCATE {quoted}")  # what migrations put there
+        # Migrations have them checked at once; tables are filled in no order of theirs.
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
         for path in sorted(folder.glob(f"*{_COPY}")):
             into = _columns(cursor, path.name.removesuffix(_COPY))
             with (
@@ -126,6 +127,22 @@ def _put_back_postgresql(folder: Path, migrations: dict[str, list[str]]) -> None
                     copy.write(piece)
         for table in tables:
             _count_on(cursor, table)
+
+
+def _last_of_each_app(
+    executor: MigrationExecutor, migrations: dict[str, list[str]]
+) -> list[tuple[str, str]]:
+    """Those of the migrations that no other of the same app builds on."""
+    nodes = executor.loader.graph.node_map
+    done = {(app, name) for app, names in migrations.items() for name in names}
+    return [
+        (app, name)
+        for app, name in sorted(done & nodes.keys())
+        if not any(
+            child.key[0] == app and child.key in done
+            for child in nodes[app, name].children
+        )
+    ]
 
 
 @contextmanager

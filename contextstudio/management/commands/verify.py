@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 from contextstudio.backup import archive, checks
 
@@ -29,6 +31,9 @@ class Command(BaseCommand):
                 f"Whole: {len(manifest.members):,} members, made {manifest.created_at}."
             )
             return
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            raise CommandError("The database is of another version, or empty.")
         found = list(islice(checks.faults(), _MOST + 1))
         if found:
             more = "\n…" if len(found) > _MOST else ""

@@ -75,6 +75,12 @@ def client_of(server: Server, key: str) -> httpx.Client:
     return httpx.Client(base_url=server.url, headers=headers, timeout=60)
 
 
+def messages_of(client: httpx.Client, session: str) -> list[dict[str, Any]]:
+    """All but their tags, which writers go on giving."""
+    found = client.get(f"/api/sessions/{session}/messages").json()["items"]
+    return [{**one, "tags": None} for one in found]
+
+
 def tags_of(client: httpx.Client, session: str) -> list[str]:
     """Every tag that the log has, whose numbers have no gap."""
     path, tags, numbers = f"/api/sessions/{session}/log", [], []
