@@ -20,6 +20,7 @@ def test_a_thread_says_all_that_the_contract_promises(
         "total",
         "nodes",
         "operations",
+        "operations_total",
         "active_tags",
         "tokens",
     }
