@@ -96,12 +96,6 @@ def tags_of(client: httpx.Client, session: str) -> list[str]:
     return tags
 
 
-def messages_of(client: httpx.Client, session: str) -> list[dict[str, object]]:
-    """The messages, without the tags that the writers go on to give them."""
-    items = client.get(f"/api/sessions/{session}/messages").json()["items"]
-    return [item | {"tags": []} for item in items]
-
-
 def test_what_was_acknowledged_before_a_backup_is_in_what_is_made_of_it(
     start_server: StartServer, empty_server: Server, tmp_path: Path
 ) -> None:
