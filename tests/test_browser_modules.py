@@ -54,3 +54,12 @@ def test_a_module_imports_only_what_is_there_and_stands_below_it(path: Path) -> 
         target = (path.parent / name).resolve()
         assert target.is_file(), name
         assert path.parent == SCRIPTS or target.parent.name in allowed, name
+
+
+def test_nothing_asks_by_a_dialog_of_the_browser() -> None:
+    asks = re.compile(r"(?<![\w.])(?:window\.)?(?:alert|confirm|prompt)\(")
+    scripts = [path for path in MODULES if asks.search(path.read_text("utf-8"))]
+    assert scripts == []
+    pages = (ROOT / "templates").rglob("*.html")
+    attributes = re.compile(r"hx-(?:confirm|prompt)")
+    assert [path for path in pages if attributes.search(path.read_text("utf-8"))] == []

@@ -6,13 +6,17 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
+from operations.context.services import MOST_UNASKED
+from operations.domain.ledger.saving import would_save
 from operations.domain.log.operation import Digest, Edit, messages_of, named_keys
 from operations.domain.text.outline import LeftOutNames, left_out
 from operations.domain.text.wording import words_of
+from operations.domain.thread.check import check
 from operations.editor.forms import form_of
 from operations.editor.rows.drawing import MOST_SEARCHED
 from operations.ledger.services import try_out
@@ -30,7 +34,10 @@ MOST_NAMED = 8
 
 @require_POST
 def estimate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """The lines of the form as it is filled in; a refusal is one of them."""
+    """The lines of the form as it is filled in; a refusal is one of them.
+
+    What a request saves takes two contexts: for a long session it is left until `asked` is given.
+    """
     session = get_session(caller_of(request), session_id)
     fields = request.POST.copy()
     is_unwritten = (
@@ -40,21 +47,29 @@ def estimate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         fields["type"] = "snip"
     form = form_of(fields)
     context: dict[str, Any] = {"is_unwritten": is_unwritten}
+    is_asked = session.message_count <= MOST_UNASKED or bool(fields.get("asked"))
     if form.is_valid():
         try:
             context |= _lines(
-                session, form.arguments.edit(session, load_thread(session))
+                session, form.arguments.edit(session, load_thread(session)), is_asked
             )
         except DomainError as error:
             context["refusal"] = error.message
     return render(request, "operations/editor/dialogs/estimate.html", context)
 
 
-def _lines(session: Session, given: Edit) -> dict[str, Any]:
+def _lines(session: Session, given: Edit, is_asked: bool) -> dict[str, Any]:
     edit = counted(session, given)
-    trial = try_out(session, edit)
-    line = line_of(trial.row, trial.prices)
-    lines: dict[str, Any] = {"added": -trial.saved, "line": line}
+    lines: dict[str, Any]
+    if is_asked:
+        trial = try_out(session, edit)
+        line = line_of(trial.row, trial.prices)
+        lines = {"added": -trial.saved, "line": line}
+    else:
+        thread = load_thread(session)
+        (edit,) = check(thread, [edit]).edits
+        address = reverse("operations:estimate", args=[session.pk])
+        lines = {"added": -would_save(thread, edit), "ask_href": address}
     if isinstance(edit, Digest) and len(edit.targets) <= MOST_SEARCHED:
         found = _left_out(session, edit)
         lines |= {"left_out": found.sentence, "names": _named(found)}

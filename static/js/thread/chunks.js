@@ -19,38 +19,60 @@ const MOST_NODES = 8000;
 const TALLEST_PX = 16_000_000;
 const STAYS_MS = 2000;
 const RETRY_MS = 3000;
-const ROWS_A_FRAME = 10;
-const ROWS_A_REQUEST = 25;
+const ROWS_A_FRAME = 12;
+const ROWS_A_REQUEST = 50;
+const AT_ONCE = 3;
+const AHEAD_MS = 900;
 
 let scale = 1;
-let isPumping = false;
 let catchUp = async () => {};
 const failed = new Set();
 const running = new Map();
 const pinned = new Set();
 let near = NEAREST_PX;
+let pumping = 0;
 let scrolledAt = 0;
+let scrolledTo = 0;
+let speed = 0;
 
-/** What is in sight or near it and has no rows. To watch a thousand sections costs each frame 2 ms. */
+/**
+ * What is in sight or near it and has no rows; the faster one scrolls, the farther ahead. To watch a
+ * thousand sections costs each frame 2 ms.
+ */
 function nearby() {
   const found = [];
-  for (const section of allSections().slice(firstBelow(-near))) {
-    if (section.getBoundingClientRect().top > innerHeight + near) break;
+  const ahead = isScrolled() ? speed * AHEAD_MS : 0;
+  const above = near + Math.max(0, -ahead);
+  const below = near + Math.max(0, ahead);
+  for (const section of allSections().slice(firstBelow(-above))) {
+    if (section.getBoundingClientRect().top > innerHeight + below) break;
     if (!isLoaded(section) && !running.has(section) && !failed.has(section)) found.push(section);
   }
   return found;
 }
 
-/** Load what is near one after another, what is nearest first. */
+/** Load what is near, what is nearest first: one after another, and a few at once while one scrolls. */
 function pump() {
-  const idle = isPumping ? [] : nearby();
+  if (pumping >= (isScrolled() ? AT_ONCE : 1)) return;
+  const idle = nearby();
   if (!idle.length) return;
-  isPumping = true;
   const next = idle.reduce((best, one) => (distanceOf(one) < distanceOf(best) ? one : best));
+  pumping += 1;
   load(next).catch(() => retryLater(next)).finally(() => {
-    isPumping = false;
+    pumping -= 1;
     pump();
   });
+  if (isScrolled()) pump();
+}
+
+/** How fast one scrolls, in pixels a millisecond, smoothed over a few frames; down is positive. */
+function noteSpeed() {
+  const now = performance.now();
+  const spent = Math.max(now - scrolledAt, 1);
+  const here = scrollY;
+  speed = spent > RESTS_MS ? 0 : 0.7 * speed + 0.3 * ((here - scrolledTo) / spent);
+  scrolledAt = now;
+  scrolledTo = here;
 }
 
 function retryLater(section) {
@@ -128,11 +150,14 @@ async function pour(section, rows, isStale) {
   const waiting = [...rows.children];
   const share = () => {
     if (document.hidden || pinned.has(section)) return waiting.length;
-    if (isScrolled()) return ROWS_A_FRAME;
+    if (isScrolled()) {
+      const away = distanceOf(section);
+      if (!away) return waiting.length;  // a long frame is better than an empty one
+      return away < innerHeight ? 2 * ROWS_A_FRAME : ROWS_A_FRAME;
+    }
     return distanceOf(section) < innerHeight ? waiting.length : 4 * ROWS_A_FRAME;
   };
   while (waiting.length && !isStale()) {
-    if (isScrolled() && !document.hidden) await new Promise(requestAnimationFrame);
     section.append(...waiting.splice(0, share()));
     if (waiting.length) await new Promise(requestAnimationFrame);
   }
@@ -224,7 +249,7 @@ export function watchChunks(whenBehind) {
   readSections();
   knowsLoaded(loadedRanges);
   start();
-  addEventListener("scroll", () => { scrolledAt = performance.now(); pump(); }, { passive: true });
+  addEventListener("scroll", () => { noteSpeed(); pump(); }, { passive: true });
   addEventListener("resize", pump);
   new ResizeObserver(pump).observe(feed);
   tendTabOrder(feed);

@@ -1,5 +1,8 @@
 """What a digest or a snip would come to is said in its form, and comes true."""
 
+import pytest
+
+from operations.editor.views import estimates
 from operations.log.selectors import load_thread
 from tests.operations.conftest import Page
 
@@ -76,3 +79,19 @@ def test_of_a_half_that_a_fold_hides_nothing_is_offered(page: Page) -> None:
     page.edit("digest", targets="m2 m3", summary="Sum")
     assert selection(page, "m1") == {"sentence": "", "keys": []}
     assert selection(page, "o1")["keys"] == ["m1"]
+
+
+def test_in_a_long_session_the_request_is_left_until_it_is_asked_for(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimates, "MOST_UNASKED", 10)
+    fields = {"type": "snip", "targets": "m2 m3"}
+    first = estimated(page, **fields)
+    assert " tokens</b> in the thread" in first
+    assert "per turn" not in first
+    assert "Show what a request would save" in first
+    asked = estimated(page, **fields, asked="1")
+    assert "per turn" in asked
+    assert "Show what a request would save" not in asked
+    page.edit("digest", targets="m4 m5", summary="Sum")
+    assert "only part of a fold" in estimated(page, type="snip", targets="m5 m6")

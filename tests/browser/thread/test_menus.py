@@ -1,0 +1,70 @@
+"""Menus stay in the window, and pages load without a word in the console."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import OpenThread, press, row
+
+pytestmark = pytest.mark.browser
+
+
+def is_inside(page: Page, menu: Locator) -> bool:
+    box, size = menu.bounding_box(), page.viewport_size
+    assert box is not None
+    assert size is not None
+    return (
+        box["x"] >= 0
+        and box["y"] >= 0
+        and box["x"] + box["width"] <= size["width"]
+        and box["y"] + box["height"] <= size["height"]
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 500), (390, 560)])
+def test_menus_stay_in_a_small_window(
+    page: Page, open_thread: OpenThread, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    open_thread(30)
+    for key in ("m0", "m3", "m12"):
+        row(page, key).scroll_into_view_if_needed()
+        row(page, key).locator(".menu-button").first.click()
+        menu = page.locator("#row-menu")
+        expect(menu).to_be_visible()
+        assert is_inside(page, menu)
+        press(page, "Escape")
+    for opener, menu_id in (
+        ("Export and views", "#export"),
+        ("Session pages", "#beside"),
+    ):
+        button = page.get_by_role("button", name=opener)
+        if not button.is_visible():
+            continue
+        button.click()
+        expect(page.locator(menu_id)).to_be_visible()
+        assert is_inside(page, page.locator(menu_id))
+        press(page, "Escape")
+    page.goto("/sessions/")
+    page.locator(".t-menu button").last.click()
+    assert is_inside(page, page.locator("#session-menu"))
+
+
+PAGES = ["", "context", "policy", "notes", "memos", "events"]
+PLACES = ["/sessions/", "/sessions/deleted", "/imports/", "/settings/projects/"]
+
+
+def test_no_page_fails_a_request_or_writes_to_the_console(
+    page: Page, open_thread: OpenThread
+) -> None:
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("requestfailed", lambda request: said.append(request.url))
+    page.on(
+        "response",
+        lambda answer: said.append(answer.url) if answer.status >= 400 else None,
+    )
+    session = open_thread(12)
+    own = [f"/sessions/{session}/{path}" for path in PAGES]
+    for path in [*own, *PLACES, "/settings/keys/"]:
+        page.goto(path, wait_until="networkidle")
+    assert said == []
