@@ -30,7 +30,7 @@ from tests.people import key_of
 from tests.threads.imports.uploads import with_image
 from threads.domain.formats.openai.messages import read_messages
 from threads.models import Blob, Event, Import, Source
-from threads.sessions.services import NewSession, create_session
+from threads.sessions.services import NewSession, create_session, delete_session
 
 CALLERS = (
     *("anonymous", "stranger", "viewer", "reviewer", "editor", "owner", "revoked"),
@@ -115,6 +115,23 @@ TABLE = (
     api_read("blobs/{blob}"),
     api_read("jobs/{job}"),
     to_edit("jobs/{job}/cancel"),
+    to_edit("sessions/{deleted}/restore"),
+    # REST: projects and who is in them.
+    api_list("projects"),
+    Row("POST", "api/projects", (401, *(201,) * 5, 401), {"slug": "new"}),
+    api_read("projects/demo/members"),
+    Row(
+        "PUT",
+        "api/projects/demo/members/viewer",
+        (401, 404, 403, 403, 403, 200, 401),
+        {"role": "editor"},
+    ),
+    Row(
+        "DELETE",
+        "api/projects/demo/members/reviewer",
+        (401, 404, 403, 204, 403, 204, 401),
+        {},
+    ),
     # REST: the thread and the log.
     api_read(f"{S}/thread"),
     api_read(f"{S}/operations"),
@@ -198,11 +215,30 @@ TABLE = (
     page_of_all("settings/keys/"),
     Row("FORM", "settings/keys/{key}/revoke", (401, 404, 404, 404, 404, 302, 401), {}),
     Row("FORM", "sessions/import", (401, 422, 422, 422, 302, 302, 401), "text"),
+    page_of_all("settings/projects/"),
+    page("settings/projects/demo/"),
+    form(
+        "settings/projects/demo/",
+        {"username": "viewer", "role": "editor"},
+        statuses=(403, 403, 403, 302),
+    ),
+    form(
+        "settings/projects/demo/remove",
+        {"username": "viewer"},
+        statuses=(302, 403, 403, 302),
+    ),
+    page_of_all("sessions/deleted"),
     form("jobs/{job}/cancel"),
     form("jobs/{job}/forget"),
     form(f"{S}/rename", {"title": "New"}, statuses=(403, 403, 302, 302)),
     form(f"{S}/delete", statuses=(403, 403, 302, 302)),
     page(f"{S}/"),
+    form("sessions/{deleted}/restore", statuses=(403, 403, 302, 302)),
+    form(
+        f"{S}/estimate",
+        {"type": "snip", "targets": "m4 m5"},
+        statuses=(200,) * 4,
+    ),
     page(f"{S}/chunk?start=0&count=10"),
     page(f"{S}/changes?since=1"),
     form(f"{S}/folds/o1", {"open": "1"}, statuses=(200,) * 4),
@@ -286,7 +322,10 @@ def places(owner: User, project: Project, stranger: User) -> dict[str, str]:
     event = Event.objects.create(
         session=session, before_index=0, type="x", source=source, record="bytes:0-1"
     )
+    deleted = create_session(caller, project, NewSession(messages=messages))
+    delete_session(caller, deleted.pk)
     return {
+        "deleted": str(deleted.pk),
         "import": str(brought.pk),
         "event": str(event.pk),
         "session": str(session.pk),
