@@ -91,7 +91,9 @@ def test_a_match_in_the_list_leads_to_its_message(page: Page, session: str) -> N
     expect(box).to_be_focused()
     box.fill("needle of 480")
     press(page, "Enter")
-    match = page.get_by_role("link", name=re.compile("Where is it #480"))
+    found = page.locator(".match-group").filter(has_text="Where is it")
+    expect(found.get_by_role("heading")).to_contain_text("1 match")
+    match = found.get_by_role("link", name=re.compile("#480"))
     expect(match).to_be_visible()
     violations = Axe().run(page, context="#main").response["violations"]
     assert [

@@ -204,6 +204,8 @@ def test_the_palette_runs_a_command_by_its_words(
     page.keyboard.type("sni")
     expect(page.get_by_role("option")).to_have_count(1)
     press(page, "Enter")
+    expect(page.get_by_role("heading", name="Snip")).to_be_visible()
+    press(page, "Enter")
     expect(row(page, "o1")).to_be_focused()
 
 
