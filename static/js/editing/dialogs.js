@@ -92,7 +92,13 @@ function onConfirm(event) {
   if (verb !== "post" || !elt.matches("form")) return;
   event.preventDefault();
   inTurn(() => new Promise((over) => {
-    elt.addEventListener("htmx:afterRequest", over, { once: true });
+    // Its estimate asks, too, and its end bubbles up to here: that one must not end the turn.
+    const end = ({ detail }) => {
+      if (detail.elt !== elt) return;
+      elt.removeEventListener("htmx:afterRequest", end);
+      over();
+    };
+    elt.addEventListener("htmx:afterRequest", end);
     setTimeout(over, 30000);
     issueRequest(true);
   }));
