@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from threads.domain.formats.io import fields
-from threads.domain.formats.kit.graph_branches import GraphBranch
+from threads.domain.formats.kit.graph.record_branches import GraphBranch
+from threads.domain.formats.kit.graph.record_graph import MESSAGE, WORDS
 from threads.domain.formats.kit.items import Opener
-from threads.domain.formats.kit.record_graph import MESSAGE, WORDS
 from threads.domain.transcript import Parent, Relation, Transcript
 
 from . import record as claude_record

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 from threads.domain.formats import blocks
 from threads.domain.formats.io import fields, source, windows
 from threads.domain.formats.io.source import BROKEN, ByteSpan
-from threads.domain.formats.kit import record_graph
-from threads.domain.formats.kit.graph_branches import GraphBranches
+from threads.domain.formats.kit.graph import record_graph
+from threads.domain.formats.kit.graph.record_branches import GraphBranches
 from threads.domain.part import JSON
 from threads.domain.transcript import Event, Warning
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from threads.domain.formats.io import fields
-from threads.domain.formats.kit import record_graph, transcripts
+from threads.domain.formats.kit import transcripts
+from threads.domain.formats.kit.graph import record_graph
 
 from . import record as claude_record
 from .record import Spawn

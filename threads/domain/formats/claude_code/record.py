@@ -10,7 +10,7 @@ from threads.domain.formats import blocks
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.source import BROKEN
-from threads.domain.formats.kit import record_graph
+from threads.domain.formats.kit.graph import record_graph
 from threads.domain.formats.kit.transcripts import MACHINE_TEXT
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Usage

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats import blocks
 from threads.domain.formats.io import fields
+from threads.domain.formats.kit.graph.record_graph import MESSAGE
 from threads.domain.formats.kit.items import Item, Opener
-from threads.domain.formats.kit.record_graph import MESSAGE
 from threads.domain.message import ASSISTANT, USER, Message
 from threads.domain.part import Text, ToolResult
 from threads.domain.transcript import Compaction, Event, Warning

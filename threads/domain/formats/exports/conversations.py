@@ -16,7 +16,7 @@ from threads.domain.formats.format import Format, Score
 from threads.domain.formats.io import fields, json_file
 from threads.domain.formats.io.folder import Folder, Gathered, Member
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.kit.branches import branches
+from threads.domain.formats.kit.graph.branches import branches
 from threads.domain.formats.kit.items import Item, Opener, items_in, opened
 from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.formats.sample import HEAD, Sample

@@ -20,9 +20,9 @@ from threads.domain.formats.gemini import messages as gemini
 from threads.domain.formats.io import fields, source, windows
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import ByteSpan
-from threads.domain.formats.kit.branches import branches
 from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.formats.kit.context_view import ContextView
+from threads.domain.formats.kit.graph.branches import branches
 from threads.domain.formats.kit.items import Item, Items, attempt
 from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
 from threads.domain.formats.sample import Sample

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from threads.domain.formats.kit import branches
-from threads.domain.formats.kit.branches import Path, paths
+from threads.domain.formats.kit.graph import branches
+from threads.domain.formats.kit.graph.branches import Path, paths
 
 
 def test_the_chosen_way_comes_first_and_others_know_where_they_left() -> None:

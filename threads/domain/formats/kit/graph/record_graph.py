@@ -3,7 +3,7 @@
 Agents append lines to one file while several things go on at once: calls that run side by
 side, progress, hooks, sub-agents; people rewind and try again. The clock and the order in the
 file are both wrong then; the graph of parents is right, where it is whole. Held as arrays of
-numbers, so that a file of a gigabyte can be ordered. `graph_branches` makes conversations of it.
+numbers, so that a file of a gigabyte can be ordered. `record_branches` makes conversations of it.
 """
 
 from array import array
