@@ -33,7 +33,7 @@ def test_the_words_go_and_a_tombstone_stays(tools: Tools, agent: Client) -> None
     assert (removed["status"], removed["purged"]) == ("purged", 2)
     (stone, _) = tools("show_group", group_id=2)["messages"]
     assert (stone["key"], stone["index"], stone["role"]) == ("m2", 2, "user")
-    assert (stone["status"], stone["parts"], stone["tokens"]) == ("purged", [], 0)
+    assert (stone["status"], stone["content"], stone["tokens"]) == ("purged", "", 0)
     assert not [body for body in Body.objects.all() if b"secret" in body.content]
     assert not Rendering.objects.filter(html__contains="secret")
     assert tools("search_session_history", query="secret")["total_matches"] == 0
