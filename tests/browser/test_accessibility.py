@@ -176,7 +176,7 @@ def test_what_the_model_sees(sized: Page, small: str) -> None:
     sized.goto(f"/sessions/{small}/context?provider=anthropic&against=original")
     expect(sized.get_by_role("heading", name="Differences")).to_be_visible()
     assert found_in(sized) == []
-    sized.get_by_label("Provider").focus()
+    sized.get_by_label("Provider", exact=True).focus()
     press(sized, "Tab", "Tab", "Tab", "Enter")
     expect(sized.get_by_role("heading", name="Differences")).to_be_visible()
 
@@ -227,6 +227,8 @@ def test_the_empty_list(sized: Page, server: Server) -> None:
     ).splitlines()[-1]
     sized.context.clear_cookies()
     sized.goto(path)
+    assert found_in(sized) == []
+    sized.get_by_role("button", name="Sign in").click()
     expect(sized.get_by_text("No sessions yet")).to_be_visible()
     assert found_in(sized) == []
 

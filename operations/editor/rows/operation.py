@@ -219,12 +219,13 @@ def author_of(row: LogRow) -> Author:
 
 def reason_of(report: Report, thread: Thread) -> str:
     """Why an operation is not plainly on, in one sentence; what is in its way is named."""
+    reason = visible(report.reason)  # it may name tags
     if not report.operations:
-        return report.reason
+        return reason
     named = ", ".join(name_of(thread, key) for key in report.operations)
     if report.needs:
         return f"It would cut through {named}."
-    return f"{report.reason.rstrip('.')}: {named}."
+    return f"{reason.rstrip('.')}: {named}."
 
 
 def moved_keys(order: Sequence[Key]) -> list[Key]:

@@ -19,7 +19,7 @@ function rename(pressed) {
   pressed.closest("[popover]")?.hidePopover();
   dialog.querySelector("form").action = `${sessionUrl}rename`;
   const title = dialog.querySelector("#session-title");
-  title.value = sessionTitle;
+  title.value = decodeURIComponent(sessionTitle);
   dialog.showModal();
   title.select();
 }

@@ -76,7 +76,7 @@ def test_what_is_refused_is_refused_alike_at_every_door(
     for place, door in doors.items():
         refused = door(name, **good, colour="red")
         assert (refused.status, refused.body["at"]) == (422, ["colour"]), place
-        if not good:
+        if not good or case.on == "memo":  # no log that could have grown is named
             continue
         stale = door(name, **good, expected_head=99)
         assert (stale.status, stale.body["code"]) == (409, "stale_head"), place

@@ -43,7 +43,7 @@ def test_a_schema_takes_the_good_call_and_nothing_unknown(name: str) -> None:
     schema = parameters(TOOLS[name])
     call = {
         field: ANY_ID
-        for field in ("session_id", "operation_id")
+        for field in ("session_id", "operation_id", "memo_id")
         if field in schema["required"]
     } | dict(CASES[name].arguments)
     jsonschema.validate(call, schema)
