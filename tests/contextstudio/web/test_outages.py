@@ -37,6 +37,7 @@ def client_of_owner(owner: User, project: Project) -> Client:
 def locked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """While another process holds the write lock, for longer than anybody waits."""
     name = str(connection.settings_dict["NAME"])
+    monkeypatch.setitem(connection.settings_dict["OPTIONS"], "timeout", 0.01)
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA busy_timeout=10")
     with closing(sqlite3.connect(name, isolation_level=None)) as other:
