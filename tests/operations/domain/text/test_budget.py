@@ -95,3 +95,31 @@ def test_a_place_that_is_not_there_is_refused(path: Path) -> None:
     with pytest.raises(Invalid) as refused:
         fitted({"a": ["text"], "n": 1}, 100, count, path)
     assert refused.value.at == ("cursor",)
+
+
+@pytest.mark.parametrize("most", range(1500, 6000, 250))
+def test_a_text_of_costly_characters_waits_for_a_page_of_its_own(most: int) -> None:
+    """Where a few of its characters would fit behind another text, none is shown."""
+    words = ["é" * 90, "è" * 150, "ê" * 200]
+    for answer in (words, {"messages": words}, [{"content": one} for one in words]):
+        assert "".join(map(said, pages_of(answer, most))) == "".join(words)
+
+
+def said(value: Any) -> str:
+    """All texts of an answer, joined."""
+    if isinstance(value, str):
+        return value
+    inside = value.values() if isinstance(value, dict) else value
+    return "".join(map(said, inside))
+
+
+def pages_of(answer: Any, most: int) -> list[Any]:
+    """The pages under a tokenizer that takes 20 tokens for a character."""
+    found: list[Any] = []
+    path: Path = []
+    while True:
+        value, stop = fitted(answer, most, lambda text: 20 * len(text), path)
+        found.append(value)
+        if stop is None:
+            return found
+        path = stop

@@ -116,3 +116,15 @@ def test_a_long_line_takes_a_fraction_of_its_size() -> None:
     tracemalloc.stop()
     assert read[0].span == ByteSpan(0, len(line))
     assert peak < size // 3
+
+
+def test_a_file_that_ends_early_gives_what_there_is() -> None:
+    data = b'{"content": "Hi"}'
+    assert long_text.cut(io.BytesIO(data), 0, len(data) + 9, 100) == data
+
+
+def test_one_with_too_much_left_is_given_up() -> None:
+    data = b'["' + b'", "'.join([b"x"] * 400_000) + b'"]'
+    assert long_text.cut(io.BytesIO(data), 0, len(data), 1 << 20) is None
+    unclosed = b'"' + b"x" * 2000
+    assert long_text.cut(io.BytesIO(unclosed), 0, len(unclosed), 1000) is None
