@@ -73,7 +73,9 @@ def test_a_policy_shows_its_effect_before_it_is_saved(
     page.get_by_role("link", name="Lean").click()
     expect(effect.get_by_role("row", name="Truncation")).to_be_visible()
     page.get_by_role("button", name="Save for this session").click()
-    expect(page.get_by_text("Saved for this session.")).to_be_visible()
+    expect(
+        page.locator("#toasts").get_by_text("Saved for this session.")
+    ).to_be_visible()
     expect(page.get_by_text("set for this session")).to_be_visible()
     page.wait_for_load_state()
     press(page, "g", "c")
@@ -84,8 +86,10 @@ def test_a_policy_shows_its_effect_before_it_is_saved(
 
 
 def test_what_a_session_keeps_is_written_and_read_again(
-    page: Page, session: str, faults: Faults
+    page: Page, session: str, api: httpx.Client, faults: Faults
 ) -> None:
+    known = {"session_id": session, "content": "Known", "tags": ["gotcha"]}
+    assert api.post("/api/tools/save_memo", json=known).status_code == 200
     visit(page, session)
     page.get_by_role("button", name="Session pages").click()
     page.locator("#beside").get_by_role("link", name="Notes").click()
@@ -112,9 +116,10 @@ def test_what_a_session_keeps_is_written_and_read_again(
     page.wait_for_load_state()
     press(page, "g", "m")
     page.get_by_text("Save a memo").click()
-    page.get_by_label("What later sessions need").fill("There is a.py.")
-    page.get_by_label("Tags").fill("where")
-    page.get_by_role("button", name="Save", exact=True).click()
+    form = page.locator("form:has(#id_content)")
+    form.locator("#id_content").fill("There is a.py.")
+    form.get_by_label("Tags").fill("where")
+    form.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("link", name="#where").click()
     expect(page.get_by_role("article")).to_have_count(1)
     page.get_by_label("Reference").fill("m3")
