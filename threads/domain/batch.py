@@ -62,6 +62,16 @@ class Events(NamedTuple):
     records: Sequence[str]
     created: bytes | None
 
+    def at(self, places: Sequence[int]) -> "Events":
+        """Those at some places."""
+        created = self.created and orjson.loads(self.created)
+        return Events(
+            [self.before[place] for place in places],
+            [self.types[place] for place in places],
+            [self.records[place] for place in places],
+            created and orjson.dumps([created[place] for place in places]),
+        )
+
 
 class Batch(NamedTuple):
     """Messages, encoded, with the events and compactions that stand between them."""

@@ -55,6 +55,8 @@ class Relation(StrEnum):
     SUBAGENT = "subagent"
     BRANCH = "branch"
     CONTINUATION = "continuation"
+    SIDE_CALL = "side_call"
+    """What a client asks beside its conversation: for a title, say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

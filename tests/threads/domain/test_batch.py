@@ -1,14 +1,25 @@
 """Batches: what is counted in them, and names of records as columns take them."""
 
+import hashlib
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from threads.domain.batch import COMPACTION, RECORD, batches
-from threads.domain.message import Message, Role
-from threads.domain.part import Text
+from threads.domain.batch import (
+    COMPACTION,
+    MOST,
+    MOST_BYTES,
+    RECORD,
+    Filling,
+    batches,
+    clean,
+    times,
+)
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import File, Image, Text, ToolResult
 from threads.domain.tally import storable
 from threads.domain.transcript import Compaction, Event
 
@@ -45,3 +56,73 @@ def test_events_are_counted_by_type_and_compactions_by_themselves() -> None:
     assert batch.tally.records == {"user": 2, "note": 2, COMPACTION: 2}
     assert list(batch.events.types) == ["note", COMPACTION, COMPACTION, "note"]
     assert list(batch.events.before) == [1, 1, 1, 1]
+
+
+def test_bytes_are_taken_out_once_and_named_by_their_hash() -> None:
+    data = b"\x89PNG" * 100
+    sha256 = hashlib.sha256(data).hexdigest()
+    picture, file = Image("image/png", data=data), File("text/plain", data=data)
+    elsewhere = Image("image/png", url="https://example.org/a.png")
+    said = [
+        replace(SAID, parts=(Text("See."), picture, elsewhere)),
+        replace(
+            SAID, role=Role.TOOL, parts=(ToolResult("c", (Text("Seen."), picture)),)
+        ),
+        replace(SAID, role=Role.TOOL, parts=(ToolResult("d", (Text("None."),)),)),
+        replace(SAID, parts=(file,)),
+    ]
+    [batch] = batches(said)
+    assert {name: one.data for name, one in batch.files.items()} == {sha256: data}
+    assert [sha256 in content.decode() for content in batch.contents] == [
+        *(True, True, False, True)
+    ]
+
+
+def test_a_column_has_what_a_database_takes() -> None:
+    [batch] = batches(
+        [
+            replace(SAID, model="sable\0\ud800é", usage=Usage(input_tokens=3)),
+            replace(SAID, model="x" * 200),
+        ]
+    )
+    assert batch.columns.models == ["sable?é", "x" * 128]
+    assert clean("plain") == "plain"
+    usage = json.loads(batch.columns.usages[0])
+    assert usage == {"input_tokens": 3, "output_tokens": 0, "cached_tokens": 0}
+
+
+def test_times_are_written_in_utc_and_those_before_all_years_are_none() -> None:
+    east = timezone(timedelta(hours=2))
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    early = datetime(1, 1, 1, 1, tzinfo=east)
+    assert times([None, None]) is None
+    assert json.loads(times([noon, noon.astimezone(east), None, early]) or b"") == [
+        *("2026-01-01T12:00:00+00:00", "2026-01-01T12:00:00+00:00", None, None)
+    ]
+
+
+def test_batches_are_bounded_and_those_that_grow_begin_small() -> None:
+    assert [len(b.contents) for b in batches([SAID] * (MOST + 1))] == [MOST, 1]
+    notes = [Event("note", "bytes:0-9")] * (MOST + 1)
+    assert [len(b.events.records) for b in batches(notes)] == [MOST, 1]
+    long = replace(SAID, parts=(Text("x" * MOST_BYTES),))
+    assert [len(b.contents) for b in batches([long, SAID])] == [1, 1]
+    first, second, *_ = batches([SAID] * MOST, growing=True)
+    assert 2 * len(first.contents) == len(second.contents) == MOST // 8
+
+
+def test_what_is_filled_says_when_it_is_full() -> None:
+    filling = Filling()
+    assert not filling.is_full
+    for _ in range(MOST):
+        filling.note(0, "note", "bytes:0-9", None)
+    assert filling.is_full
+
+
+def test_some_events_are_taken_by_their_places() -> None:
+    when = datetime(2026, 3, 2, tzinfo=UTC)
+    given = [Event(f"e{n}", f"r{n}", created_at=when) for n in range(3)]
+    [batch] = batches(given)
+    some = batch.events.at([2, 0])
+    assert [*some.types] == ["e2", "e0"] and [*some.records] == ["r2", "r0"]
+    assert json.loads(some.created or b"") == json.loads(times([when, when]) or b"")

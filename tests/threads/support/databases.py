@@ -66,6 +66,45 @@ OF_DATABASES: dict[str, bytes] = {
             ],
         },
     ),
+    "cursor_cli": database(
+        "CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB);"
+        "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);",
+        {
+            "blobs": [
+                ("01" * 32, b'{"role": "user", "content": "Look."}'),
+                ("02" * 32, b"\x0a\x20" + b"\x01" * 32),
+            ],
+            "meta": [("0", _json({"latestRootBlobId": "02" * 32}).encode().hex())],
+        },
+    ),
+    "goose, a database": database(
+        """CREATE TABLE sessions (id TEXT, name TEXT, working_dir TEXT, created_at TEXT);
+        CREATE TABLE messages (
+            session_id TEXT, role TEXT, content_json TEXT, created_timestamp INTEGER
+        );""",
+        {
+            "sessions": [("s", "Lamps", "/home/x", "2026-03-02 10:00:00")],
+            "messages": [("s", "user", _json([{"type": "text", "text": "Look."}]), 1)],
+        },
+    ),
+    "open_webui, a database": database(
+        """CREATE TABLE chat (id TEXT, user_id TEXT, title TEXT, chat JSON, created_at INTEGER,
+        share_id TEXT);""",
+        {
+            "chat": [
+                (
+                    "w",
+                    "u",
+                    "Lamps",
+                    _json(
+                        {"messages": [{"id": "1", "role": "user", "content": "Look."}]}
+                    ),
+                    1,
+                    None,
+                )
+            ]
+        },
+    ),
     "cursor": database(
         "CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB);",
         {

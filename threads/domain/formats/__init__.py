@@ -41,7 +41,7 @@ from . import (
 )
 from .format import Candidate, Format, Heading, Writer
 from .io import json_text, long_text
-from .requests import RequestForm
+from .requests import RequestForm, RequestReader
 from .sample import HEAD, Sample
 
 _READ = (
@@ -89,8 +89,12 @@ KNOWN: tuple[Format, ...] = tuple(
 WRITERS: dict[str, Writer] = dict(
     chain.from_iterable(family.WRITERS.items() for family in _WRITTEN)
 )
-REQUESTS: dict[str, RequestForm] = openai.REQUESTS | anthropic.REQUESTS
-"""The forms of requests that `apply` takes and answers."""
+REQUESTS: dict[str, RequestForm] = (
+    openai.REQUESTS | anthropic.REQUESTS | gemini.REQUESTS
+)
+"""The forms of requests that are rewritten."""
+READERS: dict[str, RequestReader] = openai.READERS | anthropic.READERS | gemini.READERS
+"""What reads their messages, by the same names."""
 
 CERTAIN = 0.95
 """A score that none surpasses but our own form's, the first of `KNOWN`: the first to have it is

@@ -41,6 +41,13 @@ def _cline_asks(sample: Sample) -> bool:
     )
 
 
+def _is_batch_of_runs(sample: Sample) -> bool:
+    """What is created and what is changed of runs, each by itself."""
+    listed = [sample.object.get(name) for name in ("post", "patch")]
+    runs = [one for some in listed if isinstance(some, list) for one in some[:1]]
+    return any(isinstance(one, dict) and "dotted_order" in one for one in runs)
+
+
 def _known(
     name: str, label: str, test: Test, hint: str = "", score: float = 0.9
 ) -> Format:
@@ -53,8 +60,14 @@ FORMATS = (
         "sqlite",
         "an SQLite database",
         _begins(b"SQLite format 3\0"),
-        "Export the session: Open WebUI and Goose write JSON themselves; Cursor's CLI and"
-        " Antigravity keep transcripts (JSONL) beside their databases.",
+        "Databases of Crush, Cursor, Goose, Open WebUI, opencode and Zed are read. Export the"
+        " session of another program; Antigravity keeps transcripts (JSONL) beside its database.",
+    ),
+    _known(
+        "langsmith",
+        "a batch of runs, as LangSmith's SDK sends it in pieces",
+        _is_batch_of_runs,
+        "Export the runs from LangSmith.",
     ),
     _known("inspect", "an Inspect log (.eval)", _zip_with(b"_journal/")),
     _known("inspect", "an Inspect log (.eval)", _zip_with(b"header.json", b"samples/")),

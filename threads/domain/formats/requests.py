@@ -8,14 +8,26 @@ Written in one form and read again, they are the same atoms.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from threads.domain.message import Message, Role, canonical_parts
-from threads.domain.part import JSON, File, Image, Part, ToolResult
+from threads.domain.part import (
+    JSON,
+    File,
+    Image,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
+from . import blocks
 from .format import Heading
 
 Form = dict[str, Any]
@@ -46,6 +58,30 @@ class RequestForm:
     """Whether every call must have an id: see `CallIds`."""
 
 
+def read_system(system: JSON) -> Iterator[Message]:
+    """The message of a prompt that is text or blocks; none where it is empty."""
+    if parts := blocks.read_content(system, ("system",)):
+        yield Message(role=Role.SYSTEM, parts=parts)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestReader:
+    """Reads the messages of one provider's requests."""
+
+    read_messages: Callable[[JSON], list[Message]]
+    """Those of a list. Raises Invalid at the place that is malformed."""
+    read_system: Callable[[JSON], Iterator[Message]] = read_system
+    """The prompt that stands in a member of its own, where there is one."""
+    from_any_place: bool = True
+    """Whether what stands before a message says nothing of how it is read."""
+
+    def read(self, messages: Sequence[JSON], some: slice) -> list[Message]:
+        """Some of the messages of a request."""
+        if self.from_any_place:
+            return self.read_messages(messages[some])
+        return self.read_messages(messages)[some]
+
+
 def split_system(
     messages: Iterable[Message], count: int | None
 ) -> tuple[list[Message], Iterator[Message]]:
@@ -65,6 +101,15 @@ def split_system(
 def system_words(messages: Iterable[Message]) -> str:
     """The system's messages at the top as one prompt; empty where there are none."""
     return SYSTEM_GAP.join(message.text for message in messages)
+
+
+_NOTES = re.compile(r"^x-anthropic-billing-header:.*(?:\n+|\Z)", re.MULTILINE)
+"""Lines that Claude Code puts into its prompt for its provider: other ones in each release."""
+
+
+def plain_prompt(text: str) -> str:
+    """What a system prompt says, without what a client notes in it for its provider."""
+    return _NOTES.sub("", text).strip()
 
 
 class Atom(NamedTuple):
@@ -92,6 +137,50 @@ def atoms_of(message: Message, form: RequestForm, heading: Heading) -> list[Atom
             for part in read.parts
         ] or [Atom(read.role, False, b"")]
     return found
+
+
+class Saying(NamedTuple):
+    """What a message says, however a client sends it, and the ids that it has for calls."""
+
+    atoms: tuple[bytes, ...]
+    """Hashes, those of results first; none where nothing is said."""
+    ids: tuple[str, ...]
+
+
+def saying_of(message: Message, form: RequestForm, heading: Heading) -> Saying:
+    """What is said in a message that may be sent more or less as it is.
+
+    Reasoning doesn't count, which clients leave out later on, nor do space around a text, the
+    ids of calls, or how a client marks its prompt.
+    """
+    atoms: list[tuple[bool, bytes]] = []
+    ids: list[str] = []
+    for piece in form.write(message, heading):
+        read = form.read(piece.form)
+        is_system = message.role in SYSTEM
+        for part in read.parts:
+            match part:
+                case Thinking():
+                    continue
+                case Text(text):
+                    words = plain_prompt(text) if is_system else text.strip()
+                    if not words:
+                        continue
+                    plain: Part = Text(words)
+                case ToolCall():
+                    ids.append(part.id)
+                    plain = replace(part, id="", text=None)
+                case ToolResult():
+                    ids.append(part.call_id)
+                    plain = replace(part, call_id="")
+                case _:
+                    plain = part
+            role = Role.SYSTEM if is_system else read.role
+            said = canonical_parts([_hashed(plain)])
+            found = hashlib.sha256(b"%b %b" % (role.encode(), said)).digest()
+            atoms.append((not isinstance(part, ToolResult), found))
+    atoms.sort(key=itemgetter(0))
+    return Saying(tuple(found for _, found in atoms), tuple(ids))
 
 
 def say_the_same(some: Iterable[Atom], others: Iterable[Atom]) -> bool:

@@ -25,6 +25,7 @@ SOURCES = {
     "copilot_cli": "Copilot CLI",
     "crush": "Crush",
     "cursor": "Cursor",
+    "cursor_cli": "Cursor",
     "droid": "Droid",
     "droid_stream": "Droid",
     "gemini_cli": "Gemini CLI",

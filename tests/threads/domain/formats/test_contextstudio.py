@@ -119,3 +119,13 @@ def test_a_malformed_message_is_refused_with_its_place(
 def test_an_export_of_no_messages_is_refused() -> None:
     with pytest.raises(Invalid, match="no messages"):
         formats.read(io.BytesIO(exported([])))
+
+
+def test_arguments_keep_their_text_where_it_says_no_more_than_they() -> None:
+    call = ToolCall("c", "look", {"b": 1, "a": 2}, '{"b": 1,  "a": 2}')
+    [transcript] = formats.read(
+        io.BytesIO(exported([Message(role=Role.ASSISTANT, parts=(call,))]))
+    )
+    (found,) = transcript.items
+    assert isinstance(found, Message)
+    assert found.parts == (call,)

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import uuid
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.threads.support.strategies import messages as any_messages
 from tests.threads.support.strategies import texts
 from threads.domain import formats
 from threads.domain.formats.documents import markdown
+from threads.domain.formats.format import Heading
 from threads.domain.formats.openai import messages as openai
 from threads.domain.formats.openai.forms import write_message
 from threads.domain.message import Message, Role
@@ -287,3 +289,19 @@ def test_another_format_is_refused_at_once() -> None:
     )
     with pytest.raises(Invalid, match=first):
         formats.write("tape", [])
+
+
+def test_a_file_is_called_as_its_tool_looks_for_it() -> None:
+    export = uuid.uuid4()
+    assert str(export) in str(formats.file_name("codex", export))
+    assert formats.file_name("openai", export) is None
+    assert formats.file_name("none", export) is None
+
+
+def test_a_page_has_the_bodies_that_it_is_given() -> None:
+    heading = Heading(render=lambda message, _: f"<p>{message.role}, drawn</p>")
+    said = [Message(role=Role.USER, parts=(Text("plain"),))]
+    drawn = b"".join(formats.write("html", said, heading)).decode()
+    assert "<p>user, drawn</p>" in drawn
+    assert "plain" not in drawn
+    assert "plain" in b"".join(formats.write("html", said)).decode()

@@ -1,13 +1,13 @@
 """Agents whose sessions take a module or two."""
 
-from . import aider, amp, cline, copilot_cli, goose, pi, specstory
+from . import aider, amp, cline, copilot_cli, goose_database, pi, specstory
 
 FORMATS = (
     pi.FORMAT,
     copilot_cli.FORMAT,
     cline.FORMAT,
     amp.FORMAT,
-    goose.FORMAT,
+    goose_database.FORMAT,
     aider.FORMAT,
     specstory.FORMAT,
 )

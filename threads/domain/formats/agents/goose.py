@@ -3,18 +3,21 @@
 `goose session export --format json` is an object with the messages in `conversation`; `goose run
 --output-format json` has them in `messages`, its `stream-json` a line each. Up to 1.9 a session
 was a file of a line of facts and a message on each further one. A tool's call and its result are
-each `{"status": "success", "value"}` or an error, also `{"Ok"}` and `{"Err"}`.
+each `{"status": "success", "value"}` or an error, also `{"Ok"}` and `{"Err"}`. A compaction hides
+messages from the model (`agentVisible`), and puts behind them what the model alone is to see.
 
-Source: block/goose, crates/goose/src/conversation/message.rs and tool_result_serde.
+Source: block/goose, crates/goose/src/conversation/message.rs, crates/goose/src/context_mgmt, and
+tool_result_serde.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
 from threads.domain.formats import blocks
 from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit.items import Item
+from threads.domain.formats.kit.items import Item, attempt
 from threads.domain.formats.kit.list_format import ListFormat, Values, each
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
@@ -28,7 +31,7 @@ from threads.domain.part import (
     ToolCall,
     ToolResult,
 )
-from threads.domain.transcript import Event
+from threads.domain.transcript import Compaction, Event, Warning
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 CALLS = ("toolRequest", "frontendToolRequest")
@@ -36,21 +39,91 @@ OWN = frozenset({*CALLS, "toolResponse", "systemNotification", "actionRequired"}
 """Blocks that only Goose has."""
 
 
+class Seen(NamedTuple):
+    """What was read of a message, and who sees it."""
+
+    items: Iterable[Item]
+    by_model: bool
+    by_people: bool
+
+
+def as_seen(rows: Iterable[Seen]) -> Iterator[Item]:
+    """The items of a session; what a compaction hid is replaced by what the model alone sees."""
+    count = 0
+    hidden: list[int] = []
+    said: list[Message] = []
+
+    def compaction() -> Iterator[Compaction]:
+        if hidden:
+            yield Compaction(
+                replaces=tuple(hidden),
+                messages=tuple(said),
+                record=said[0].records[0],
+            )
+            hidden.clear()
+        said.clear()
+
+    for row in rows:
+        items = list(row.items)
+        messages = [one for one in items if isinstance(one, Message)]
+        if messages and row.by_model and not row.by_people and hidden:
+            said += messages
+            continue
+        if said:
+            yield from compaction()
+        if messages and not row.by_model and not row.by_people:
+            # The summary of a compaction, hidden by the next one.
+            yield from (Event("summary", one.records[0]) for one in messages)
+            continue
+        if not row.by_model:
+            hidden += range(count, count + len(messages))
+        count += len(messages)
+        yield from items
+    if said:
+        yield from compaction()
+
+
+def _listed(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
+    """The messages of a list; one that can't be read is an event and a warning."""
+    return as_seen(
+        seen(
+            fields.mapping(row.value).get("metadata"),
+            attempt(partial(_message, row), row, warnings),
+        )
+        for row in rows
+    )
+
+
+def seen(metadata: JSON, items: Iterable[Item]) -> Seen:
+    """Items, by the metadata of their message."""
+    told = fields.mapping(metadata)
+    return Seen(
+        items,
+        told.get("agentVisible") is not False,
+        told.get("userVisible") is not False,
+    )
+
+
 def _message(row: Element) -> Iterator[Item]:
     """A message of the session. Raises Invalid where it is none."""
-    given = fields.require(row.value, dict, "a message", ())
+    yield read_message(row.value, row.record)
+
+
+def read_message(value: JSON, record: str) -> Message:
+    """A message of a session. Raises Invalid where it is none."""
+    given = fields.require(value, dict, "a message", ())
     content = fields.require(
         given.get("content"), list, "a list of blocks", ("content",)
     )
     parts = [
         p for i, block in enumerate(content) for p in _block(block, ("content", i))
     ]
-    yield Message(
+    return Message(
         role=blocks.read_role(given, ROLES, ()),
         parts=tuple(parts),
         source_id=fields.word(given, "id") or None,
         created_at=fields.moment(given.get("created")),
-        records=(row.record,),
+        records=(record,),
     )
 
 
@@ -152,8 +225,8 @@ def _known(said: Values, _file_name: str) -> dict[str, Any]:
     }
 
 
-def _score(sample: Sample) -> float:
-    """Its blocks, in a session or on lines; of a session without any, its working folder."""
+def score(sample: Sample) -> float:
+    """By its blocks, in a session or on lines; or, of a session without any, its working folder."""
     said = sample.object
     listed = fields.items(said, "conversation") or fields.items(said, "messages")
     rows = [fields.mapping(row.get("message")) or row for row in sample.records]
@@ -170,11 +243,11 @@ def _score(sample: Sample) -> float:
     return 0.95 if {"working_dir", "description"} <= begins.keys() else 0
 
 
-FORMAT = ListFormat(
+EXPORTED = ListFormat(
     name="goose",
     label="a Goose session",
-    score=_score,
-    lists={"conversation": each(_message), "messages": each(_message)},
+    score=score,
+    lists={"conversation": _listed, "messages": _listed},
     known=_known,
     bare=each(_line),
-).format
+)

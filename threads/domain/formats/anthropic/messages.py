@@ -23,6 +23,7 @@ from threads.domain.formats.requests import (
     SYSTEM,
     RequestForm,
     RequestPiece,
+    read_system,
     split_system,
     system_words,
 )
@@ -70,12 +71,6 @@ def read_messages(
     return head + [
         read_message(message, at=(*at, i)) for i, message in enumerate(found)
     ]
-
-
-def read_system(system: JSON) -> Iterator[Message]:
-    """The message of a request's `system`, text or blocks; none where it is empty."""
-    if parts := blocks.read_content(system, ("system",)):
-        yield Message(role=Role.SYSTEM, parts=parts)
 
 
 def read_message(

@@ -52,8 +52,8 @@ def read_request(request: dict[str, Any]) -> Iterator[Message]:
     shown = list(_shown(request))
     if not answers:
         answers = shown
-    elif shown and answers[-1].role is Role.TOOL and shown[-1].role is Role.ASSISTANT:
-        answers.append(shown[-1])  # it broke off before this became a round
+    elif answers[-1].role is Role.TOOL:
+        answers += _broken_off(shown, answers)
     yield from _told(answers, request, metadata)
 
 
@@ -172,6 +172,21 @@ def _words(node: dict[str, Any]) -> Iterator[str]:
         yield "\n" + words if node.get("lineBreakBefore") else words
     for child in fields.items(node, "children"):
         yield from _words(fields.mapping(child))
+
+
+def _broken_off(shown: list[Message], answers: list[Message]) -> list[Message]:
+    """What the page shows at the end that broke off before it became a round.
+
+    A call there has another id than in a round, so calls are counted.
+    """
+    last = shown[-2:] if shown and shown[-1].role is Role.TOOL else shown[-1:]
+    is_new = not _calls(last) or _calls(shown) > _calls(answers)
+    return last if is_new else []
+
+
+def _calls(messages: list[Message]) -> int:
+    parts = (part for message in messages for part in message.parts)
+    return sum(isinstance(part, ToolCall) for part in parts)
 
 
 # The page's own parts

@@ -1,11 +1,11 @@
 """What chat services give their users to take along."""
 
-from . import chatgpt, claude_ai, grok_com, librechat, open_webui
+from . import chatgpt, claude_ai, grok_com, librechat, open_webui_database
 
 FORMATS = (
     chatgpt.FORMAT,
     claude_ai.FORMAT,
-    open_webui.FORMAT,
+    open_webui_database.FORMAT,
     librechat.FORMAT,
     grok_com.FORMAT,
 )

@@ -223,7 +223,8 @@ def _attached(given: dict[str, Any]) -> Iterator[Part]:
             yield Opaque("file", one)
 
 
-def _score(sample: Sample) -> float:
+def score(sample: Sample) -> float:
+    """By a chat's history, or its messages beside whose they are."""
     for row in sample.rows:
         chat = fields.mapping(row, "chat") or row
         history = fields.mapping(chat, "history")
@@ -234,13 +235,13 @@ def _score(sample: Sample) -> float:
     return 0
 
 
-FORMAT = ExportFormat(
+EXPORT = ExportFormat(
     name="open_webui",
     label="an Open WebUI chat",
-    score=_score,
+    score=score,
     index=_index,
     own=re.compile(r"(?!)"),
     beside=lambda _own: None,
     untitled="Open WebUI chat",
     strategy="openai",
-).format
+)

@@ -25,6 +25,7 @@ SQLITE = b"SQLite format 3\0"
 """How such a file begins."""
 MAX_ROW = 64 << 20
 """Bytes of one row."""
+_COMPUTED = "SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0"
 
 
 class SqliteFile:
@@ -49,7 +50,11 @@ class SqliteFile:
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
             )
             names = {text(name) for (name,) in connection.execute(query)}
-        if not names >= tables:
+            # A column that is computed could make a value of any size.
+            is_plain = not any(
+                connection.execute(_COMPUTED, [name]).fetchone() for name in tables
+            )
+        if not (names >= tables and is_plain):
             words = f"This is an SQLite database, but not {whose}."
             raise Invalid(words, code="format_unsupported")
 

@@ -1,6 +1,8 @@
 """OpenAI's Chat Completions, Responses and rows for training, in and out."""
 
-from . import messages, responses, training
+from threads.domain.formats.requests import RequestReader
+
+from . import messages, request, responses, training
 
 FORMATS = (responses.FORMAT, training.FORMAT, messages.FORMAT)
 WRITERS = {
@@ -8,4 +10,8 @@ WRITERS = {
     "openai_responses": responses.WRITER,
     "finetuning": training.WRITER,
 }
-REQUESTS = {"openai": messages.REQUEST}
+REQUESTS = {"openai": messages.REQUEST, "openai-responses": request.REQUEST}
+READERS = {
+    "openai": RequestReader(messages.read_messages),
+    "openai-responses": RequestReader(request.read_messages),
+}

@@ -347,6 +347,14 @@ def test_what_codex_has_no_block_for_is_told_in_words() -> None:
     assert orphan["role"] == "user"
 
 
+def test_an_image_that_cannot_be_read_stays_one_where_it_has_an_address() -> None:
+    data = {"type": "input_image", "image_url": "data:image/png;base64,***"}
+    answer = message(Role.TOOL, ToolResult("1", (Opaque("input_image", data),)))
+    called = message(Role.ASSISTANT, ToolCall("1", "look", {}))
+    _, output = payloads(written(called, answer), "response_item")
+    assert output["output"] == [data]
+
+
 def test_times_are_the_messages_own() -> None:
     at = datetime(2026, 3, 1, 10, 0, 0, 5000, UTC)
     records = written(message(Role.USER, Text("Hi"), created_at=at), CALLED)

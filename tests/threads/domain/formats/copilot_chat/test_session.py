@@ -198,6 +198,36 @@ def test_what_is_shown_after_the_last_round_was_said_too() -> None:
     assert found[-1].partial
 
 
+def test_a_call_that_broke_off_before_it_became_a_round_is_kept_with_its_thoughts() -> (
+    None
+):
+    rounds = REQUEST["result"]["metadata"]["toolCallRounds"][:1]
+    metadata = {
+        "toolCallRounds": rounds,
+        "toolCallResults": REQUEST["result"]["metadata"]["toolCallResults"],
+    }
+    shown = [
+        {
+            "kind": "toolInvocationSerialized",
+            "toolCallId": id_,
+            "toolId": "copilot_look",
+        }
+        for id_ in ("page-1", "page-2")
+    ]
+    shown[1]["pastTenseMessage"] = {"value": "Looked."}
+    thought = {"kind": "thinking", "value": "**Planning**", "id": "t"}
+    assert len(rounds[0]["toolCalls"]) == 1
+    found = answered(
+        shown[0], thought, shown[1], result={"metadata": metadata}, isCanceled=True
+    )
+    *_, said, result = found
+    assert said.parts[:1] == (Thinking("**Planning**"),)
+    assert isinstance(said.parts[1], ToolCall)
+    assert result.role is Role.TOOL
+    whole = answered(shown[0], result={"metadata": metadata})
+    assert len(whole) == len(found) - 2
+
+
 def test_an_error_stands_where_no_answer_does() -> None:
     [found] = answered(result={"errorDetails": {"message": "Too long."}})
     assert found.parts == (Opaque("error", {"message": "Too long."}),)

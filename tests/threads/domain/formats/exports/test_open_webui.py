@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.support.databases import database, logged
+from tests.threads.support.folders import folder
 from tests.threads.support.readings import events, messages, parts, read, texts
+from threads.domain.formats.exports import open_webui_database
 from threads.domain.message import Role, Usage
 from threads.domain.part import (
     File,
@@ -172,3 +175,62 @@ def test_an_answer_that_says_nothing_is_no_branch() -> None:
 def test_a_chat_that_says_nothing_is_refused() -> None:
     with pytest.raises(Invalid, match="an Open WebUI chat"):
         read({"chat": {"title": "x"}, "user_id": "u"}, "open_webui")
+
+
+TABLE = """
+CREATE TABLE "chat" (
+    id VARCHAR(255) NOT NULL, user_id VARCHAR(255), title TEXT, share_id VARCHAR(255),
+    archived INTEGER, created_at DATETIME, chat JSON
+);
+"""
+
+
+def in_database(*chats: Any) -> bytes:
+    rows = [
+        (
+            f"w-{n}",
+            "u",
+            "Lamps",
+            None,
+            0,
+            n,
+            one if isinstance(one, str) else json.dumps(one),
+        )
+        for n, one in enumerate(chats, 1)
+    ]
+    return database(TABLE, {"chat": rows})
+
+
+def test_the_database_holds_chats_as_its_export_does() -> None:
+    first = chat(
+        said("1", None, "user", "Which lamp?"),
+        said("2", "1", "assistant", "That one."),
+        said("3", "1", "assistant", "This one."),
+        current="2",
+        params={"system": "You mend lamps."},
+    )["chat"]
+    second = chat(said("1", None, "user", "Which room?"))["chat"]
+
+    main, branch, other = read(in_database(first, {"messages": []}, "{", second))
+
+    assert (main.format, main.title, main.external_id) == ("open_webui", "Lamps", "w-1")
+    assert texts(main) == ["You mend lamps.", "Which lamp?", "That one."]
+    assert texts(branch) == ["You mend lamps.", "Which lamp?", "This one."]
+    assert branch.parent == Parent(external_id="w-1", relation=Relation.BRANCH, at=2)
+    assert texts(other) == ["Which room?"]
+    assert {one.records for one in messages(main)} == {("row:chat/1",)}
+    assert messages(other)[0].records == ("row:chat/4",)
+
+
+def test_a_database_without_a_message_is_refused() -> None:
+    with pytest.raises(Invalid, match="holds no messages"):
+        read(in_database({"messages": []}))
+
+
+def test_a_folder_may_hold_the_database_with_its_log() -> None:
+    inner = chat(said("1", None, "user", "Which lamp?"))["chat"]
+    row = ("w-1", "u", "Lamps", None, 0, 1, json.dumps(inner))
+    held = logged(TABLE, "chat", [row])
+    files = {f"webui.db{end}": data for end, data in held.items()}
+    [found] = open_webui_database.FORMAT.gather(folder(files))  # type: ignore[misc]
+    assert texts(found.transcripts[0]) == ["Which lamp?"]

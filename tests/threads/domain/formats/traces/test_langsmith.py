@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support import readings
 from tests.threads.support.agent_specimens import lines
 from tests.threads.support.editor_specimens import RUN
@@ -117,3 +118,9 @@ def test_a_run_of_bare_words_is_read() -> None:
 def test_a_run_longer_than_the_sample_is_known_by_its_type() -> None:
     long = {"run_type": "llm", "trace_id": "t", "inputs": {"messages": "x" * 70_000}}
     assert detect(readings.encoded(long)[:65536])[0].format == "langsmith"
+
+
+def test_a_batch_of_the_sdk_s_is_refused_by_name() -> None:
+    batch = {"post": [run(1, "llm", {}, {}, dotted_order="1")], "patch": []}
+    with pytest.raises(Invalid, match="as LangSmith's SDK sends it"):
+        readings.read(batch)

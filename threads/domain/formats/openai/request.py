@@ -1,0 +1,76 @@
+"""Requests of OpenAI's Responses: an item of `input` is a message by itself.
+
+What a model said at once is several items of a request, and one message where its reply was
+recorded: they are the same atoms (`threads.domain.formats.requests`).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Place
+from threads.domain.formats.format import Heading
+from threads.domain.formats.io import fields
+from threads.domain.formats.requests import RequestForm, RequestPiece
+from threads.domain.message import Message, Role
+from threads.domain.part import JSON, Opaque, ToolResult
+
+from .items import AssistantTurn, message_of, read_item, read_usage
+from .items_writing import API, ItemWriter
+
+
+def read_messages(items: JSON, *, at: Place = ("input",)) -> list[Message]:
+    """The messages of a request's items. Raises Invalid at the place that is malformed."""
+    found = fields.require(items, list, "a list of items", at)
+    return [read_message(item, at=(*at, place)) for place, item in enumerate(found)]
+
+
+def read_message(item: JSON, *, at: Place = ()) -> Message:
+    """One item; what says nothing to us is kept whole."""
+    read = read_item(item, at)
+    if read is not None and read[1]:
+        return message_of(read, item, ())
+    role = read[0] if read is not None else Role.USER
+    part = Opaque(fields.text(item, "type") or "item", item)
+    return Message(role=role, parts=(part,))
+
+
+def read_reply(response: JSON) -> Message | None:
+    """The message that a response brings; None where it says nothing.
+
+    Raises Invalid at the place of an item that is malformed.
+    """
+    answer = AssistantTurn()
+    for place, item in enumerate(fields.items(response, "output")):
+        read = read_item(item, ("output", place))
+        if read is not None and read[0] is Role.ASSISTANT:
+            answer.add(read[1], item, "")
+    if not answer.parts:
+        return None
+    usage = fields.mapping(response).get("usage")
+    details = fields.mapping(usage, "input_tokens_details")
+    return Message(
+        role=Role.ASSISTANT,
+        parts=tuple(answer.parts),
+        model=fields.word(response, "model") or None,
+        source_id=fields.word(response, "id") or answer.source_id,
+        created_at=fields.moment(fields.mapping(response).get("created_at")),
+        usage=read_usage(usage, details),
+    )
+
+
+def _pieces(message: Message, heading: Heading) -> Iterator[RequestPiece]:
+    """The items of a message by itself: its results answer calls that stand elsewhere."""
+    writer = ItemWriter(heading, API)
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    writer.expect(result.call_id for result in results)
+    for _, items in writer.write([(0, message)]):
+        yield from map(RequestPiece, items)
+
+
+def _forms(pieces: Any) -> Iterator[dict[str, Any]]:
+    return (piece.form for piece in pieces)
+
+
+REQUEST = RequestForm(
+    read=read_message, write=_pieces, join=_forms, has_system=True, has_ids=False
+)
