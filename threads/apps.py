@@ -14,6 +14,5 @@ class ThreadsConfig(AppConfig):
         register(jobs.INDEX, jobs.run_index)
         register(accounting.KIND, accounting.run_accounting)
         hooks.register(jobs.index_if_worth)
-        hooks.register(accounting.account_for)
         housekeeping.register(erasing.clean)
         housekeeping.register(jobs.index_now_and_then)

@@ -51,6 +51,9 @@ def soak() -> Iterator[Row]:
         f"<= {1000 * MOST_SECONDS:.0f} ms",
         held <= MOST_SECONDS,
     )
+    yield Row(
+        "of it waiting for a processor", f"{1000 * found['waited']:.0f} ms", "", None
+    )
     yield from _long_line()
     yield Row("the idle server's", f"{found['idle'] / 1e6:.0f} MB", "", None)
 

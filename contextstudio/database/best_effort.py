@@ -8,8 +8,8 @@ from .outages import is_outage
 from .turns import impatient
 
 
-def write_if_free(write: Callable[[], object]) -> None:
-    """Write where nobody else does at the moment; else leave it out.
+def write_if_free(write: Callable[[], object]) -> bool:
+    """Write where nobody else does at the moment; else leave it out. Whether it was written.
 
     So nobody who only reads has to wait for those who write.
     """
@@ -19,3 +19,5 @@ def write_if_free(write: Callable[[], object]) -> None:
     except DatabaseError as error:
         if not is_outage(error):
             raise
+        return False
+    return True

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from threading import Thread, current_thread
 from typing import NoReturn
 
 import pytest
@@ -178,3 +179,24 @@ def test_counting_does_not_import_litellm() -> None:
 
 def _fail(*_arguments: object, **_options: object) -> NoReturn:
     raise OSError("There is no network here.")
+
+
+def test_threads_that_come_and_go_have_others_count_until_they_count_much() -> None:
+    said = (Text("Look at it."), Text("Twice."))
+    expected, counted, threads = tokens.count_messages([said]), [], []
+
+    def words() -> Iterator[tuple[Text, Text]]:
+        threads.append(current_thread())
+        yield said
+
+    def count() -> None:
+        for _ in range(tokens.MOST_ASKED + 2):
+            counted.append(tokens.count_messages(words()))
+            threads.append(tokens._this_thread.asked)
+
+    thread = Thread(target=count)
+    thread.start()
+    thread.join()
+    assert counted == [expected] * (tokens.MOST_ASKED + 2)
+    assert threads[1::2] == [*range(1, tokens.MOST_ASKED + 1)] + [tokens.MOST_ASKED] * 2
+    assert set(threads[::2]) == {thread}  # what is lazy is read where it came from

@@ -7,39 +7,57 @@ others alone. One that can't be read is named in the report and stops no other.
 
 import uuid
 from collections.abc import Callable
-
-from django.db import transaction
-from django.utils import timezone
+from contextlib import AbstractContextManager, nullcontext
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.idempotency import effect
 from contextstudio.accounts.models import Project
-from contextstudio.accounts.selectors import caller_of_actor, require
-from threads.models import Import, Session
-from threads.sessions import erasing
+from contextstudio.accounts.selectors import require
+from threads.models import Import
 from threads.store import commits
 
-from . import hooks
+from . import accounting, hooks
 from .archives import ArchiveTooLarge
-from .running.import_run import ImportRun
+from .publishing import link_parents, publish, show, unstage
+from .running.import_run import AT_ONCE, ImportRun
 from .running.outcome import FileOutcome, Imported, Progress
 from .upload import Upload, unpack
+
+__all__ = [
+    "import_alone",
+    "import_grown",
+    "import_staged",
+    "import_upload",
+    "is_quick",
+    "left_out",
+    "publish",
+    "show",
+    "unstage",
+]
 
 QUICK_BYTES = 2_000_000
 """What comes to more bytes, once unpacked, is imported by a job."""
 QUICK_FILES = 50
 """As are more files than these."""
+FILES_AT_ONCE = 8
+"""Files that are recorded in one transaction, if they are small."""
 
 
 def is_quick(upload: Upload) -> bool:
     """Whether an upload is small enough to be imported within the request."""
-    if upload.size > QUICK_BYTES:
+    return _fits(upload, QUICK_BYTES, QUICK_FILES)
+
+
+def _fits(upload: Upload, most_bytes: int, most_files: int) -> bool:
+    """Whether an upload comes to no more than so much, once unpacked."""
+    if upload.size > most_bytes:
         return False
     try:
-        brought = unpack(upload, most=QUICK_BYTES)
+        brought = unpack(upload, most=most_bytes)
     except ArchiveTooLarge:
         return False
-    return len(brought.members) <= QUICK_FILES
+    return len(brought.members) <= most_files
 
 
 def left_out(imported: Imported) -> bool:
@@ -48,25 +66,45 @@ def left_out(imported: Imported) -> bool:
     return any(outcomes.get(name) for name in (FileOutcome.FAILED, FileOutcome.OTHER))
 
 
-@transaction.atomic
 def import_upload(caller: Caller, project: Project, upload: Upload) -> Imported:
-    """Import an upload at once: all of it or, where it is refused, nothing."""
+    """Import an upload within a request: all of it or, where it is refused, nothing.
+
+    What is small is read to its end and then recorded in one transaction; anything else is
+    staged, and shown in one.
+    """
     require(caller, Right.EDIT, project.pk)
-    imported = ImportRun(caller=caller, project=project, upload=upload).run()
-    _link_parents(project.pk)
-    if imported.recorded:
-        hooks.run(caller, imported.row)
+    if not _fits(upload, AT_ONCE, FILES_AT_ONCE):
+        stage = uuid.uuid4()
+        return _import_and_publish(
+            caller, project, upload, stage, lambda *_: None, within=effect
+        )
+    run = ImportRun(caller=caller, project=project, upload=upload)
+    record = run.run_at_once()
+    counts = accounting.count_ahead(run.read)
+    with effect():
+        imported = record()
+        link_parents(project.pk, [session.pk for session in imported.sessions])
+        if imported.recorded:
+            hooks.run(caller, imported.row)
+            accounting.count_now(imported.row, counts)
     return imported
 
 
-@transaction.atomic
 def import_grown(caller: Caller, project: Project, upload: Upload, row: Import) -> int:
     """Import what files have grown by into an import that goes on; how many messages came."""
     require(caller, Right.EDIT, project.pk)
-    imported = ImportRun(caller=caller, project=project, upload=upload, into=row).run()
-    if imported.recorded:
-        _link_parents(project.pk)
-        hooks.run(caller, row)
+    # The same for every run, so that it removes what one that was killed has left.
+    stage = uuid.uuid5(row.pk, "grown")
+    run = ImportRun(
+        caller=caller, project=project, upload=upload, stage=stage, into=row
+    )
+    try:
+        imported = run.run()
+        if imported.recorded:
+            show(project, stage, also=lambda: hooks.run(caller, row))
+    except BaseException:
+        unstage(stage)
+        raise
     return imported.recorded
 
 
@@ -87,7 +125,7 @@ def import_staged(
         caller=caller,
         project=project,
         upload=upload,
-        job_id=job_id,
+        stage=job_id,
         progress=Progress(progress),
     )
     with commits.on_disk_later():  # nobody has been told of what is staged
@@ -105,51 +143,26 @@ def import_alone(
     """Import in batches without a job: for a process that sees to its end, however that is."""
     if is_quick(upload):
         return import_upload(caller, project, upload)
+    return _import_and_publish(caller, project, upload, stage, progress)
+
+
+def _import_and_publish(
+    caller: Caller,
+    project: Project,
+    upload: Upload,
+    stage: uuid.UUID,
+    progress: Callable[[int, int | None, str], object],
+    *,
+    within: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Imported:
+    """Import in batches and publish, `within` a transaction where it is to be one."""
     try:
         imported = import_staged(
             caller, project, upload, job_id=stage, progress=progress
         )
-        with transaction.atomic():
+        with within():
             publish(project, stage)
     except BaseException:
         unstage(stage)
         raise
     return imported
-
-
-def publish(project: Project, job_id: uuid.UUID) -> None:
-    """Show what a job has staged."""
-    now = timezone.now()
-    Session.objects.filter(staged_by=job_id).update(staged_by=None, updated_at=now)
-    staged = Import.objects.filter(staged_by=job_id)
-    brought = list(staged)
-    staged.update(staged_by=None)
-    _link_parents(project.pk)
-    for one in brought:
-        hooks.run(caller_of_actor(one.created_by), one)
-
-
-def unstage(job_id: uuid.UUID) -> None:
-    """Remove what a job has staged that will not be tried again."""
-    staged = Session.objects.filter(staged_by=job_id)
-    erasing.empty(staged)
-    staged.delete()
-    Import.objects.filter(staged_by=job_id).delete()
-
-
-def _link_parents(project_id: int) -> None:
-    """Link the sessions of a project to the parents that are here by now.
-
-    A parent may come later than its children: they carry its id.
-    """
-    here = Session.objects.filter(
-        project_id=project_id, deleted_at=None, staged_by=None
-    )
-    # `gt` where `exclude` would do, for an index answers it.
-    orphans = here.filter(parent=None, parent_external_id__gt="")
-    wanted = orphans.values_list("parent_external_id", flat=True).distinct()
-    for external_id in list(wanted):
-        parent = here.filter(external_id=external_id).first()
-        if parent is not None:
-            found = orphans.filter(parent_external_id=external_id)
-            found.exclude(pk=parent.pk).update(parent=parent)

@@ -5,11 +5,13 @@ from typing import Any
 
 from django.http import HttpRequest
 from ninja import File, Form, Router, Status
+from ninja.decorators import decorate_view
 from ninja.files import UploadedFile
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.idempotency import effect, reads_first
 from contextstudio.accounts.jobs import enqueue
 from contextstudio.accounts.selectors import get_project, project_to_edit
 from threads import imports
@@ -36,6 +38,7 @@ router = Router(tags=["sessions"])
     response={201: ImportOut, 200: ImportOut, 202: JobStarted},
     operation_id="threads_api_import_session",
 )
+@decorate_view(reads_first)
 def import_session(
     request: HttpRequest,
     file: File[list[UploadedFile]],
@@ -58,7 +61,8 @@ def import_session(
         raise Invalid("A session continues in one file.", at=["session"])
     upload = keep_received(files, format=format, **options)
     if not imports.is_quick(upload):
-        job = enqueue(target, jobs.KIND, jobs.arguments_of(upload), caller)
+        with effect():
+            job = enqueue(target, jobs.KIND, jobs.arguments_of(upload), caller)
         return Status(202, {"job_id": job.pk})
     imported = imports.import_upload(caller, target, upload)
     return Status(201 if imported.created else 200, present_import(imported))

@@ -7,6 +7,8 @@ a transcript's compactions become operations, and these lie in an app above.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from django.db.transaction import atomic
+
 from contextstudio.accounts.domain.caller import Caller
 from threads.domain.message import Message
 from threads.models import Import, Session
@@ -28,11 +30,15 @@ class CompactionOutcome(NamedTuple):
 
 Hook = Callable[[Caller, Import], None]
 """Called in the transaction that makes an import visible, so it must be quick: enqueue a job."""
-Recorder = Callable[[Session, Sequence[Compacted]], list[CompactionOutcome]]
-"""Records compactions in their order, in a transaction of its own; one outcome for each."""
+Recorder = Callable[
+    [Session, Sequence[Compacted], Callable[[], object]], list[CompactionOutcome]
+]
+"""Records compactions in their order; one outcome for each. What it is given to call it calls in
+the transaction in which it writes them, and works everything out before that."""
 
 _hooks: list[Hook] = []
 _recorders: list[Recorder] = []
+"""At most one."""
 
 
 def register(hook: Hook) -> None:
@@ -42,9 +48,8 @@ def register(hook: Hook) -> None:
 
 
 def register_recorder(recorder: Recorder) -> None:
-    """Let this record compactions from now on, once."""
-    if recorder not in _recorders:
-        _recorders.append(recorder)
+    """Let this record compactions from now on."""
+    _recorders[:] = [recorder]
 
 
 def run(caller: Caller, brought: Import) -> None:
@@ -53,11 +58,11 @@ def run(caller: Caller, brought: Import) -> None:
 
 
 def record_compactions(
-    session: Session, compactions: Sequence[Compacted]
+    session: Session, compactions: Sequence[Compacted], also: Callable[[], object]
 ) -> list[CompactionOutcome]:
-    """Record the compactions of a session; the recorder locks its row."""
-    outcomes: list[CompactionOutcome] = []
-    if compactions:
-        for recorder in _recorders:
-            outcomes = recorder(session, compactions)
-    return outcomes
+    """Record the compactions of a session; `also` happens in the same transaction."""
+    if compactions and _recorders:
+        return _recorders[0](session, compactions, also)
+    with atomic():
+        also()
+    return []

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from django.db import transaction
-
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.models import Project
@@ -113,8 +111,7 @@ class Watcher:
         if not hold_back and sizes.items() <= self._sizes.items():
             return
         try:
-            with transaction.atomic():
-                recorded = self._take(sizes, hold_back=hold_back)
+            recorded = self._take(sizes, hold_back=hold_back)
         except DomainError:
             return
         if not hold_back:

@@ -8,6 +8,7 @@ from ninja import Router, Status
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.paging import clamp
+from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import json_answer
 from contextstudio.accounts.selectors import get_project, project_to_edit
 from threads.domain.formats.openai.messages import read_messages
@@ -36,7 +37,7 @@ def create_session(
     new = services.NewSession(
         **given, messages=messages, tags=given_tags.tags_of(body.messages)
     )
-    project = project_to_edit(caller, body.project)
+    project = project_to_edit(caller, body.project, Right.OWN_SESSION)
     session = services.create_session(caller, project, new)
     return Status(201, presentation.present_session(session))
 
@@ -47,18 +48,26 @@ def sessions(
     project: str | None = None,
     q: str = "",
     source: str = "",
+    external_id: str | None = None,
     cursor: str | None = None,
     limit: int | None = None,
 ) -> dict[str, Any]:
     """Sessions, newest change first; `q` is a part of the title, ignoring case.
 
     `source` is where they come from as sessions say it: `Claude Code`, `Codex`, `API`, `File`.
+    `external_id` is the caller's own id of a session: at most one in a project has it.
     """
     caller = caller_of(request)
     if project is not None:
         get_project(caller, project)
     found = list_sessions(
-        caller, project=project, cursor=cursor, limit=limit, query=q, source=source
+        caller,
+        project=project,
+        cursor=cursor,
+        limit=limit,
+        query=q,
+        source=source,
+        external_id=external_id,
     )
     items = [presentation.present_session(session) for session in found.items]
     return {"items": items, "next_cursor": found.next_cursor}

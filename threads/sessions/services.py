@@ -50,7 +50,7 @@ class NewSession:
 @transaction.atomic
 def create_session(caller: Caller, project: Project, new: NewSession) -> Session:
     """Make a session in a project. Raises Conflict where its `external_id` is taken."""
-    require(caller, Right.EDIT, project.pk)
+    require(caller, Right.OWN_SESSION, project.pk)
     session = open_session(caller, project, new)
     messages = list(new.messages)
     if new.system:
@@ -104,7 +104,7 @@ def append_messages(
     `expected_count` is how many the caller knows of; if there are others by now, nothing is
     added and Conflict says how many there are.
     """
-    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
     if expected_count is not None and expected_count != session.message_count:
         raise Conflict(
             f"The session has {session.message_count} messages, not {expected_count}.",

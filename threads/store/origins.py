@@ -15,6 +15,7 @@ _KIN = {
     Relation.SUBAGENT: ("Sub-agent", "Sub-agents"),
     Relation.BRANCH: ("Branch", "Branches"),
     Relation.CONTINUATION: ("Continuation", "Continued in"),
+    Relation.SIDE_CALL: ("Side call", "Side calls"),
 }
 
 

@@ -92,23 +92,26 @@ def record_batch(
     *,
     source: Source | None = None,
     group: int | None = None,
+    stretch: slice | None = None,
 ) -> int:
     """Append a batch, as `record_messages` does; the answer is the group of its last message.
 
-    `group` is that of the message before it, where it is known.
+    `group` is that of the message before it, where it is known; `stretch` is a part of the batch:
+    the stretches of one batch are recorded in their order.
     """
-    batch = ready.batch
+    batch, which = ready.batch, stretch or slice(0, len(ready.batch.digests))
     with transaction.atomic(savepoint=False):
-        _save_blobs(ready.files)
+        if not which.start:
+            _save_blobs(ready.files)
         if group is None and not session.message_count:
             group = 0
         elif group is None:
             last = Message.objects.filter(session=session).order_by("-index")
             group = last.values_list("group_id", flat=True).first() or 0
-        if batch.digests:
-            bodies = _bodies(session, ready)
-            ids, counts = zip(*map(bodies.__getitem__, batch.body_digests), strict=True)
-            groups = list(group_ids(batch.starts, last=group))
+        if keys := batch.body_digests[which]:
+            bodies = _bodies(session, ready, which)
+            ids, counts = zip(*map(bodies.__getitem__, keys), strict=True)
+            groups = list(group_ids(batch.starts[which], last=group))
             index, end = session.message_count, session.message_count + len(ids)
             given = batch.columns
             columns: list[rows.Column] = [
@@ -117,15 +120,15 @@ def record_batch(
                 ids,
                 counts,
                 groups,
-                given.roles,
-                given.statuses,
-                given.weights,
-                given.usages,
-                given.names,
-                given.models,
-                given.source_ids,
-                rows.moments(given.created, len(ids)),
-                given.records,
+                given.roles[which],
+                given.statuses[which],
+                given.weights[which],
+                given.usages[which],
+                given.names[which],
+                given.models[which],
+                given.source_ids[which],
+                rows.moments(given.created, len(batch.digests))[which],
+                given.records[which],
             ]
             _insert(session, source, columns)
             session.message_count = end
@@ -189,11 +192,13 @@ def _insert(
     raise IntegrityError(f"No free short_id was drawn in {_MOST_DRAWS} draws.")
 
 
-def _bodies(session: Session, ready: ReadyBatch) -> dict[bytes, tuple[int, int]]:
-    """Id and tokens of the body of every digest, made where the project doesn't have it."""
+def _bodies(
+    session: Session, ready: ReadyBatch, which: slice
+) -> dict[bytes, tuple[int, int]]:
+    """Id and tokens of the body of each digest there, made where the project doesn't have it."""
     project_id, encoding, batch = session.project_id, session.encoding, ready.batch
-    keys = batch.body_digests
-    places = dict(zip(keys, range(len(keys)), strict=True))
+    keys = batch.body_digests[which]
+    places = dict(zip(keys, range(which.start, which.stop), strict=True))
     # In the order of their index, so that it is gone through from left to right.
     wanted = sorted(places)
     found = rows.find_bodies(project_id, wanted)
@@ -209,7 +214,10 @@ def _bodies(session: Session, ready: ReadyBatch) -> dict[bytes, tuple[int, int]]
             project_id,
             [
                 missing,
-                [None if batch.digests[i] == keys[i] else batch.digests[i] for i in at],
+                [
+                    None if batch.digests[i] == stored else batch.digests[i]
+                    for stored, i in zip(missing, at, strict=True)
+                ],
                 [batch.contents[i] for i in at],
                 [f'{{"{encoding}": {count}}}' for count in counts],
             ],

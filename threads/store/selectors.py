@@ -15,9 +15,10 @@ from django.db.models import F, Func, IntegerField, Q, QuerySet, TextField, Valu
 from django.db.models.functions import Cast, Coalesce
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid, NotFound
+from contextstudio.accounts.domain.errors import Forbidden, Invalid, NotFound
 from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.keys.request_log import note_session
 from contextstudio.accounts.selectors import require
 from threads.domain.formats.sources import FILE, SOURCES, formats_of
 from threads.domain.message import Role, Usage, body_digest, decode_parts
@@ -35,9 +36,20 @@ Row = TypeVar("Row", Session, Import)
 
 def visible_sessions(caller: Caller, project: str | None = None) -> QuerySet[Session]:
     """The sessions that the caller may know of, or those of one project by its slug."""
-    ids = caller.projects(Right.READ)
-    sessions = Session.objects.filter(project__in=ids, deleted_at=None, staged_by=None)
-    return sessions if project is None else sessions.filter(project__slug=project)
+    return _sessions_of(caller.projects(Right.READ), project)
+
+
+def recallable_sessions(
+    caller: Caller, project: str | None = None
+) -> QuerySet[Session]:
+    """The sessions whose messages the caller may recall: some it may not know of otherwise."""
+    return _sessions_of(caller.recallable, project)
+
+
+def _sessions_of(projects: list[int], slug: str | None) -> QuerySet[Session]:
+    shown = Session.objects.filter(deleted_at=None, staged_by=None)
+    sessions = shown.filter(project__in=projects)
+    return sessions if slug is None else sessions.filter(project__slug=slug)
 
 
 def get_session(
@@ -59,8 +71,33 @@ def get_session(
     session = sessions.select_related("project").filter(pk=session_id).first()
     if session is None:
         raise NotFound("There is no such session.", at=["session_id"])
-    require(caller, right, session.project_id)
+    note_session(session.pk)
+    require_in(caller, right, session)
     return session
+
+
+def may_in(caller: Caller, right: Right, session: Session) -> bool:
+    """Whether the caller has a right to a session that they may see.
+
+    To keep one's work in it takes the right to edit, or a session of one's own: one that the
+    caller made.
+    """
+    if right is Right.OWN_SESSION and not caller.may(Right.EDIT, session.project_id):
+        is_own = session.created_by == caller.actor
+        return is_own and caller.may(right, session.project_id)
+    return caller.may(right, session.project_id)
+
+
+def require_in(caller: Caller, right: Right, session: Session) -> None:
+    """Refuse one who sees a session but lacks the right to it. Raises Forbidden."""
+    if may_in(caller, right, session):
+        return
+    require(caller, right, session.project_id)
+    raise Forbidden(
+        "This key keeps sessions that it made itself, and this is another's: in it the key may "
+        f"propose. To change it needs the scope {Right.EDIT}.",
+        facts={"right": Right.EDIT.value},
+    )
 
 
 def deleted_sessions(caller: Caller) -> QuerySet[Session]:
@@ -91,16 +128,24 @@ def list_sessions(
     limit: int | None = None,
     query: str = "",
     source: str = "",
+    external_id: str | None = None,
 ) -> Page[Session]:
     """Sessions, newest change first; `query` is a part of the title, ignoring case.
 
     `source` is what their agent is called (`Claude Code`), or `File` for what has no name.
+    `external_id` is the caller's own id of a session, of which a project has one.
     """
     sessions = visible_sessions(caller, project).select_related("project")
     if source.lower() == FILE.lower():
         sessions = sessions.exclude(format__in=SOURCES)
     elif source:
         sessions = sessions.filter(format__in=formats_of(source))
+    if external_id is not None:
+        # PostgreSQL takes no NUL, and no session has one.
+        has_nul = "\x00" in external_id
+        sessions = (
+            sessions.none() if has_nul else sessions.filter(external_id=external_id)
+        )
     if query:
         sessions = sessions.filter(title__icontains=query.replace("\x00", ""))
     return newest_first(sessions, "updated_at", cursor, limit)

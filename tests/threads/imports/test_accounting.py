@@ -9,9 +9,8 @@ from django.test import Client
 from contextstudio.accounts.jobs import queue, runner
 from contextstudio.accounts.models import Job
 from tests.operations.support.rest import get
-from threads import reading
+from threads import imports, reading
 from threads.imports import accounting
-from threads.models import Import
 
 from .uploads import upload
 
@@ -44,7 +43,7 @@ def test_a_small_import_says_at_once_where_its_text_went(agent: Client) -> None:
 def test_a_larger_one_is_counted_by_a_job_behind_it(
     agent: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounting, "AT_ONCE", 0)
+    monkeypatch.setattr(imports, "AT_ONCE", 0)
     answer = upload(agent, CHAT)
     assert "text" not in report_of(agent, answer)
     job = Job.objects.get(kind=accounting.KIND)
@@ -62,11 +61,3 @@ def test_a_file_that_cannot_be_read_alone_is_left_out(
 
     monkeypatch.setattr(reading, "count_leaves", fail)
     assert report_of(agent, upload(agent, CHAT))["text"]["files"] == 0
-
-
-def test_an_import_that_goes_on_has_no_report_to_say_it_in(agent: Client) -> None:
-    upload(agent, CHAT)
-    row = Import.objects.get()
-    row.report = {}
-    accounting.account_for(None, row)  # type: ignore[arg-type]  # it is not asked
-    assert row.report == {}

@@ -14,7 +14,9 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid
 from contextstudio.accounts.jobs import Cancelled, enqueue
 from contextstudio.accounts.models import Project
+from operations.log import compactions
 from operations.models import LogEntry
+from tests.threads.support import stub_format
 from tests.threads.support.importing import Take, texts
 from tests.threads.support.stub_format import says, stub
 from threads import imports
@@ -273,6 +275,168 @@ def test_a_commit_takes_few_batches_however_many_wait(
     stage(stub(*says(*"abcdefghijkl"), id="a"), uuid.uuid4())
     assert len(commits) == 12
     assert max(Counter(map(id, commits)).values()) <= ingest.MOST_BATCHES_PER_COMMIT
+
+
+@pytest.fixture
+def read_unlocked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One for each time that a file was read; each without a transaction."""
+    depth, read = len(connection.atomic_blocks), list[int]()
+    real = stub_format.Items.__iter__
+
+    def watched(items: stub_format.Items) -> Iterator[Any]:
+        read.append(1)
+        for item in real(items):
+            assert len(connection.atomic_blocks) == depth
+            yield item
+
+    monkeypatch.setattr(stub_format.Items, "__iter__", watched)
+    return read
+
+
+FILES = {
+    "one file": stub(*says("one", "two"), id="a"),
+    "a folder": {
+        "a.stub": stub(*says("one"), id="a"),
+        "a.stub.part": b"part",
+        "b.stub": stub(*says("two"), id="b"),
+    },
+}
+
+
+@pytest.mark.parametrize("at_once", [0, 200_000], ids=["large", "small"])
+@pytest.mark.parametrize("files", FILES.values(), ids=FILES)
+def test_an_import_within_a_request_reads_without_a_lock(
+    take: Take,
+    read_unlocked: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    files: Any,
+    at_once: int,
+) -> None:
+    monkeypatch.setattr(imports, "AT_ONCE", at_once)
+    monkeypatch.setattr(import_run, "AT_ONCE", at_once)
+    imported = take(files)
+    assert imported.recorded == 2
+    assert not Session.objects.exclude(staged_by=None).exists()
+    read_unlocked.clear()
+    longer = stub(*says("one", "two", "three"), id="a")
+    assert take(longer).recorded == (1 if files == FILES["one file"] else 2)
+    assert read_unlocked
+
+
+def test_many_small_files_are_recorded_one_by_one(
+    take: Take, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    depth, seen = len(connection.atomic_blocks), list[Any]()
+    record = ingest.record_batch
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        seen.append(connection.atomic_blocks[depth])
+        return record(*arguments, **options)
+
+    monkeypatch.setattr(ingest, "record_batch", noted)
+    names = [str(number) for number in range(imports.FILES_AT_ONCE + 1)]
+    files = {f"{name}.stub": stub(*says(name), id=name) for name in names}
+    take(files)
+    assert len(set(map(id, seen))) == len(seen) == len(files)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_a_batch_is_written_in_steps_of_few_rows_and_reads_the_same(
+    stage: Take,
+    take: Take,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: int,
+) -> None:
+    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    monkeypatch.setattr(ingest, "ROWS_PER_STEP", rows)
+    monkeypatch.setattr(ingest, "LEAST_PER_STEP", rows)
+    written: list[int] = []
+    for name in ("insert_messages", "insert_events", "insert_bodies"):
+        real = getattr(ingest.rows, name)
+
+        def noted(*arguments: Any, real: Any = real) -> Any:
+            given = arguments[-1]
+            columns = given.types if isinstance(given, batch.Events) else given[0]
+            written.append(len(columns))
+            return real(*arguments)
+
+        monkeypatch.setattr(ingest.rows, name, noted)
+    said = ["same", "b", "same", "c", "d", "e", "same", "f"]
+    lines = [
+        row
+        for number, row in enumerate(says(*said))
+        for row in (row, {"event": f"after {number}"})
+    ]
+    stage(stub(*lines, id="a"), job := uuid.uuid4())
+    imports.publish(project, job)
+    session = Session.objects.get()
+    assert texts(session) == said
+    assert session.original_tokens == sum(
+        Message.objects.values_list("tokens", flat=True)
+    )
+    groups = Message.objects.order_by("index").values_list("group_id", flat=True)
+    assert list(groups) == [1, 1, 2, 2, 3, 3, 4, 4]
+    events = Event.objects.order_by("before_index").values_list("type", "before_index")
+    assert list(events) == [(f"after {n}", n + 1) for n in range(8)]
+    assert max(written) <= rows
+
+
+def test_a_long_append_that_is_killed_is_completed_without_doubles(
+    stage: Take, take: Take, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "MOST", 2)
+    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    short = stub(*says("one"), {"event": "first"}, id="a")
+    take(short)
+    more = [
+        row
+        for number, row in enumerate(
+            says("two", "three", "four", "five", "six", "seven")
+        )
+        for row in (row, {"event": "same"}, {"event": f"after {number}"})
+    ]
+    compact = {"compact": [0, 1], "into": ["One and two."]}
+    longer = short + stub(*more, compact)[len(stub()) :]
+    with pytest.raises(Killed):
+        stage(longer, job := uuid.uuid4(), killer(1))
+    left = Event.objects.count()
+    assert 1 < left < 14
+    stage(longer, job)
+    imports.publish(project, job)
+    events = Counter(Event.objects.values_list("type", flat=True))
+    assert events == {
+        "first": 1,
+        "same": 6,
+        "compaction": 1,
+        **{f"after {number}": 1 for number in range(6)},
+    }
+    said = ["one", "two", "three", "four", "five", "six", "seven"]
+    assert texts(Session.objects.get()) == said
+    assert LogEntry.objects.count() == 1
+
+
+def test_a_compaction_that_is_appended_is_worked_out_without_a_lock(
+    stage: Take, take: Take, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_run, "AT_ONCE", 0)
+    short = stub(*says("one", "two"), id="a")
+    take(short)
+    depth, called = len(connection.atomic_blocks), list[str]()
+    real = compactions.check
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        called.append("check")
+        assert len(connection.atomic_blocks) == depth
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(compactions, "check", watched)
+    compact = {"compact": [0, 1], "into": ["One and two."]}
+    stage(short + stub(compact, *says("three"))[len(stub()) :], uuid.uuid4())
+    assert called == ["check"]
+    assert LogEntry.objects.get().kind == "digest"
+    event = Event.objects.get()
+    assert (event.type, event.before_index) == ("compaction", 2)
 
 
 def test_a_session_that_grows_between_two_batches_of_an_import_keeps_both(

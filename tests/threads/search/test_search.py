@@ -24,6 +24,7 @@ from threads.search import word_index
 from threads.search.services import find_in_session, search
 from threads.search.word_index import postgresql, reading, sqlite
 from threads.search.word_index.postgresql import letters
+from threads.search.word_index.reading import Piece
 from threads.sessions import erasing
 from threads.store.recording import record_messages
 
@@ -160,15 +161,20 @@ def test_what_is_short_and_common_is_found_by_reading(
     assert {index for _, index in everywhere(owner, "q")} == {0, 1}
 
 
+def put_in(texts: Sequence[tuple[int, str]]) -> None:
+    for pieces in postgresql.cut(texts):
+        postgresql.add(pieces)
+
+
 @pytest.mark.postgresql
 def test_texts_that_were_put_in_late_are_found_in_their_order(
     monkeypatch: pytest.MonkeyPatch,
 ):
     read_at_once(monkeypatch, 1)
-    postgresql.add([(1, "xq"), (3, "no"), (9, "xq")])
-    postgresql.add([(20, "xq"), (21, "no")])
-    postgresql.add([(4, "xq"), (6, "no"), (8, "xq")])
-    postgresql.add([(30, "no"), (31, "no")])
+    put_in([(1, "xq"), (3, "no"), (9, "xq")])
+    put_in([(20, "xq"), (21, "no")])
+    put_in([(4, "xq"), (6, "no"), (8, "xq")])
+    put_in([(30, "no"), (31, "no")])
     assert list(postgresql.newest("xq", 1 << 62)) == [20, 9, 8, 4, 1]
     assert list(postgresql.newest("xq", 9)) == [8, 4, 1]
 
@@ -349,6 +355,58 @@ def test_nothing_is_missed_that_is_put_in_meanwhile(
     first = next(found)
     catch_up()
     assert len({first, *found}) == session.message_count == 9
+
+
+@pytest.mark.sqlite
+def test_a_long_text_is_put_in_in_pieces_and_found_across_their_borders(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sqlite, "PIECE", 100)
+    monkeypatch.setattr(sqlite, "STEP", 100)
+    written: list[int] = []
+    real = sqlite.add
+
+    def noted(pieces: Sequence[Piece]) -> None:
+        written.append(sum(len(one.text) for one in pieces))
+        real(pieces)
+
+    monkeypatch.setattr(sqlite, "add", noted)
+    words = "".join(f"{number:04}" for number in range(500))
+    session = make_session(project, ["before", words, "behind"])
+    assert catch_up() == 3
+    assert max(written) <= 2 * (100 + reading.LONGEST)
+    for start in range(0, len(words) - 80, 7):
+        assert indexes(session, words[start : start + 80]) == [1]
+    for query in ("04", "9", words[-2:], words[-1]):
+        assert 1 in indexes(session, query)
+    assert indexes(session, "04980497") == []
+    assert list(word_index.candidates("0042")) == [
+        session.messages.get(index=1).body_id
+    ]
+
+
+@pytest.mark.sqlite
+def test_a_text_that_was_put_in_by_half_is_put_in_anew_and_goes_whole(
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks,
+):
+    monkeypatch.setattr(sqlite, "PIECE", 10)
+    monkeypatch.setattr(sqlite, "STEP", 1)
+    monkeypatch.setattr("contextstudio.database.steps.SECONDS", -1)
+    session = make_session(project, ["first " * 20 + "needle"])
+    half = word_index.catch_up()
+    assert [next(half), next(half)] == [0, 0]
+    half.close()
+    assert indexes(session, "needle") == [0]
+    assert catch_up() == 1
+    assert not word_index.is_behind()
+    assert indexes(session, "needle") == indexes(session, "first") == [0]
+    with django_capture_on_commit_callbacks(execute=True):
+        erasing.erase(session)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM threads_bodytext")
+        assert cursor.fetchone() == (0,)
 
 
 def test_an_index_without_a_mark_is_made_anew(project: Project):

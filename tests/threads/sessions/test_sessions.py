@@ -101,6 +101,10 @@ def test_an_external_id_names_one_session_of_a_project(agent: Client) -> None:
     made = post(agent, "/api/sessions", {"external_id": "run-1"}, expect=201)
     refused = post(agent, "/api/sessions", {"external_id": "run-1"}, expect=409)
     assert refused["at"] == ["external_id"]
+    [listed] = get(agent, "/api/sessions?external_id=run-1")["items"]
+    assert listed["id"] == made["id"]
+    for other in ("run", "RUN-1", "run-1%00", ""):
+        assert get(agent, f"/api/sessions?external_id={other}")["items"] == []
     assert agent.delete(f"/api/sessions/{made['id']}").status_code == 204
     post(agent, "/api/sessions", {"external_id": "run-1"}, expect=201)
 

@@ -3,10 +3,10 @@
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import DatabaseError, transaction
 
@@ -19,6 +19,7 @@ from threads.domain import formats
 from threads.domain.formats.io.folder import Folder
 from threads.domain.tally import storable
 from threads.domain.transcript import Transcript, Warning
+from threads.imports.accounting import ReadFile
 from threads.imports.archives import KeptFile
 from threads.imports.upload import UnpackedUpload, Upload, unpack
 from threads.models import Import, Session
@@ -26,7 +27,7 @@ from threads.sessions import erasing
 from threads.store import blobs
 
 from . import growth
-from .ingest import unreadable
+from .ingest import UNFINISHED, guarded, unreadable
 from .outcome import FileOutcome, Imported, Progress, begin_row, write_report
 from .session_matcher import SessionMatcher
 
@@ -36,100 +37,160 @@ logger = logging.getLogger(__name__)
 SIDECARS = frozenset({"no_messages", "sidecar", "empty"})
 """Codes of refusals that say what a file is, where it holds no message."""
 AT_ONCE = 200_000
-"""Bytes of files that are read and taken in one transaction, also by a job."""
+"""Bytes of files that are held in memory as they were read, and recorded in one transaction."""
+
+
+class FileGroup(NamedTuple):
+    """Files that belong together: one alone, or several that make conversations together."""
+
+    files: Sequence[KeptFile]
+    open: Callable[[], AbstractContextManager[Iterable[Transcript]]]
+    """Gives their conversations, read as they are iterated over. Raises Invalid."""
+
+    @property
+    def is_small(self) -> bool:
+        return sum(one.size for one in self.files) <= AT_ONCE
+
+
+class ReadGroup(NamedTuple):
+    """Files that were read to their end, before any transaction: what they hold, or why nothing."""
+
+    files: Sequence[KeptFile]
+    transcripts: Sequence[Transcript]
+    refusal: DomainError | None
 
 
 @dataclass(slots=True, kw_only=True)
 class ImportRun:
-    """One import: within the caller's transaction, or staged by a job in many of its own."""
+    """One import: staged in many transactions, or small and recorded in one.
+
+    Nothing is read while a transaction is open: it would keep all others from writing.
+    """
 
     caller: Caller
     project: Project
     upload: Upload
-    job_id: uuid.UUID | None = None
+    stage: uuid.UUID | None = None
+    """Under what it is hidden until it is published; None where it is recorded in one."""
     into: Import | None = None
     """An import that goes on: a watched folder's."""
     progress: Progress = field(default_factory=lambda: Progress(lambda *_: None))
     row: Import = field(init=False)
     matcher: SessionMatcher = field(init=False)
     files: dict[str, KeptFile] = field(default_factory=dict)
+    read: list[ReadFile] = field(default_factory=list)
+    """What `run_at_once` took conversations from."""
 
     def run(self) -> Imported:
         """Import every file. Raises Invalid where none of them holds a message."""
+        brought = self._unpack()
+        done = self._begin()
+        taken = done & self.files.keys()
+        for group in self._groups(brought, taken):
+            if brought.is_folder:
+                self.progress.files(len(taken), len(brought.members))
+            self._take(group, alone=not brought.is_folder)
+            taken |= {one.name for one in group.files}
+        if brought.is_folder:
+            self.progress.files(len(taken), len(brought.members))
+        return self._finish(brought)
+
+    def run_at_once(self) -> Callable[[], Imported]:
+        """Read every file; what is answered records them all, in the caller's transaction.
+
+        Either raises Invalid where no file holds a message.
+        """
+        brought = self._unpack()
+        groups = [_read_to_end(group) for group in self._groups(brought, set())]
+        self.read += [
+            ReadFile(file.sha256, transcript.format, file.name[-1024:])
+            for group in groups
+            for transcript, file in self._files_of(group.transcripts, group.files)
+        ]
+
+        def record() -> Imported:
+            self._begin()
+            for group in groups:
+                self._record(group, alone=not brought.is_folder)
+            return self._finish(brought)
+
+        return record
+
+    def _unpack(self) -> UnpackedUpload:
         brought = unpack(self.upload, tick=self.progress.unpacked)
         self.files = {one.name: one for one in brought.members}
-        done = self._begin()
+        return brought
+
+    def _begin(self) -> set[str]:
+        """Make the row of the import, or take it up; the files that are done by then."""
+        done = set[str]()
+        known = self.into
+        if known is None and self.stage is not None:
+            known = Import.objects.filter(staged_by=self.stage).first()
+        if known is not None:
+            self.row = known
+            done = self._done_before()
+        else:
+            upload = self.upload
+            self.row = begin_row(
+                self.caller,
+                self.project,
+                upload.name,
+                sha256="" if upload.is_folder else upload.sha256,
+                size=upload.size,
+                staged_by=self.stage,
+            )
         self.matcher = SessionMatcher(
             caller=self.caller,
             project=self.project,
             upload=self.upload,
             row=self.row,
-            job_id=self.job_id,
+            stage=self.stage,
             step=self.progress.messages,
         )
-        if brought.is_folder:
-            self._take_folder(brought, done)
-        elif not done:
-            for one in brought.members:
-                self._take_alone(one)
-        return self._finish(brought)
-
-    def _begin(self) -> set[str]:
-        """Make the row of the import, or take it up; the files that are done by then."""
-        if self.into is not None:
-            self.row = self.into
-            return set()
-        if self.job_id is not None:
-            known = Import.objects.filter(staged_by=self.job_id).first()
-            if known is not None:
-                self.row = known
-                return self._done_before()
-        upload = self.upload
-        self.row = begin_row(
-            self.caller,
-            self.project,
-            upload.name,
-            sha256="" if upload.is_folder else upload.sha256,
-            size=upload.size,
-            staged_by=self.job_id,
-        )
-        return set()
+        return done
 
     def _done_before(self) -> set[str]:
-        """The files that an earlier attempt has finished; what it left unfinished is removed."""
-        begun = self.row.sources.filter(outcome="")
-        left = Session.objects.filter(staged_by=self.job_id, sources__in=begun)
-        erasing.empty(left)
-        left.delete()
+        """The files that an earlier attempt has finished; what it left unfinished is removed.
+
+        A watched folder's are never done: they grow.
+        """
+        self._remove_staged()
         # What was added to sessions that stand is theirs; its files are read once more.
-        begun.update(outcome=FileOutcome.APPENDED, report={"unfinished": True})
+        begun = self.row.sources.filter(outcome="")
+        begun.update(outcome=FileOutcome.APPENDED, report={UNFINISHED: True})
+        if self.into is not None:
+            return set()
         rows = list(self.row.sources.values_list("name", "report"))
-        unfinished = {name for name, report in rows if "unfinished" in report}
+        unfinished = {name for name, report in rows if UNFINISHED in report}
         return {name for name, _ in rows} - unfinished
 
-    def _take_folder(self, brought: UnpackedUpload, done: set[str]) -> None:
-        """What several files make together, then each of the others alone."""
-        total = len(brought.members)
-        taken = done & self.files.keys()
-        for gathered in self._gather(brought.folder):
+    def _remove_staged(self) -> None:
+        """Remove the sessions of files that were begun and not finished."""
+        begun = self.row.sources.filter(outcome="")
+        left = Session.objects.filter(staged_by=self.stage, sources__in=begun)
+        if self.stage is not None and left.exists():
+            erasing.empty(left)
+            left.delete()
+
+    def _groups(self, brought: UnpackedUpload, done: set[str]) -> Iterator[FileGroup]:
+        """What several files make together, then each of the others alone; none that is done.
+
+        Formats look into the files for it as this is iterated over.
+        """
+        taken = set(done)
+        for gathered in self._gather(brought.folder) if brought.is_folder else ():
             # A format may name members that could not be unpacked.
             names = gathered.members & self.files.keys()
             if names <= taken:
                 continue
-            self.progress.files(len(taken), total)
             files = [self.files[name] for name in sorted(names)]
-            self._take_files(
-                files, partial(self._take_gathered, gathered.transcripts, files)
-            )
+            yield FileGroup(files, partial(_as_given, gathered.transcripts))
             taken |= names
         for one in brought.folder.members.values():
-            if one.name in taken:
-                continue
-            self.progress.files(len(taken), total)
-            kept = self.files[one.name]
-            self._take_files([kept], partial(self._take_alone, kept))
-            taken.add(one.name)
-        self.progress.files(total, total)
+            if one.name not in taken:
+                kept = self.files[one.name]
+                yield FileGroup([kept], partial(self._read, kept))
 
     def _gather(self, folder: Folder) -> Iterator[Any]:
         """What the formats find that several files make together; each file once."""
@@ -150,28 +211,54 @@ class ImportRun:
                     taken |= gathered.members
                     yield gathered
 
-    def _take_files(self, files: Sequence[KeptFile], take: Callable[[], None]) -> None:
-        """Take files that belong together: all that they hold, or only the reason why not."""
+    def _take(self, group: FileGroup, *, alone: bool) -> None:
+        """Read and record files. What is small is read to its end first, and recorded as one.
+
+        What is large is committed in many steps while it is read.
+        """
+        if group.is_small:
+            # Most of what is brought again is known, and need not be read for it.
+            self.matcher.sources = []
+            if self.matcher.is_known(group.files):
+                self._save_sources()
+            else:
+                self._record(_read_to_end(group), alone=alone)
+            return
         self.matcher.sources = []
-        is_small = sum(one.size for one in files) <= AT_ONCE
-        # A large file is committed in many batches, and hidden until its job publishes it.
-        whole = self.job_id is None or is_small
         try:
-            with transaction.atomic() if whole else nullcontext():
-                take()
-                if whole:
-                    self._save_sources()
+            if not self.matcher.is_known(group.files):
+                with group.open() as transcripts:
+                    self._place(transcripts, group.files)
         except DomainError as refusal:
-            begun = self.row.sources.filter(outcome="")
-            if self.job_id is not None:  # what is left of sessions
-                left = Session.objects.filter(staged_by=self.job_id, sources__in=begun)
-                erasing.empty(left)
-                left.delete()
-            begun.delete()
-            for one in files:
-                self._name(one, refusal)
+            self._remove_staged()
+            self.row.sources.filter(outcome="").delete()
+            self._refuse(group.files, refusal, alone=alone)
         else:
             self._save_sources()
+
+    def _record(self, group: ReadGroup, *, alone: bool) -> None:
+        """Record files that were read, in one transaction: all that they hold, or why nothing."""
+        self.matcher.sources = []
+        if group.refusal is not None:
+            self._refuse(group.files, group.refusal, alone=alone)
+            return
+        try:
+            with transaction.atomic():
+                if not self.matcher.is_known(group.files):
+                    self._place(group.transcripts, group.files)
+                self._save_sources()
+        except DomainError as refusal:
+            self._refuse(group.files, refusal, alone=alone)
+
+    def _refuse(
+        self, files: Sequence[KeptFile], refusal: DomainError, *, alone: bool
+    ) -> None:
+        """Name files in the report that nothing was taken of. Raises what refuses all there is."""
+        self.matcher.sources = []
+        if alone:
+            raise refusal
+        for one in files:
+            self._name(one, refusal)
 
     def _save_sources(self) -> None:
         """Write what the files at hand came to: from now on they are done."""
@@ -196,12 +283,6 @@ class ImportRun:
         report = {"reason": storable(refusal.message)}
         self.matcher.source(one, outcome=outcome, report=report).save()
 
-    def _take_alone(self, one: KeptFile) -> None:
-        if self.matcher.is_known([one]):
-            return
-        with self._read(one) as transcripts:
-            self._take_all(transcripts, one)
-
     @contextmanager
     def _read(self, one: KeptFile) -> Iterator[list[Transcript]]:
         """The conversations of a file for as long as it is open: a large one is read apart."""
@@ -221,28 +302,30 @@ class ImportRun:
                 raise unreadable(fault) from fault
             yield transcripts
 
-    def _take_gathered(
+    def _place(
         self, transcripts: Iterable[Transcript], files: Sequence[KeptFile]
     ) -> None:
-        """The conversations that several files make; the others of them are joined to these."""
-        if self.matcher.is_known(files):
-            return
-        self._take_all(transcripts, files[0])
+        """Put conversations in their places; files without one of their own are joined to them."""
+        for transcript, file in self._files_of(transcripts, files):
+            self.matcher.place(transcript, file)
+        if not any(source.session_id for source in self.matcher.sources):
+            raise Invalid(
+                "There is no message in this file.", at=["file"], code="empty"
+            )
         named = {source.name for source in self.matcher.sources}
-        first = self.matcher.sources[0].session if self.matcher.sources else None
+        first = self.matcher.sources[0].session
         for one in files:
             if one.name not in named:
                 self.matcher.sources.append(
                     self.matcher.source(one, session=first, outcome=FileOutcome.JOINED)
                 )
 
-    def _take_all(self, transcripts: Iterable[Transcript], one: KeptFile) -> None:
+    def _files_of(
+        self, transcripts: Iterable[Transcript], files: Sequence[KeptFile]
+    ) -> Iterator[tuple[Transcript, KeptFile]]:
+        """Each conversation with the file that it is the one of."""
         for transcript in transcripts:
-            self.matcher.place(transcript, self.files.get(transcript.member, one))
-        if not any(source.session_id for source in self.matcher.sources):
-            raise Invalid(
-                "There is no message in this file.", at=["file"], code="empty"
-            )
+            yield transcript, self.files.get(transcript.member, files[0])
 
     def _finish(self, brought: UnpackedUpload) -> Imported:
         """Write the report: the sum of what each file came to."""
@@ -282,3 +365,22 @@ class ImportRun:
             if first is not None and reason:
                 sentence += f" {first.name}: {reason}"
         return Invalid(sentence, at=["file"], code="empty")
+
+
+def _as_given(
+    transcripts: Iterable[Transcript],
+) -> AbstractContextManager[Iterable[Transcript]]:
+    return nullcontext(transcripts)
+
+
+def _read_to_end(group: FileGroup) -> ReadGroup:
+    """All that files hold, in memory."""
+    try:
+        with group.open() as transcripts:
+            held = [
+                replace(one, items=list(guarded(one.items)))
+                for one in guarded(transcripts)
+            ]
+    except DomainError as refusal:
+        return ReadGroup(group.files, (), refusal)
+    return ReadGroup(group.files, held, None)

@@ -11,19 +11,19 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from tempfile import TemporaryFile
-from time import monotonic
 from typing import IO, TypeVar
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 from django.db.models import Count
 
 from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.jobs.runner import Interrupted
+from contextstudio.database.steps import Pace, in_short_transactions
 from threads import tokens
-from threads.domain.batch import COMPACTION, Batch, Filling, batches
+from threads.domain.batch import COMPACTION, Batch, Events, Filling, batches
 from threads.domain.message import Message as GivenMessage
 from threads.domain.tally import Tally
 from threads.domain.transcript import Compaction, Transcript, Warning
@@ -41,8 +41,13 @@ logger = logging.getLogger(__name__)
 
 MOST_BATCHES_PER_COMMIT = 4
 """Batches that are committed together, at most."""
-SECONDS_PER_COMMIT = 0.05
-"""How long a transaction is open, from which on no other batch is taken into it."""
+ROWS_PER_STEP = 300
+"""Messages, or events, that are written between two looks at the clock, at most: 5 ms of work."""
+LEAST_PER_STEP = 25
+"""On a busy machine."""
+UNFINISHED = "unfinished"
+"""In the report of a file: an attempt to import it ended in the midst of it."""
+_NO_EVENTS = Events((), (), (), None)
 Item = GivenMessage | GivenEvent | Compaction
 _Read = TypeVar("_Read")
 Step = Callable[[int], None]
@@ -54,24 +59,36 @@ class RecordedEvents:
     """Which events of a transcript a session has from a shorter version of it.
 
     Where the new file begins with the very bytes of the old one, they are those that lie in
-    these bytes; else the first of each type, as many as there are.
+    these bytes; else the first of each type, as many as there are. Of an attempt that ended in
+    the midst of a file they are those that it wrote.
     """
 
     prefix: int = 0
     counts: Counter[str] = field(default_factory=Counter)
+    begun: set[tuple[str, str]] = field(default_factory=set)
+    """Types and records of what such an attempt wrote."""
 
     @classmethod
     def of(cls, session: Session, sha256: str) -> "RecordedEvents":
         """What a session has already, beside a file that is read again."""
-        old = session.sources.exclude(outcome="").order_by("-id").first()
-        prefix = old.size if old and begins_with(sha256, old) else 0
+        sources = session.sources.exclude(outcome="").order_by("-id")
+        begun: set[tuple[str, str]] = set()
         events = Event.objects.filter(session=session)
+        for left in sources.filter(report__has_key=UNFINISHED):
+            if begins_with(sha256, left):
+                written = events.filter(source=left)
+                begun.update(written.values_list("type", "record"))
+                events = events.exclude(source=left)
+        old = sources.exclude(report__has_key=UNFINISHED).first()
+        prefix = old.size if old and begins_with(sha256, old) else 0
         if prefix:
             events = events.filter(record__contains="#")
         counted = events.values_list("type").annotate(Count("pk")).order_by()
-        return cls(prefix, Counter(dict(counted)))
+        return cls(prefix, Counter(dict(counted)), begun)
 
     def has(self, type_: str, record: str) -> bool:
+        if (type_, record) in self.begun:
+            return True
         if self.prefix and record.startswith("bytes:"):
             return int(record.rpartition("-")[2]) <= self.prefix
         if self.counts[type_] <= 0:
@@ -109,6 +126,7 @@ class Ingest:
     _group: int | None = None
     """The group of the last message that was recorded."""
     _compactions: list[Compaction] = field(default_factory=list)
+    _pace: Pace = field(default_factory=lambda: Pace(ROWS_PER_STEP, LEAST_PER_STEP))
 
     def run(self) -> None:
         """Read to the end. Raises Diverged where an alignment finds another course."""
@@ -178,26 +196,30 @@ class Ingest:
             self._filling = Filling()
 
     def _record_kept(self, kept: IO[bytes]) -> None:
-        """Record what was put aside, each batch in a transaction, with its compactions.
+        """Record what was put aside, and each compaction with its event.
 
-        Others may append to the session between two of them: `open_session` is asked each time.
+        By its event the next attempt knows a compaction. Others may append to the session between
+        two transactions: `open_session` is asked in each.
         """
         end = os.fstat(kept.fileno()).st_size
         while kept.tell() < end:
-            ready = self._prepare(pickle.load(kept))  # noqa: S301  # written above
-            with transaction.atomic():
-                self.session = None
-                self._record(ready)
-                # With their events, by which a next attempt knows them.
-                self._compact()
-                self._compactions = []
+            batch: Batch = pickle.load(kept)  # noqa: S301  # written above
+            events = batch.events
+            marks = [
+                one == COMPACTION and bool(batch.compactions) for one in events.types
+            ]
+            with_them = [place for place, is_one in enumerate(marks) if is_one]
+            others = [place for place, is_one in enumerate(marks) if not is_one]
+            alone = batch._replace(events=events.at(others))
+            self._commit([self._prepare(alone)])
+            self._compact(events.at(with_them))
             self.step(self.recorded)
 
     def _record_all(self, read: Iterator[Batch], has_more: Callable[[], bool]) -> None:
-        """Record batches, in transactions of their own where none is open.
+        """Record batches, each with a few more that are there already.
 
-        One takes a batch, and a few more that are there already: every commit writes the same
-        pages of indexes again. All that can be done before is done without a lock.
+        Every commit writes the same pages of indexes again. All that can be done before is done
+        without a lock.
         """
         while (batch := next(read, None)) is not None:
             ready = [self._prepare(batch)]
@@ -205,31 +227,61 @@ class Ingest:
                 if (batch := next(read, None)) is None:
                     break
                 ready.append(self._prepare(batch))
-            while ready:
-                # No savepoint: SQLite would keep a copy of every page that the batch changes.
-                with transaction.atomic(savepoint=False):
-                    begun = monotonic()
-                    while ready and monotonic() - begun < SECONDS_PER_COMMIT:
-                        self._record(ready.pop(0))
+            self._commit(ready)
             self.step(self.recorded)
 
     def _prepare(self, batch: Batch) -> ReadyBatch:
         return prepare(self.source.project_id, self.encoding, batch)
 
-    def _record(self, ready: ReadyBatch) -> None:
-        """Record a batch, in the caller's transaction."""
-        batch, session = ready.batch, self._session()
-        events = batch.events
-        if batch.digests:
-            self._group = record_batch(
-                session, ready, source=self.source, group=self._group
-            )
-        types = list(map(_type, events.types))
-        rows.insert_events(session, self.source.pk, events._replace(types=types))
+    def _commit(self, ready: Iterable[ReadyBatch]) -> None:
+        """Record batches in small steps, in transactions of their own where none is open."""
+
+        def begin() -> None:
+            if self.alignment is not None:  # others may have added to the session
+                self.session = None
+
+        steps = chain.from_iterable(map(self._steps, ready))
+        # Without a savepoint where none is needed: SQLite would keep a copy of every page.
+        savepoint = self.alignment is not None
+        for _ in in_short_transactions(
+            steps, begin=begin, savepoint=savepoint, pace=self._pace
+        ):
+            pass
+
+    def _steps(self, ready: ReadyBatch) -> Iterator[Callable[[], None]]:
+        """The work of a batch, to be done in the caller's transactions."""
+        batch = ready.batch
+        for stretch in self._stretches(len(batch.digests)):
+            yield partial(self._record_messages, ready, stretch)
+        for stretch in self._stretches(len(batch.events.types)):
+            places = range(stretch.start, stretch.stop)
+            yield partial(self._record_events, batch.events.at(places))
         self.tally.join(batch.tally)
         self._compactions += batch.compactions
-        self.recorded += len(batch.digests)
-        self.added += len(events.types)
+
+    def _stretches(self, count: int) -> Iterator[slice]:
+        """So many rows in stretches of what a step takes."""
+        start = 0
+        while start < count:
+            stop = min(count, start + self._pace.size)
+            yield slice(start, stop)
+            start = stop
+
+    def _record_messages(self, ready: ReadyBatch, stretch: slice) -> None:
+        self._group = record_batch(
+            self._session(),
+            ready,
+            source=self.source,
+            group=self._group,
+            stretch=stretch,
+        )
+        self.recorded += stretch.stop - stretch.start
+
+    def _record_events(self, events: Events) -> None:
+        types = list(map(_type, events.types))
+        session = self._session()
+        rows.insert_events(session, self.source.pk, events._replace(types=types))
+        self.added += len(types)
 
     def _session(self) -> Session:
         """The session, made or locked once there is something to record."""
@@ -239,8 +291,10 @@ class Ingest:
             self.source.save()
         return self.session
 
-    def _compact(self) -> None:
-        if not self._compactions or self.session is None:
+    def _compact(self, events: Events = _NO_EVENTS) -> None:
+        """Record the compactions that came, in one transaction with the events of their records."""
+        session = self.alignment.session if self.alignment else self.session
+        if not self._compactions or session is None:
             return
         given = []
         for one in self._compactions:
@@ -249,8 +303,11 @@ class Ingest:
                 found = map(self.alignment.indexes, places)
                 places = tuple(chain.from_iterable(found))
             given.append(Compacted(places, one.messages))
-        recorded = Session.objects.get(pk=self.session.pk)
-        outcomes = hooks.record_compactions(recorded, given)
+        recorded = Session.objects.get(pk=session.pk)
+        outcomes = hooks.record_compactions(
+            recorded, given, partial(self._record_events, events)
+        )
+        self._compactions = []
         for outcome in outcomes:
             self.tally.compactions[outcome.word] += 1
             if outcome.sentence:

@@ -24,7 +24,7 @@ from threads.store.alignment import Alignment, Diverged
 from threads.store.selectors import get_session
 
 from . import growth
-from .ingest import Ingest, RecordedEvents, Step
+from .ingest import UNFINISHED, Ingest, RecordedEvents, Step
 from .outcome import FileOutcome
 
 _TRIES = 3
@@ -38,7 +38,7 @@ class SessionMatcher:
     project: Project
     upload: Upload
     row: Import
-    job_id: uuid.UUID | None
+    stage: uuid.UUID | None
     step: Step
     sources: list[Source] = field(default_factory=list)
     """What the files at hand have come to so far."""
@@ -65,14 +65,15 @@ class SessionMatcher:
             return {}
         rows = rows.filter(session__in=self._sessions()).exclude(outcome="")
         rows = rows.exclude(report__has_key=growth.HELD)
+        rows = rows.exclude(report__has_key=UNFINISHED)
         return dict(rows.order_by("id").values_list("session_id", "format"))
 
     def _sessions(self) -> QuerySet[Session]:
         """The sessions that a transcript may continue: those that stand, and this import's own."""
         here = Session.objects.filter(project=self.project, deleted_at=None)
-        if self.job_id is None:
+        if self.stage is None:
             return here.filter(staged_by=None)
-        return here.filter(Q(staged_by=None) | Q(staged_by=self.job_id))
+        return here.filter(Q(staged_by=None) | Q(staged_by=self.stage))
 
     def place(self, transcript: Transcript, one: KeptFile) -> None:
         """Add a transcript to the session it continues, or make one of it."""
@@ -195,7 +196,7 @@ class SessionMatcher:
         """A new session. What else has its id is staged, else it would have been continued."""
         try:
             return services.open_session(
-                self.caller, self.project, new, staged_by=self.job_id
+                self.caller, self.project, new, staged_by=self.stage
             )
         except Conflict as taken:
             raise Conflict(

@@ -8,22 +8,26 @@ neither can hold (NUL, lone surrogates); what the index finds is made sure of by
 that it may find a little too much.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from heapq import merge
 from itertools import groupby
 from types import ModuleType
 
 from django.db import connection, transaction
 
+from contextstudio.database.steps import in_short_transactions
 from threads.domain.message import decode_parts
 from threads.domain.text import fold, whole_text
 from threads.models import Body, Message, SearchMark, Session
 
 from . import postgresql, reading, sqlite
+from .reading import Piece
 
 AT_ONCE = 500
-"""Bodies that are put in at once."""
-_BYTES_AT_ONCE = 1 << 17
+"""Bodies that are read at once."""
+_BYTES_AT_ONCE = 2 << 20
+"""Bytes of bodies that are read at once."""
 WORTH_A_JOB = 1000
 """Bodies in the tail from which catching up is worth a job."""
 MOST_OF_ALL = 5000
@@ -88,6 +92,8 @@ def catch_up() -> Iterator[int]:
     database = _database()
     if not database.is_there():
         return
+    with transaction.atomic():
+        _mark()
     last, writer = _last(), database.next_writer()
     yield from _put_in(last)
     if database.all_ended_before(writer):
@@ -112,14 +118,14 @@ def forget(ids: Iterable[int]) -> None:
 
 
 def _put_in(last: int) -> Iterator[int]:
-    """Put in all up to an id that are not: read and folded without a lock."""
+    """Put in all up to an id that are not: read and folded without a lock, written in steps."""
     at = reading.through()
     while at < last:
         rows = Body.objects.filter(pk__gt=at, pk__lte=last).order_by("pk")
         ids = list(rows.values_list("pk", flat=True)[:AT_ONCE])
         if not ids:
             return
-        missing = set(ids) - reading.held(_database().KEY, at, ids[-1])
+        missing = set(ids) - _database().held(at, ids[-1])
         before, at = at, ids[-1]
         texts, size = [], 0
         found = Body.objects.filter(pk__in=missing).order_by("pk")
@@ -130,14 +136,28 @@ def _put_in(last: int) -> Iterator[int]:
             if size >= _BYTES_AT_ONCE:
                 at = id_
                 break
-        with transaction.atomic():
-            # The mark's row lock lets only one process put texts in at a time.
-            _mark()
-            known = reading.held(_database().KEY, before, at)
-            # What was erased meanwhile stays out.
-            there = set(rows.filter(pk__lte=at).values_list("pk", flat=True)) - known
-            _database().add([text for text in texts if text[0] in there])
-        yield len(texts)
+        yield from _write(texts, before, at)
+
+
+def _write(texts: Sequence[tuple[int, str]], above: int, last: int) -> Iterator[int]:
+    """Put texts in, of bodies between two ids; what was erased meanwhile stays out."""
+    wanted: set[int] = set()
+    put_in: list[int] = []
+
+    def begin() -> None:
+        # The mark's row lock lets only one process put texts in at a time.
+        _mark()
+        wanted.clear()
+        wanted.update(reading.bodies(above, last) - _database().held(above, last))
+
+    def add(pieces: Sequence[Piece]) -> None:
+        _database().add([one for one in pieces if one.body in wanted])
+        put_in.extend(one.body for one in pieces if not one.number)
+
+    steps = (partial(add, pieces) for pieces in _database().cut(texts))
+    for _ in in_short_transactions(steps, begin=begin):
+        yield len(put_in)
+        put_in.clear()
 
 
 def _clear() -> Iterator[int]:

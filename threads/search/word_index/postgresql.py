@@ -16,13 +16,12 @@ from itertools import chain
 
 from django.db import connection
 
-from .reading import LONGEST, SHORTEST, ids, pages, run
+from .reading import LONGEST, SHORTEST, Piece, ids, pages, run
 
 NEWEST = 1000
 """Texts that are read for one or two characters before their runs are looked up."""
 MOST_RUNS = 32
 """Runs of texts that are read at once; it begins with one."""
-KEY = "body_id"
 _ADD_RUN = "INSERT INTO threads_bodyrun(first, last, pairs) VALUES(%s, %s, %s)"
 _STAND_IN, _COUNT = 0x0780, 38
 """Thaana: letters of two bytes without capitals, in a script that few texts are written in."""
@@ -61,11 +60,24 @@ def is_there() -> bool:
     return True
 
 
-def add(texts: Sequence[tuple[int, str]]) -> None:
-    """Put folded texts in under the ids of their bodies, which ascend."""
-    if not texts:
+def held(above: int, last: int) -> set[int]:
+    """Which bodies are in already, of those with these ids."""
+    statement = (
+        "SELECT body_id FROM threads_bodytext WHERE body_id > %s AND body_id <= %s"
+    )
+    return set(ids(statement, [above, last]))
+
+
+def cut(texts: Sequence[tuple[int, str]]) -> Iterator[list[Piece]]:
+    """Texts by the ids of their bodies, in steps: all at once, for nobody else waits meanwhile."""
+    yield [Piece(body, 0, text) for body, text in texts]
+
+
+def add(pieces: Sequence[Piece]) -> None:
+    """Put folded texts in, in the order of their bodies."""
+    if not pieces:
         return
-    rows = [(id_, letters(text)) for id_, text in texts]
+    rows = [(one.body, letters(one.text)) for one in pieces]
     with connection.cursor() as cursor:
         cursor.executemany(
             "INSERT INTO threads_bodytext(body_id, folded) VALUES(%s, %s)"

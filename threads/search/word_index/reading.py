@@ -1,7 +1,7 @@
 """What both databases are asked alike: plain statements, for a model's query costs more."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -12,6 +12,14 @@ SHORTEST = 3
 LONGEST = 64
 """Characters of a query that the index is asked for; the rest is left to who makes sure."""
 _THROUGH = "SELECT COALESCE(MAX(through), 0) FROM threads_searchmark"
+
+
+class Piece(NamedTuple):
+    """A folded text, or one of the pieces that a long one is put in as."""
+
+    body: int
+    number: int
+    text: str
 
 
 def run(statement: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -39,12 +47,9 @@ def pages(statement: str, values: Sequence[Any], below: int) -> Iterator[int]:
         below = found[-1]
 
 
-def held(key: str, above: int, last: int) -> set[int]:
-    """Which bodies are in the index already, of those with these ids."""
-    statement = (
-        f"SELECT {key} FROM threads_bodytext"  # noqa: S608  # ours
-        f" WHERE {key} > %s AND {key} <= %s"
-    )
+def bodies(above: int, last: int) -> set[int]:
+    """Which bodies there are, of those with these ids."""
+    statement = "SELECT id FROM threads_body WHERE id > %s AND id <= %s"
     return set(ids(statement, [above, last]))
 
 

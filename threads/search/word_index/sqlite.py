@@ -1,14 +1,20 @@
-"""The index in SQLite: FTS5 with trigrams, which keeps no text of its own."""
+"""The index in SQLite: FTS5 with trigrams, which keeps no text of its own.
+
+A row is a text, or a piece of a long one, so that no transaction has to put in more than a piece:
+its id is that of the body and, in the lowest bits, the number of the piece. Pieces overlap by
+what the index is asked for, and are put in from the last to the first: a body is in once the
+first piece is.
+"""
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 
 from django.db import connection
 
 from threads.store.selectors import chunks
 
-from .reading import LONGEST, SHORTEST, ids, indexed, pages, run
+from .reading import LONGEST, SHORTEST, Piece, ids, indexed, pages, run
 
 NEWEST = 200
 """Texts that are read for one or two characters before the index is asked: most are found so."""
@@ -20,9 +26,16 @@ FEW = 40
 """Texts with a piece of a query that are handed on without asking for the whole of it."""
 MANY = 1000
 """Texts with a query from which on they are asked for from the newest on."""
-KEY = "rowid"
+BITS = 10
+"""Of a row's id, for the number of a piece."""
+PIECE = 1 << 14
+"""Characters of a piece: 5 ms of work. Of a text too long for so many pieces each is longer."""
+STEP = 1 << 13
+"""Characters of short texts that are put in between two looks at the clock."""
+_LAST = (1 << BITS) - 1
+_HIGHEST = 1 << (62 - BITS)
 _PIECE, _PIECES = 6, 3
-_MERGED_PAGES = 500
+_MERGED_PAGES = 100
 _MERGE = "INSERT INTO threads_bodytext(threads_bodytext, rank) VALUES('merge', %s)"
 _MATCHING = (
     "SELECT rowid FROM threads_bodytext WHERE threads_bodytext MATCH %s AND rowid < %s"
@@ -34,11 +47,48 @@ def is_there() -> bool:
     return bool(ids("SELECT 1 FROM sqlite_master WHERE name = 'threads_bodytext'"))
 
 
-def add(texts: Sequence[tuple[int, str]]) -> None:
+def held(above: int, last: int) -> set[int]:
+    """Which bodies are in already, with all their pieces, of those with these ids."""
+    statement = (
+        f"SELECT rowid >> {BITS} FROM threads_bodytext"  # noqa: S608  # ours
+        f" WHERE rowid > %s AND rowid <= %s AND rowid & {_LAST} = 0"
+    )
+    return set(ids(statement, [above << BITS | _LAST, last << BITS]))
+
+
+def cut(texts: Sequence[tuple[int, str]]) -> Iterator[list[Piece]]:
+    """Texts by the ids of their bodies, in steps: several short ones, or a piece of a long one."""
+    step: list[Piece] = []
+    size = 0
+    for body, text in texts:
+        for piece in _pieces(body, text):
+            step.append(piece)
+            size += len(piece.text)
+            if size >= STEP:
+                yield step
+                step, size = [], 0
+    if step:
+        yield step
+
+
+def _pieces(body: int, text: str) -> Iterator[Piece]:
+    """A text in pieces, from the last to the first."""
+    if len(text) <= PIECE:
+        yield Piece(body, 0, text)
+        return
+    length = max(PIECE, -(-len(text) >> BITS))
+    starts = range(0, len(text), length)
+    for number in reversed(range(len(starts))):
+        start = starts[number]
+        yield Piece(body, number, text[start : start + length + LONGEST])
+
+
+def add(pieces: Sequence[Piece]) -> None:
+    """Put pieces of folded texts in."""
     with connection.cursor() as cursor:
         cursor.executemany(
             "INSERT OR REPLACE INTO threads_bodytext(rowid, folded) VALUES(%s, %s)",
-            texts,
+            [(one.body << BITS | one.number, one.text) for one in pieces],
         )
 
 
@@ -50,7 +100,8 @@ def forget(bodies: Iterable[int]) -> None:
     """Take bodies out; `clear` then removes what they said from the file."""
     with connection.cursor() as cursor:
         cursor.executemany(
-            "DELETE FROM threads_bodytext WHERE rowid = %s", [(one,) for one in bodies]
+            "DELETE FROM threads_bodytext WHERE rowid >= %s AND rowid <= %s",
+            [(one << BITS, one << BITS | _LAST) for one in bodies],
         )
 
 
@@ -82,7 +133,7 @@ def newest(query: str, before: int) -> Iterator[int]:
             if match is None:
                 yield from indexed(first[-1])
             elif match:
-                yield from pages(_NEWEST_MATCHING, [match], first[-1])
+                yield from _from_newest(match, first[-1])
         return
     whole = query[:LONGEST]
     # Of a long query the beginnings first: where one is rare, the others need not be looked up.
@@ -93,7 +144,7 @@ def newest(query: str, before: int) -> Iterator[int]:
         if found is not None:
             yield from reversed(found)
             return
-    yield from pages(_NEWEST_MATCHING, [_quoted(whole)], before)
+    yield from _from_newest(_quoted(whole), before)
 
 
 def in_session(session_id: uuid.UUID, query: str, count: int) -> list[int] | None:
@@ -134,8 +185,23 @@ def _all_matching(match: str, before: int, most: int) -> list[int] | None:
 
     In this order FTS5 answers in half the time.
     """
-    found = ids(f"{_MATCHING} ORDER BY rowid LIMIT %s", [match, before, most + 1])
-    return found if len(found) <= most else None
+    found = ids(f"{_MATCHING} ORDER BY rowid LIMIT %s", [match, _row(before), most + 1])
+    return None if len(found) > most else list(_bodies(found))
+
+
+def _from_newest(match: str, before: int) -> Iterator[int]:
+    """Ids below one of all texts that match, the highest first."""
+    return _bodies(pages(_NEWEST_MATCHING, [match], _row(before)))
+
+
+def _row(body: int) -> int:
+    """The first row of a body; ids that none can have are cut to what SQLite counts to."""
+    return min(body, _HIGHEST) << BITS
+
+
+def _bodies(rows: Iterable[int]) -> Iterator[int]:
+    """The bodies of rows, each once."""
+    return (body for body, _ in groupby(row >> BITS for row in rows))
 
 
 def _match(query: str) -> str | None:

@@ -1,0 +1,104 @@
+"""Showing what an import has staged, or removing it: in short transactions either way.
+
+An import may bring 50,000 sessions. All of them are complete by the time that the first is shown.
+"""
+
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, Subquery
+from django.utils import timezone
+
+from contextstudio.accounts.models import Project
+from contextstudio.accounts.selectors import caller_of_actor
+from contextstudio.database.steps import Step, in_short_transactions
+from threads.models import Import, Session, Source
+from threads.sessions import erasing
+from threads.store.selectors import chunks
+
+from . import accounting, hooks
+from .running.outcome import FileOutcome
+
+AT_ONCE = 100
+"""Sessions that are shown, or removed, between two looks at the clock."""
+_MADE = (FileOutcome.CREATED, FileOutcome.BRANCHED)
+
+
+def publish(project: Project, stage: uuid.UUID) -> None:
+    """Show what an import has staged: its sessions, then its row with its report.
+
+    In the caller's transaction, if there is one.
+    """
+    show(project, stage)
+    with transaction.atomic():
+        staged = Import.objects.filter(staged_by=stage)
+        brought = list(staged)
+        staged.update(staged_by=None)
+        for one in brought:
+            caller = caller_of_actor(one.created_by)
+            hooks.run(caller, one)
+            accounting.count_later(caller, one)
+
+
+def show(
+    project: Project, stage: uuid.UUID, *, also: Callable[[], object] = lambda: None
+) -> None:
+    """Show staged sessions, beside their parents; `also` happens with the last of them."""
+    staged = Session.objects.filter(staged_by=stage)
+    keys, now = list(staged.values_list("pk", flat=True)), timezone.now()
+    steps = [
+        partial(_show_some, project.pk, some, now) for some in chunks(keys, AT_ONCE)
+    ]
+    final = steps[-1:]
+
+    def finish() -> None:
+        for step in final:
+            step()
+        also()
+
+    _run([*steps[:-1], finish])
+
+
+def _show_some(project_id: int, keys: Sequence[uuid.UUID], now: datetime) -> None:
+    Session.objects.filter(pk__in=keys).update(staged_by=None, updated_at=now)
+    link_parents(project_id, keys)
+
+
+def link_parents(project_id: int, keys: Sequence[uuid.UUID]) -> None:
+    """Link sessions to the parents that are here by now, and their children to them.
+
+    A parent may come later than its children: they carry its id.
+    """
+    here = Session.objects.filter(
+        project_id=project_id, deleted_at=None, staged_by=None
+    )
+    # `gt` where `exclude` would do, for an index answers it.
+    orphans = here.filter(parent=None, parent_external_id__gt="")
+    named = here.filter(pk__in=keys, external_id__gt="")
+    names = list(named.values_list("external_id", flat=True))
+    parent = here.filter(external_id=OuterRef("parent_external_id")).exclude(
+        pk=OuterRef("pk")
+    )
+    for some in (Q(pk__in=keys), Q(parent_external_id__in=names)):
+        found = orphans.filter(some).filter(Exists(parent))
+        found.update(parent=Subquery(parent.values("pk")[:1]))
+
+
+def unstage(stage: uuid.UUID) -> None:
+    """Remove what an import has staged that will not be tried again, and what it has shown."""
+    brought = Import.objects.filter(staged_by=stage)
+    made = Source.objects.filter(brought_by__in=brought, outcome__in=_MADE)
+    its_own = Q(staged_by=stage) | Q(pk__in=made.values("session"))
+    sessions = Session.objects.filter(its_own)
+    keys = list(sessions.values_list("pk", flat=True))
+    erasing.empty(sessions)
+    _run([Session.objects.filter(pk__in=some).delete for some in chunks(keys, AT_ONCE)])
+    brought.delete()
+
+
+def _run(steps: Sequence[Step]) -> None:
+    for _ in in_short_transactions(steps):
+        pass
