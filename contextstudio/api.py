@@ -19,7 +19,7 @@ from operations.api import ROUTERS as OPERATIONS
 from operations.domain.log.operation import EDITS
 from threads.api import ROUTERS as THREADS
 
-from .accounts.api import router as accounts_router
+from .accounts.api import ROUTERS as ACCOUNTS
 from .accounts.authentication import caller_of
 from .accounts.domain.caller import Caller
 from .accounts.domain.errors import DomainError, NotFound, Unauthenticated
@@ -91,7 +91,7 @@ api = NinjaAPI(
 )
 api.add_decorator(answered_once, mode="view")
 # Routes name their `operation_id`: version 1 promises it, wherever the code of a route stands.
-for router in (accounts_router, *THREADS, *OPERATIONS):
+for router in (*ACCOUNTS, *THREADS, *OPERATIONS):
     api.add_router("", router)
 
 

@@ -1,4 +1,7 @@
-"""The ASGI application: guard → limits → static files → MCP → Django; Channels over WebSockets."""
+"""The ASGI application: guard → record of keys → limits → proxy → static files → MCP → Django.
+
+WebSockets: guard → Channels.
+"""
 
 import gc
 import os
@@ -19,10 +22,12 @@ from django.urls import re_path
 from servestatic import ServeStaticASGI
 
 from operations.editor.consumers import websocket_urlpatterns
+from operations.forwarding.proxy.application import with_proxy
 
 from .mcp.mount import with_mcp
 from .web.guard import HostGuard, no_such_socket
 from .web.limits import Limits
+from .web.request_log import RequestLog
 
 
 def with_static_files(application: Any) -> Any:
@@ -62,7 +67,9 @@ def with_static_files(application: Any) -> Any:
 application = HostGuard(
     ProtocolTypeRouter(
         {
-            "http": Limits(with_static_files(with_mcp(_pages))),  # type: ignore[arg-type]  # a Mapping for a dict
+            "http": RequestLog(
+                Limits(with_proxy(with_static_files(with_mcp(_pages))))  # type: ignore[arg-type]  # a Mapping for a dict
+            ),
             "websocket": AuthMiddlewareStack(
                 URLRouter([*websocket_urlpatterns, re_path("", no_such_socket)])  # type: ignore[arg-type]  # ASGI
             ),

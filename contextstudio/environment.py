@@ -16,9 +16,13 @@ KNOWN = frozenset(
         "CONTEXTSTUDIO_DATA_DIR",
         "CONTEXTSTUDIO_DEBUG",
         "CONTEXTSTUDIO_EXECUTOR",
+        "CONTEXTSTUDIO_FAILING",  # with …_KEY and …_URL the client's, from the same shell
+        "CONTEXTSTUDIO_KEY",
         "CONTEXTSTUDIO_PRODUCTION",
         "CONTEXTSTUDIO_REQUESTS_PER_MINUTE",
         "CONTEXTSTUDIO_SKIP_SECRETS",
+        "CONTEXTSTUDIO_UPSTREAM_TIMEOUT",
+        "CONTEXTSTUDIO_URL",
     }
 )
 

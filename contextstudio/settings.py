@@ -47,6 +47,8 @@ if not SECRET_KEY:
 if not ALLOWED_HOSTS:
     ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", HOST]
 ALLOW_PRIVATE_UPSTREAMS = environment.flag("CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS")
+# Seconds that an upstream may be silent: models that reason answer after minutes.
+UPSTREAM_TIMEOUT = environment.number("CONTEXTSTUDIO_UPSTREAM_TIMEOUT", 600)
 SKIP_SECRETS = environment.flag("CONTEXTSTUDIO_SKIP_SECRETS")
 
 # Parts
@@ -125,7 +127,9 @@ if REDIS_URL:
     }
     _layer = {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL]},
+        # It asks Redis to wait five seconds for a message: redis-py gives up after five, and with
+        # that ends the socket of a page on which nothing happens.
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}]},
     }
 CACHES = {"default": _cache}
 CHANNEL_LAYERS = {"default": _layer}

@@ -8,6 +8,8 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         # Models can be imported only now.
-        from .jobs import canary, register
+        from .jobs import canary, housekeeping, register
+        from .keys import request_log
 
+        housekeeping.register(request_log.clean)
         register(canary.KIND, lambda context: {})

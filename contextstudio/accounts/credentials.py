@@ -7,10 +7,15 @@ row up by its digest tells an attacker nothing.
 
 import secrets
 import string
+from collections.abc import Mapping
+from urllib.parse import parse_qsl
 
 from django.utils.crypto import salted_hmac
 
 KEY_START = "cs_"
+OWN_KEY = b"x-contextstudio-key"
+CREDENTIALS = (b"authorization", b"x-api-key", b"x-goog-api-key")
+"""Headers in which providers' own clients send a key."""
 
 _ALPHABET = string.ascii_letters + string.digits
 _ID_LENGTH = 8
@@ -35,3 +40,21 @@ def key_digest(key: str) -> str:
 def token_digest(token: str) -> str:
     """The hex HMAC-SHA256 under which a sign-in token is stored."""
     return salted_hmac("contextstudio.sign-in", token, algorithm="sha256").hexdigest()
+
+
+def sent_key(headers: Mapping[bytes, bytes], query: bytes = b"") -> str | None:
+    """The key of ours that a request brings, wherever clients can put it; None where none."""
+    if (own := headers.get(OWN_KEY)) is not None:
+        return own.decode("latin-1").strip()
+    for name in CREDENTIALS:
+        text = bare(headers.get(name, b"").decode("latin-1"))
+        if text.startswith(KEY_START):
+            return text
+    named = dict(parse_qsl(query.decode("latin-1")))
+    key = named.get("key", "")
+    return key if key.startswith(KEY_START) else None
+
+
+def bare(credential: str) -> str:
+    scheme, _, rest = credential.strip().partition(" ")
+    return rest.strip() if scheme.lower() == "bearer" else credential.strip()

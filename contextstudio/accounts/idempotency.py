@@ -3,16 +3,25 @@
 A key is claimed in a transaction of its own, with a lease. The effect and the answer are one
 transaction, in which the claim is checked. So a server that is killed leaves both or none, and
 of two that think they hold the claim one has no effect.
+
+What reads at length before it has its effect begins that transaction itself (`effect`), for while
+it is open nobody else can write.
 """
 
 import hashlib
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import wraps
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from .domain.errors import Conflict, Invalid
@@ -22,6 +31,9 @@ KEPT = timedelta(hours=24)
 
 _LEASE = timedelta(seconds=60)
 _LONGEST_KEY = 255
+Route = Callable[..., HttpResponseBase]
+_begin: ContextVar[Callable[[], None] | None] = ContextVar("begin", default=None)
+"""Begins the transaction of the request that is being answered, if that begins it itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +56,17 @@ def digest(pieces: Iterable[bytes]) -> str:
 
 
 def once(
-    actor: str, key: str, request_digest: str, run: Callable[[], RecordedResponse]
+    actor: str,
+    key: str,
+    request_digest: str,
+    run: Callable[[], RecordedResponse],
+    *,
+    reads_first: bool = False,
 ) -> RecordedResponse:
     """The answer of `run`, or the one it gave when this actor used the key before.
 
-    `run` answers refusals and never raises them; what a refused run wrote is taken back.
+    `run` answers refusals and never raises them; what a refused run wrote is taken back. One that
+    `reads_first` has its effect within `effect`; what it writes before is its own to take back.
     Raises Invalid where the key was used for another request, Conflict while the first runs.
     """
     claim = _claim(actor, key, request_digest)
@@ -56,8 +74,9 @@ def once(
         body = bytes(claim.body)
         return RecordedResponse(claim.status, body, claim.content_type, replayed=True)
     try:
-        with transaction.atomic():
+        with _transaction(reads_first) as begin:
             answer = run()
+            begin()
             if answer.status < 400:
                 _keep(claim, answer)
             else:
@@ -71,6 +90,51 @@ def once(
     except BaseException:
         _claimed(claim).delete()
         raise
+
+
+@contextmanager
+def effect() -> Iterator[None]:
+    """The transaction of what a request does that has read all it needs.
+
+    Under an idempotency key it stays open until the answer is kept in it too.
+    """
+    begin = _begin.get()
+    if begin is not None:
+        begin()
+    with transaction.atomic():
+        yield
+
+
+@contextmanager
+def _transaction(reads_first: bool) -> Iterator[Callable[[], None]]:
+    """The transaction of an effect and its answer: begun now, or by who first asks for it."""
+    with ExitStack() as opened:
+        begun = False
+
+        def begin() -> None:
+            nonlocal begun
+            if not begun:
+                begun = True
+                opened.enter_context(transaction.atomic())
+
+        if not reads_first:
+            begin()
+        outer = _begin.set(begin)
+        try:
+            yield begin
+        finally:
+            _begin.reset(outer)
+
+
+def reads_first(route: Route) -> Route:
+    """Mark a route that reads at length, and then has its effect within `effect`."""
+
+    @wraps(route)
+    def marked(request: HttpRequest, **values: Any) -> HttpResponseBase:
+        return route(request, **values)
+
+    marked.reads_first = True  # type: ignore[attr-defined]  # functions take any
+    return marked
 
 
 def forget_claims() -> None:

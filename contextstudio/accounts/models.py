@@ -66,13 +66,42 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=100)
     prefix = models.CharField(max_length=16)
     digest = models.CharField(max_length=64, unique=True)
+    previous_digest = models.CharField(max_length=64, null=True, unique=True)
+    """Of the secret before the last rotation, which works until `previous_until`."""
+    previous_until = models.DateTimeField(null=True)
     scopes = models.JSONField(default=list)
+    recalls: "models.ManyToManyField[Project, models.Model]" = models.ManyToManyField(
+        Project, related_name="+"
+    )
+    """Further projects whose memos it finds and whose sessions it recalls, as its maker may."""
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+    expires_at = models.DateTimeField(null=True)
+    requests_per_minute = models.PositiveIntegerField(null=True)
+    """None: as many as the server lets any key send."""
     last_used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+
+class KeyRequest(models.Model):
+    """A request that came with a key: the newest of each are kept, best effort."""
+
+    key = models.ForeignKey(ApiKey, CASCADE, related_name="requests", db_index=False)
+    at = models.DateTimeField()
+    method = models.CharField(max_length=10)
+    route = models.CharField(max_length=200)
+    """Its address with names in place of ids, and the tool where MCP called one."""
+    status = models.PositiveSmallIntegerField()
+    session_id = models.UUIDField(null=True)
+    """The session that it was about; it may be gone by now."""
+
+    class Meta:
+        indexes = [index("newest_requests_of_a_key", "key", "-id")]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.route} {self.status}"
 
 
 class SignInLink(models.Model):
@@ -85,6 +114,25 @@ class SignInLink(models.Model):
 
     def __str__(self) -> str:
         return f"sign-in link of {self.user}"
+
+
+class Invitation(models.Model):
+    """A link by which one person makes an account and joins a project, stored as a hash."""
+
+    project = models.ForeignKey(Project, CASCADE, related_name="invitations")
+    role = models.CharField(
+        max_length=16, choices=[(role.value, role.value) for role in ProjectRole]
+    )
+    maker = models.ForeignKey(User, CASCADE, related_name="+")
+    """Who invites; the link is worth nothing once they may no longer add members."""
+    digest = models.CharField(max_length=64, unique=True)
+    note = models.CharField(max_length=100, blank=True)
+    """Whom it is for, for those who look after the members."""
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"invitation to {self.project} ({self.role})"
 
 
 class TokenBucket(models.Model):

@@ -1,18 +1,20 @@
 """Who somebody is, and what they may see: the gate to projects."""
 
 import uuid
-from collections.abc import Iterable
 from datetime import datetime
 
-from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from .credentials import key_digest
 from .domain.caller import Caller
 from .domain.errors import Forbidden, Invalid, NotFound
 from .domain.paging import Page, clamp, decode_cursor, page
-from .domain.rights import RIGHTS_OF, ProjectRole, Right
-from .models import ApiKey, Job, Membership, Project, User
+from .domain.rights import RIGHTS_OF, ProjectRole, Right, with_implied
+from .models import ApiKey, Job, KeyRequest, Membership, Project, User
+
+REQUESTS_SHOWN = 100
+"""Of a key's requests, at once."""
 
 
 def caller_of_user(user: User) -> Caller:
@@ -28,19 +30,26 @@ def caller_of_user(user: User) -> Caller:
 def caller_of_key(key: ApiKey) -> Caller:
     """The holder of a key that `find_key` found: its scopes, cut to its maker's rights."""
     role = getattr(key, "maker_role", None)
-    scopes = frozenset(Right(scope) for scope in key.scopes)
+    scopes = with_implied(Right(scope) for scope in key.scopes)
     rights = scopes & (RIGHTS_OF[ProjectRole(role)] if role else frozenset())
+    recalls: frozenset[int] = frozenset()
+    if rights and getattr(key, "is_wide", False):
+        of_maker = key.recalls.filter(memberships__user=key.maker_id)
+        recalls = frozenset(of_maker.values_list("pk", flat=True)) - {key.project_id}
     return Caller(
         actor=f"key:{key.pk}",
         name=key.name,
         key_id=key.pk,
         rights={key.project_id: rights} if rights else {},
+        recalls=recalls,
     )
 
 
 def find_key(text: str) -> ApiKey | None:
     """The valid key that a caller sent, with its maker's role; None for any other text."""
-    return _valid_keys().filter(digest=key_digest(text)).first()
+    digest = key_digest(text)
+    old = Q(previous_digest=digest, previous_until__gt=timezone.now())
+    return _valid_keys().filter(Q(digest=digest) | old).first()
 
 
 def caller_of_actor(actor: str) -> Caller:
@@ -62,6 +71,8 @@ def require(caller: Caller, right: Right, project_id: int) -> None:
     if caller.may(right, project_id):
         return
     needed = f"This needs the right to {right} in the project."
+    if right is Right.OWN_SESSION:
+        needed = "This needs the right to edit, or to keep sessions of its own."
     if caller.is_agent:
         given = (
             f"This key does not have it: make one with the scope {right} on the page Keys, or "
@@ -84,12 +95,28 @@ def get_project(caller: Caller, slug: str, right: Right = Right.READ) -> Project
 
     Raises NotFound for a stranger, Forbidden for a member who lacks the right.
     """
+    project = _named(visible_projects(caller), slug)
+    require(caller, right, project.pk)
+    return project
+
+
+def recallable_projects(caller: Caller, slug: str | None = None) -> QuerySet[Project]:
+    """The projects whose memos and messages the caller may recall, or the one with this slug.
+
+    Raises NotFound where that is none of them.
+    """
+    projects = Project.objects.filter(pk__in=caller.recallable)
+    if slug is None:
+        return projects
+    return projects.filter(pk=_named(projects, slug).pk)
+
+
+def _named(projects: QuerySet[Project], slug: str) -> Project:
     is_slug = slug.isascii() and slug.isprintable()  # what is none, no database takes
-    project = visible_projects(caller).filter(slug=slug).first() if is_slug else None
+    project = projects.filter(slug=slug).first() if is_slug else None
     # 404 rather than 403: a stranger must not learn that it exists.
     if project is None:
         raise NotFound("There is no such project.", at=["project"])
-    require(caller, right, project.pk)
     return project
 
 
@@ -179,33 +206,57 @@ def oldest_due_job() -> datetime | None:
     return oldest
 
 
-def list_keys(caller: Caller) -> Iterable[ApiKey]:
-    """The keys that still work: one's own, and all of the projects one administers."""
+def list_keys(caller: Caller) -> QuerySet[ApiKey]:
+    """The keys that were not revoked: one's own, and all of the projects one administers.
+
+    A key's own is itself.
+    """
     keys = ApiKey.objects.filter(revoked_at=None, project__in=visible_projects(caller))
-    own = Q(maker_id=caller.user_id)
+    own = Q(pk=caller.key_id) if caller.is_agent else Q(maker_id=caller.user_id)
     visible = keys.filter(own | Q(project__in=caller.projects(Right.ADMIN)))
     return visible.select_related("project", "maker").order_by("-created_at", "-pk")
+
+
+def get_key(caller: Caller, key_id: int) -> ApiKey:
+    """A key that was not revoked: one's own, or of a project one administers. Raises NotFound."""
+    key = list_keys(caller).filter(pk=key_id).first()
+    if key is None:
+        raise NotFound("There is no such key.", at=["key_id"])
+    return key
+
+
+def list_requests(key: ApiKey, before: int | None = None) -> list[KeyRequest]:
+    """The newest requests of a key, or those before one, for one who has passed its gate."""
+    rows = key.requests.order_by("-pk")
+    if before is not None:
+        rows = rows.filter(pk__lt=before)
+    return list(rows[:REQUESTS_SHOWN])
 
 
 def _valid_keys() -> QuerySet[ApiKey]:
     project, maker = OuterRef("project"), OuterRef("maker")
     role = Membership.objects.filter(project=project, user=maker)
-    return ApiKey.objects.filter(revoked_at=None, maker__is_active=True).annotate(
-        maker_role=Subquery(role.values("role")[:1])
+    further = ApiKey.objects.filter(pk=OuterRef("pk"), recalls__isnull=False)
+    in_time = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    keys = ApiKey.objects.filter(in_time, revoked_at=None, maker__is_active=True)
+    return keys.annotate(
+        maker_role=Subquery(role.values("role")[:1]), is_wide=Exists(further)
     )
 
 
-def project_to_edit(caller: Caller, slug: str | None) -> Project:
-    """The project named, or the only one in which the caller may edit.
+def project_to_edit(
+    caller: Caller, slug: str | None, right: Right = Right.EDIT
+) -> Project:
+    """The project named, or the only one in which the caller may edit, or has this right.
 
     Raises Invalid where there are several, Forbidden where there is none.
     """
     if slug is not None:
-        return get_project(caller, slug, Right.EDIT)
-    project = default_project(caller, Right.EDIT)
+        return get_project(caller, slug, right)
+    project = default_project(caller, right)
     if project is None:
         for project_id in caller.projects(Right.READ)[:1]:
-            if not caller.projects(Right.EDIT):
-                require(caller, Right.EDIT, project_id)
+            if not caller.projects(right):
+                require(caller, right, project_id)
         raise Invalid("You may edit in several projects: name one.", at=["project"])
     return project

@@ -5,25 +5,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from ipaddress import ip_address, ip_network
-from typing import NamedTuple
 
 from django.contrib.auth import authenticate
 from django.core import signing
 from django.core.validators import slug_re
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet, Value
 from django.db.models.functions import Least
 from django.http import HttpRequest
 from django.utils import timezone
 
-from contextstudio.database.best_effort import write_if_free
-
-from .credentials import draw_key, key_digest, token_digest
+from .credentials import token_digest
 from .domain import errors
 from .domain.caller import Caller
 from .domain.rights import ProjectRole, Right
 from .models import (
-    ApiKey,
     AuditEntry,
     Membership,
     Project,
@@ -31,7 +27,7 @@ from .models import (
     TokenBucket,
     User,
 )
-from .selectors import list_keys, require
+from .selectors import require
 
 LINK_LIFETIME = timedelta(days=1)
 FIRST_USER = "owner"
@@ -45,13 +41,6 @@ _ONE_MORE_TRY = timedelta(seconds=30)
 _ONE_MORE_FROM_ADDRESS = timedelta(seconds=2)
 _KNOWN_BROWSER = "contextstudio.known-browser"
 KNOWN_FOR = timedelta(days=180)
-
-
-class NewKey(NamedTuple):
-    """A key that was just made; `text` is never to be had again."""
-
-    row: ApiKey
-    text: str
 
 
 @transaction.atomic
@@ -88,7 +77,7 @@ def create_user(username: str, *, display_name: str = "") -> User:
     """A person without a password, who comes in by a sign-in link. Raises Conflict."""
     with unless_taken(f"There is a user {username} already.", "username"):
         user = User.objects.create_user(username, display_name=display_name)
-    _audit("system", "user.create", user.pk)
+    audit("system", "user.create", user.pk)
     return user
 
 
@@ -104,7 +93,7 @@ def create_project(caller: Caller, *, slug: str, name: str) -> Project:
     Membership.objects.create(
         project=project, user_id=caller.user_id, role=ProjectRole.OWNER
     )
-    _audit(caller.actor, "project.create", project.pk, project=project)
+    audit(caller.actor, "project.create", project.pk, project=project)
     return project
 
 
@@ -129,59 +118,7 @@ def set_member(
         raise errors.Conflict(
             "A project needs an owner.", at=["role"], code="last_owner"
         )
-    _audit(caller.actor, f"member.{role or 'remove'}", user.pk, project=project)
-
-
-@transaction.atomic
-def create_key(
-    maker: User, project: Project, *, name: str, scopes: frozenset[Right]
-) -> NewKey:
-    """A key for a project. What it may do is decided when it is used.
-
-    It never has more rights than its maker has by then. Raises NotFound where the maker is no
-    member, Invalid without a scope.
-    """
-    if not project.memberships.filter(user=maker).exists():
-        raise errors.NotFound("There is no such project.", at=["project"])
-    if not scopes:
-        raise errors.Invalid("A key needs a scope.", at=["scopes"])
-    text, prefix = draw_key()
-    key = ApiKey.objects.create(
-        project=project,
-        maker=maker,
-        name=name or prefix,
-        prefix=prefix,
-        digest=key_digest(text),
-        scopes=sorted(scope.value for scope in scopes | {Right.READ}),
-    )
-    _audit(f"user:{maker.pk}", "key.create", key.pk, project=project)
-    return NewKey(key, text)
-
-
-@transaction.atomic
-def revoke_key(caller: Caller, key_id: int) -> None:
-    """Make a key worthless at once: its maker or an owner of its project may. Raises NotFound."""
-    for key in list_keys(caller):
-        if key.pk == key_id:
-            ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
-            _audit(caller.actor, "key.revoke", key.pk, project=key.project)
-            return
-    raise errors.NotFound("There is no such key.", at=["key_id"])
-
-
-def note_use(key: ApiKey) -> None:
-    """Remember when a key was last used, to the minute, so that few requests write.
-
-    Where others write at the moment it is left to the next request: reads need no lock.
-    """
-    now = timezone.now()
-    if key.last_used_at is not None and now - key.last_used_at <= timedelta(minutes=1):
-        return
-    rows = ApiKey.objects.filter(pk=key.pk)
-    if connection.features.has_select_for_update_skip_locked:
-        free = rows.select_for_update(skip_locked=True, of=("self",))
-        rows = ApiKey.objects.filter(pk__in=free.values("pk"))
-    write_if_free(lambda: rows.update(last_used_at=now))
+    audit(caller.actor, f"member.{role or 'remove'}", user.pk, project=project)
 
 
 @transaction.atomic
@@ -201,7 +138,7 @@ def redeem_sign_in_link(token: str) -> User:
     # The filter is part of the update, so only one of two simultaneous requests changes the row.
     if link is None or not unused.update(used_at=timezone.now()):
         raise _spent()
-    _audit(f"user:{link.user_id}", "sign-in.link", link.pk)
+    audit(f"user:{link.user_id}", "sign-in.link", link.pk)
     return link.user
 
 
@@ -252,7 +189,7 @@ def sign_in(
         )
     for key, capacity, _ in buckets:
         give_back(key, capacity=capacity)
-    _audit(f"user:{user.pk}", "sign-in.password", user.pk)
+    audit(f"user:{user.pk}", "sign-in.password", user.pk)
     return user
 
 
@@ -334,7 +271,7 @@ def owner_of(project: Project) -> User:
     return membership.user
 
 
-def _audit(
+def audit(
     actor: str, action: str, object_id: object, *, project: Project | None = None
 ) -> None:
     AuditEntry.objects.create(

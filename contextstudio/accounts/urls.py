@@ -2,20 +2,29 @@
 
 from django.urls import path
 
-from . import views
+from .views import invitations, keys, projects, sign_in
 
 app_name = "accounts"
 urlpatterns = [
-    path("sign-in", views.sign_in, name="sign_in"),
-    path("sign-in/<str:token>", views.sign_in_with_link, name="sign_in_with_link"),
-    path("sign-out", views.sign_out, name="sign_out"),
-    path("settings/projects/", views.projects, name="projects"),
-    path("settings/projects/<slug:slug>/", views.project, name="project"),
+    path("sign-in", sign_in.sign_in, name="sign_in"),
+    path("sign-in/<str:token>", sign_in.sign_in_with_link, name="sign_in_with_link"),
+    path("sign-in/invitation/<str:token>", invitations.invitation, name="invitation"),
+    path("sign-out", sign_in.sign_out, name="sign_out"),
+    path("settings/projects/", projects.projects, name="projects"),
+    path("settings/projects/<slug:slug>/", projects.project, name="project"),
     path(
         "settings/projects/<slug:slug>/remove",
-        views.remove_member,
+        projects.remove_member,
         name="remove_member",
     ),
-    path("settings/keys/", views.keys, name="keys"),
-    path("settings/keys/<int:key_id>/revoke", views.revoke_key, name="revoke_key"),
+    path("settings/projects/<slug:slug>/invite", invitations.invite, name="invite"),
+    path(
+        "settings/projects/<slug:slug>/invitations/<int:invitation_id>/withdraw",
+        invitations.withdraw,
+        name="withdraw",
+    ),
+    path("settings/keys/", keys.keys, name="keys"),
+    path("settings/keys/<int:key_id>/", keys.key, name="key"),
+    path("settings/keys/<int:key_id>/rotate", keys.rotate_key, name="rotate_key"),
+    path("settings/keys/<int:key_id>/revoke", keys.revoke_key, name="revoke_key"),
 ]

@@ -30,7 +30,9 @@ them: fold a range into a summary, leave messages out, reorder, insert, search w
 from view. Nothing is overwritten, every operation can be taken back. Find the session with
 list_sessions, look at it with list_groups and get_message_range, then act. Message indexes
 are 0-based over the original messages. An operation recorded with a key that may only
-propose waits for a person's review: its status is `proposed`."""
+propose waits for a person's review: its status is `proposed`. A key that keeps its own
+sessions makes them with create_session; in them scratchpad, memos, window and tags are its
+own to change, and what changes the words of the thread is proposed."""
 
 _CALLER = "contextstudio.caller"
 """Where in a connection's scope its caller stands."""

@@ -8,6 +8,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from contextstudio.accounts.domain.caller import is_agent
+
 register = template.Library()
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -22,6 +24,12 @@ def icon(name: str, classes: str = "") -> SafeString:
         static("icons.svg"),
         name,
     )
+
+
+@register.simple_tag
+def agent_badge(actor: str) -> SafeString:
+    """What stands behind the name of an agent, whose key recorded something."""
+    return SafeString(' <span class="badge">agent</span>' if is_agent(actor) else "")
 
 
 @register.filter

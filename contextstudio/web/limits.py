@@ -22,7 +22,9 @@ from django.contrib.auth import get_user
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 
+from contextstudio.accounts.credentials import sent_key
 from contextstudio.accounts.domain import errors
+from contextstudio.accounts.keys.request_log import note_key
 from contextstudio.accounts.responses import outage, problem_response
 from contextstudio.accounts.selectors import find_key
 
@@ -40,6 +42,8 @@ LIMITS = (
     ("/api/sessions", 64 * MB),  # conversations as agents send them
     ("/api/tools/", 16 * MB),
     ("/mcp", 16 * MB),
+    ("/v1", 64 * MB),  # and what the proxy forwards
+    ("/s/", 64 * MB),
     ("/api/", 1 * MB),
     ("/", 16 * MB),  # forms of pages, in which people write
 )
@@ -94,7 +98,40 @@ class Buckets:
         return Allowance(limit, int(level), math.ceil((limit - level) / each), wait)
 
 
+class KnownKey(NamedTuple):
+    """What a secret stands for: its key, and the limit that this has of its own."""
+
+    id: int | None
+    """None for what is no valid key."""
+    limit: int | None
+
+
+class KnownKeys:
+    """What secrets stand for, by their digests: looked up again after `FRESH` seconds.
+
+    So few requests ask the database, and a limit that is changed counts soon.
+    """
+
+    FRESH = 30.0
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[bytes, tuple[float, KnownKey]] = OrderedDict()
+
+    def find(self, digest: bytes) -> KnownKey | None:
+        """What was kept of late; None where it is to be looked up."""
+        until, key = self._found.get(digest, (0.0, None))
+        return key if time.monotonic() < until else None
+
+    def keep(self, digest: bytes, key: KnownKey) -> None:
+        """Keep it; the oldest goes where there are too many."""
+        self._found.pop(digest, None)
+        self._found[digest] = time.monotonic() + self.FRESH, key
+        while len(self._found) > _MOST_KEYS:
+            self._found.popitem(last=False)
+
+
 buckets = Buckets()
+known_keys = KnownKeys()
 
 
 class Limits:
@@ -111,8 +148,11 @@ class Limits:
         headers = dict(scope["headers"])
         extra: list[tuple[bytes, bytes]] = []
         try:
-            if (sent := headers.get(b"authorization")) is not None:
-                extra = _allowed(sent)
+            key = sent_key(headers, scope.get("query_string", b""))
+            if sent := key or headers.get(b"authorization", b"").decode("latin-1"):
+                allowance = await _allowance(sent)
+                extra = allowance.headers if allowance else []
+                _refuse_too_many(allowance)
             await _admit(scope, headers)
         except errors.DomainError as refusal:
             await _refuse(refusal, send, extra)
@@ -132,18 +172,30 @@ def limit_of(path: str) -> int:
     return next(most for begin, most in LIMITS if path.startswith(begin))
 
 
-def _allowed(sent: bytes) -> list[tuple[bytes, bytes]]:
-    """The headers that say what is left to a key. Raises TooMany."""
-    if not settings.REQUESTS_PER_MINUTE:
-        return []
-    key = hashlib.sha256(sent).digest()
-    allowance = buckets.take(key, settings.REQUESTS_PER_MINUTE)
-    if allowance.wait:
+async def _allowance(secret: str) -> Allowance | None:
+    """What is left to a key, this request taken off; None where there is no limit."""
+    digest = hashlib.sha256(secret.encode()).digest()
+    key = known_keys.find(digest)
+    if key is None:
+        # Its own context, so that one request doesn't queue behind another's.
+        async with ThreadSensitiveContext():
+            key = await database_sync_to_async(_look_up)(secret)
+        known_keys.keep(digest, key)
+    limit = key.limit or settings.REQUESTS_PER_MINUTE
+    if not limit:
+        return None
+    allowance = buckets.take(b"key %d" % key.id if key.id else digest, limit)
+    if allowance.wait and key.id:
+        note_key(key.id)
+    return allowance
+
+
+def _refuse_too_many(allowance: Allowance | None) -> None:
+    if allowance is not None and allowance.wait:
         raise errors.TooMany(
-            f"A key may send {allowance.limit:,} requests a minute.",
+            f"This key may send {allowance.limit:,} requests a minute.",
             retry_after=allowance.wait,
         )
-    return allowance.headers
 
 
 async def _admit(scope: Scope, headers: Mapping[bytes, bytes]) -> None:
@@ -158,18 +210,22 @@ async def _admit(scope: Scope, headers: Mapping[bytes, bytes]) -> None:
     is_chunked = size is None and b"transfer-encoding" in headers
     if most <= SMALL or not (is_chunked or (size or 0) > SMALL):
         return
+    key = sent_key(headers, scope.get("query_string", b""))
+    known = known_keys.find(hashlib.sha256(key.encode()).digest()) if key else None
+    if known is not None and known.id is not None:
+        return
     # Its own context, so that one request doesn't queue behind another's.
     async with ThreadSensitiveContext():
-        if not await database_sync_to_async(_is_known)(headers):
+        if not await database_sync_to_async(_is_known)(headers, key):
             raise errors.Unauthenticated("Sign in, or send a key as a bearer token.")
 
 
-def _is_known(headers: Mapping[bytes, bytes]) -> bool:
+def _is_known(headers: Mapping[bytes, bytes], key: str | None) -> bool:
     """Whether a valid key comes with a request, or the session of somebody signed in."""
-    sent = headers.get(b"authorization")
-    if sent is not None:
-        scheme, _, key = sent.decode("latin-1").partition(" ")
-        return scheme.lower() == "bearer" and find_key(key.strip()) is not None
+    if key is not None:
+        return find_key(key) is not None
+    if b"authorization" in headers:
+        return False
     try:
         cookies = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1"))
     except CookieError:
@@ -181,6 +237,11 @@ def _is_known(headers: Mapping[bytes, bytes]) -> bool:
     store = import_module(settings.SESSION_ENGINE).SessionStore
     request.session = store(cookies[name].value)
     return get_user(request).is_authenticated
+
+
+def _look_up(secret: str) -> KnownKey:
+    key = find_key(secret) if secret else None
+    return KnownKey(key.pk, key.requests_per_minute) if key else KnownKey(None, None)
 
 
 def _too_large(most: int) -> TooLarge:

@@ -1,6 +1,6 @@
 """`Idempotency-Key` on every route of the API that changes something."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import wraps
 from typing import Any
 
@@ -18,10 +18,8 @@ REPLAYED = "Idempotent-Replayed"
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
-Route = Callable[..., HttpResponseBase]
 
-
-def answered_once(route: Route) -> Route:
+def answered_once(route: idempotency.Route) -> idempotency.Route:
     """A route that gives a repeat with the same key the first answer again."""
 
     @wraps(route)
@@ -45,20 +43,26 @@ def answered_once(route: Route) -> Route:
 
 
 def _once(
-    route: Route, request: HttpRequest, values: dict[str, Any], key: str
+    route: idempotency.Route, request: HttpRequest, values: dict[str, Any], key: str
 ) -> HttpResponseBase:
     responses: list[HttpResponseBase] = []
 
     def run() -> idempotency.RecordedResponse:
         response = route(request, **values)
         responses.append(response)
-        content = b"".join(response)
+        # Of an answer with a secret, what may be kept of it.
+        content = getattr(response, "recorded_body", None) or b"".join(response)
         return idempotency.RecordedResponse(
             response.status_code, content, response["Content-Type"]
         )
 
-    actor = caller_of(request).actor
-    answer = idempotency.once(actor, key, idempotency.digest(_pieces(request)), run)
+    answer = idempotency.once(
+        caller_of(request).actor,
+        key,
+        idempotency.digest(_pieces(request)),
+        run,
+        reads_first=getattr(route, "reads_first", False),
+    )
     if not answer.replayed:
         return responses[0]
     kind = answer.content_type

@@ -16,7 +16,14 @@ from django.conf import settings
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from tests.servers import ROOT, Server, StartServer, environment, push
+from tests.servers import (
+    PATIENCE_SECONDS,
+    ROOT,
+    Server,
+    StartServer,
+    environment,
+    push,
+)
 
 
 def refused(**changes: str) -> str:
@@ -43,9 +50,14 @@ def server(start_server: StartServer) -> Server:
     return start_server(fresh=True)
 
 
+def status_of(address: str) -> int:
+    """What somebody without a cookie is answered."""
+    return httpx.get(address, timeout=PATIENCE_SECONDS).status_code
+
+
 @pytest.fixture
 def client(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.url) as asking:
+    with httpx.Client(base_url=server.url, timeout=PATIENCE_SECONDS) as asking:
         yield asking
 
 
@@ -54,11 +66,11 @@ def test_the_link_it_prints_signs_the_owner_in_once(
 ) -> None:
     assert server.link.startswith(f"{server.url}/sign-in/")
     link = server.link
-    assert client.get(link).status_code == httpx.get(link).status_code == 200
+    assert client.get(link).status_code == status_of(link) == 200
     answer = push(client, link)
     assert (answer.status_code, answer.headers["location"]) == (302, "/")
     assert client.get("/settings/keys/").status_code == 200
-    assert httpx.get(server.link).status_code == 410
+    assert status_of(server.link) == 410
 
 
 def test_a_key_from_the_command_line_comes_in(
@@ -130,15 +142,15 @@ def test_it_stops_cleanly_and_starts_again_with_a_new_link(
     assert "Traceback" not in server.log
     server.start()
     assert server.link != first
-    assert httpx.get(first).status_code == 410
-    assert httpx.get(server.link).status_code == 200
+    assert status_of(first) == 410
+    assert status_of(server.link) == 200
 
 
 @pytest.mark.sqlite
 def test_a_killed_server_starts_again(start_server: StartServer) -> None:
     server = start_server()
     server.kill()
-    assert httpx.get(server.start().link).status_code == 200
+    assert status_of(server.start().link) == 200
 
 
 @pytest.mark.sqlite

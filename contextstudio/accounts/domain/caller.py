@@ -6,12 +6,18 @@ from dataclasses import dataclass, field
 from .rights import Right
 
 
+def is_agent(actor: str) -> bool:
+    """Whether a log names the holder of a key, not a person or the product."""
+    return actor.startswith("key:")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """One who asks: a signed-in person, the holder of a key, or the product itself.
 
     `rights` maps the ids of the projects that the caller may see to what it may do there;
-    a key has one project, and never more rights than its maker.
+    a key has one project, and never more rights than its maker. `recalls` are further projects
+    whose memos a key may find and whose sessions it may recall; elsewhere they are not there.
     """
 
     actor: str
@@ -20,6 +26,7 @@ class Caller:
     user_id: int | None = None
     key_id: int | None = None
     rights: Mapping[int, frozenset[Right]] = field(default_factory=dict)
+    recalls: frozenset[int] = frozenset()
 
     @property
     def is_agent(self) -> bool:
@@ -33,3 +40,8 @@ class Caller:
     def projects(self, right: Right) -> list[int]:
         """The ids of the projects in which the caller has this right."""
         return [key for key, rights in self.rights.items() if right in rights]
+
+    @property
+    def recallable(self) -> list[int]:
+        """The ids of the projects whose memos and messages the caller may recall."""
+        return [*self.projects(Right.READ), *sorted(self.recalls)]

@@ -1,5 +1,6 @@
 """Roles of people, scopes of keys, and the rights that both stand for."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 
@@ -11,6 +12,8 @@ class Right(StrEnum):
     EDIT = "edit"
     REVIEW = "review"
     ADMIN = "admin"
+    OWN_SESSION = "own_session"
+    """To make sessions and keep one's work in them: who may edit may do so in every session."""
 
 
 class ProjectRole(StrEnum):
@@ -25,8 +28,19 @@ class ProjectRole(StrEnum):
 RIGHTS_OF: dict[ProjectRole, frozenset[Right]] = {
     ProjectRole.VIEWER: frozenset({Right.READ}),
     ProjectRole.REVIEWER: frozenset({Right.READ, Right.PROPOSE, Right.REVIEW}),
-    ProjectRole.EDITOR: frozenset(
-        {Right.READ, Right.PROPOSE, Right.EDIT, Right.REVIEW}
-    ),
+    ProjectRole.EDITOR: frozenset(set(Right) - {Right.ADMIN}),
     ProjectRole.OWNER: frozenset(Right),
 }
+_IMPLIED = {
+    Right.EDIT: {Right.OWN_SESSION, Right.PROPOSE},
+    Right.OWN_SESSION: {Right.PROPOSE},
+}
+
+
+def with_implied(scopes: Iterable[Right]) -> frozenset[Right]:
+    """The rights that scopes come to.
+
+    Every key reads; one that may edit may keep sessions; one that keeps its own proposes the rest.
+    """
+    asked = frozenset(scopes)
+    return asked.union({Right.READ}, *(_IMPLIED.get(scope, ()) for scope in asked))

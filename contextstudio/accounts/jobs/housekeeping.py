@@ -7,7 +7,12 @@ from django.contrib.sessions.models import Session as BrowserSession
 from django.utils import timezone
 
 from contextstudio.accounts import idempotency
-from contextstudio.accounts.models import IdempotentResponse, SignInLink, TokenBucket
+from contextstudio.accounts.models import (
+    IdempotentResponse,
+    Invitation,
+    SignInLink,
+    TokenBucket,
+)
 
 _KEPT_JOBS_TRACES = timedelta(days=1)
 
@@ -25,6 +30,7 @@ def clean() -> None:
     now = timezone.now()
     IdempotentResponse.objects.filter(created_at__lt=now - idempotency.KEPT).delete()
     SignInLink.objects.filter(expires_at__lt=now).delete()
+    Invitation.objects.filter(expires_at__lt=now).delete()
     BrowserSession.objects.filter(expire_date__lt=now).delete()
     TokenBucket.objects.filter(updated_at__lt=now - _KEPT_JOBS_TRACES).delete()
     for other in _others:

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError, problem
+from contextstudio.accounts.domain.errors import DomainError, Unavailable, problem
 from contextstudio.accounts.models import Job, Project
 from contextstudio.accounts.selectors import caller_of_actor
 from contextstudio.database.outages import is_outage
@@ -100,7 +100,7 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
     """Do a claimed job and write how it ended. Raises DatabaseError where that can't be written.
 
     A refusal (DomainError) is the job's outcome and isn't tried again; anything else is, a few
-    times, each time later. A database that was away is as little its fault as a restart.
+    times, each time later. What was away or busy is as little its fault as a restart.
     """
     context = JobContext(job, stopping=stopping)
     try:
@@ -114,6 +114,8 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
         queue.cancelled(job)
     except Stopping:
         queue.put_back(job, counts=False)
+    except Unavailable:
+        queue.interrupt(job)
     except DomainError as refusal:
         queue.fail(job, refusal.message, result=problem(refusal))
     except Exception as fault:

@@ -1,16 +1,20 @@
 """The command line: one thing printed, or one sentence."""
 
 import io
+import re
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.conf import LazySettings
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.models import Membership, Project, User
 from contextstudio.accounts.selectors import caller_of_key, find_key
+from contextstudio.accounts.services import set_member
+from tests.people import caller
 
 
 def printed(*arguments: str, **options: Any) -> str:
@@ -27,7 +31,7 @@ def test_create_key_prints_the_key_alone_and_acts_for_the_owner(
     assert key is not None
     assert text == f"{text.strip()}\n"
     assert (key.maker, key.name) == (owner, "CI")
-    rights = {Right.READ, Right.PROPOSE, Right.EDIT}
+    rights = {Right.READ, Right.PROPOSE, Right.EDIT, Right.OWN_SESSION}
     assert caller_of_key(key).rights == {project.pk: rights}
 
 
@@ -37,6 +41,18 @@ def test_create_key_takes_scopes(project: Project, owner: User) -> None:
     )
     assert key is not None
     assert set(key.scopes) == {"admin", "read"}
+
+
+def test_create_key_takes_projects_to_recall_from(
+    project: Project, owner: User, stranger: User
+) -> None:
+    other = Project.objects.get(slug="other")
+    with pytest.raises(NotFound, match="no such project"):
+        printed("create_key", "--project=demo", "--recalls=other")
+    set_member(caller(stranger), other, owner, ProjectRole.VIEWER)
+    key = find_key(printed("create_key", "--project=demo", "--recalls=other").strip())
+    assert key is not None
+    assert caller_of_key(key).recalls == {other.pk}
 
 
 def test_create_key_refuses_what_it_does_not_know(
@@ -99,3 +115,42 @@ def test_create_project_makes_one_for_its_owner(owner: User, stranger: User) -> 
 def test_sign_in_link_needs_somebody(db: None) -> None:
     with pytest.raises(NotFound, match="no user nobody"):
         printed("sign_in_link", "--user=nobody")
+
+
+def test_connect_prints_the_settings_of_a_client_with_a_fresh_key(
+    project: Project, owner: User
+) -> None:
+    text = printed("connect", "--client", "openai", "--url", "https://studio.test")
+    lines = text.splitlines()
+    assert lines[0] == "# OpenAI SDK, with the key of the upstream openai"
+    assert lines[1] == "export OPENAI_BASE_URL=https://studio.test/v1"
+    key = find_key(lines[2].removeprefix("export OPENAI_API_KEY="))
+    assert key is not None
+    assert (key.maker, key.name, key.project) == (owner, "openai", project)
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8123/"),
+        ("0.0.0.0", "http://127.0.0.1:8123/"),
+        ("::", "http://[::1]:8123/"),
+        ("studio.test", "http://studio.test:8123/"),
+    ],
+)
+def test_connect_prints_every_client_with_one_key_for_the_address_it_serves(
+    project: Project, owner: User, settings: LazySettings, host: str, url: str
+) -> None:
+    settings.HOST, settings.PORT = host, 8123
+    text = printed("connect")
+    for title in ("# Claude Code", "# Codex", "# MCP", "# curl"):
+        assert title in text
+    assert url in text
+    assert len(set(re.findall(r"cs_\w+", text))) == 1
+
+
+def test_connect_refuses_what_it_does_not_know(project: Project, owner: User) -> None:
+    with pytest.raises(CommandError, match="telnet"):
+        printed("connect", "--client", "telnet")
+    with pytest.raises(NotFound):
+        printed("connect", "--project", "nowhere")

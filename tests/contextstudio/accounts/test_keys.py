@@ -11,6 +11,7 @@ from contextstudio.accounts import services
 from contextstudio.accounts.credentials import key_digest, token_digest
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.rights import ProjectRole, Right
+from contextstudio.accounts.keys.services import create_key, revoke_key
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.accounts.selectors import caller_of_key, find_key, list_keys
 from tests.people import caller, key_of
@@ -61,6 +62,29 @@ def test_a_key_loses_what_its_maker_loses(
     assert caller_of_key(found).rights == {}
 
 
+def test_a_key_recalls_from_other_projects_only_while_its_maker_is_in_them(
+    owner: User, editor: User, stranger: User, project: Project
+) -> None:
+    other = Project.objects.get(slug="other")
+    wide = {"name": "wide", "scopes": frozenset({Right.READ}), "recalls": [other]}
+    with pytest.raises(NotFound):
+        create_key(editor, project, **wide)
+    services.set_member(caller(stranger), other, editor, ProjectRole.VIEWER)
+    text = create_key(editor, project, **wide).text
+
+    def recalled() -> frozenset[int]:
+        found = find_key(text)
+        assert found is not None
+        return caller_of_key(found).recalls
+
+    assert recalled() == {other.pk}
+    services.set_member(caller(stranger), other, editor, None)
+    assert recalled() == set()
+    services.set_member(caller(stranger), other, editor, ProjectRole.VIEWER)
+    services.set_member(caller(owner), project, editor, None)
+    assert recalled() == set()
+
+
 def test_the_keys_of_one_who_left_are_dead(
     owner: User, project: Project, key: str
 ) -> None:
@@ -71,7 +95,7 @@ def test_the_keys_of_one_who_left_are_dead(
 
 def test_a_revoked_key_is_worthless_at_once(agent: Client, owner: User) -> None:
     assert agent.get("/api/sessions").status_code == 200
-    services.revoke_key(caller(owner), ApiKey.objects.get().pk)
+    revoke_key(caller(owner), ApiKey.objects.get().pk)
     assert agent.get("/api/sessions").status_code == 401
 
 
@@ -83,9 +107,9 @@ def test_one_revokes_ones_own_keys_and_an_owner_all(
     of_owner, first, second = ApiKey.objects.order_by("pk")
     for asker, key in ((stranger, first), (viewer, first), (editor, of_owner)):
         with pytest.raises(NotFound):
-            services.revoke_key(caller(asker), key.pk)
-    services.revoke_key(caller(editor), first.pk)
-    services.revoke_key(caller(owner), second.pk)
+            revoke_key(caller(asker), key.pk)
+    revoke_key(caller(editor), first.pk)
+    revoke_key(caller(owner), second.pk)
     assert list(list_keys(caller(owner))) == [of_owner]
     assert list(list_keys(caller(editor))) == []
 
@@ -94,9 +118,9 @@ def test_a_key_needs_a_scope_and_a_maker_in_the_project(
     owner: User, stranger: User, project: Project
 ) -> None:
     with pytest.raises(Invalid):
-        services.create_key(owner, project, name="", scopes=frozenset())
+        create_key(owner, project, name="", scopes=frozenset())
     with pytest.raises(NotFound):
-        services.create_key(stranger, project, name="", scopes=frozenset(Right))
+        create_key(stranger, project, name="", scopes=frozenset(Right))
 
 
 def test_its_last_use_is_noted_once_a_minute(agent: Client) -> None:

@@ -65,7 +65,7 @@ def test_a_person_makes_a_project_and_owns_it(viewer: User, project: Project) ->
     body = {"slug": "harbour", "name": "Harbour"}
     made = client.post("/api/projects", body, content_type="application/json")
     assert made.status_code == 201
-    assert made.json()["rights"] == ["read", "propose", "edit", "review", "admin"]
+    assert made.json()["rights"] == [right.value for right in Right]
     assert roles(Project.objects.get(slug="harbour")) == {"viewer": "owner"}
     again = client.post("/api/projects", body, content_type="application/json")
     assert again.status_code == 409

@@ -16,15 +16,17 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from contextstudio.accounts.jobs import enqueue
+from contextstudio.accounts.keys.services import revoke_key
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.accounts.selectors import caller_of_user
-from contextstudio.accounts.services import revoke_key
 from contextstudio.api import api
 from operations.context.pages.forms import fields_of
 from operations.domain.context.policy import REPLAY
 from operations.edits import services
 from operations.edits.arguments import DigestArguments, EditArguments, SnipArguments
 from operations.edits.lenses import save_lens
+from operations.forwarding.records import RequestFacts, record_request
+from operations.forwarding.upstreams.services import Provider, set_upstream
 from operations.tools import TOOLS
 from tests.people import key_of
 from tests.threads.imports.uploads import with_image
@@ -82,6 +84,13 @@ def form(
 S = "sessions/{session}"
 SNIP = {"type": "snip", "range": [4, 5]}
 SAID = [{"role": "user", "content": "said"}]
+REQUEST: Any = {
+    "door": "apply",
+    "format": "openai",
+    "decision": "first",
+    "messages": 1,
+    "known": 0,
+}
 EVERYONE = (200,) * 7
 TABLE = (
     # What needs no credentials: it tells nothing of any project.
@@ -96,6 +105,8 @@ TABLE = (
     Row("GET", "sign-in", EVERYONE),
     Row("GET", "sign-in/{token}", (410, *(302,) * 5, 410)),
     Row("FORM", "sign-in/{token}", (410, *(302,) * 5, 410), {}),
+    Row("GET", "sign-in/invitation/{token}", (410,) * 7),
+    Row("FORM", "sign-in/invitation/{token}", (410,) * 7, {}),
     Row("FORM", "sign-out", (302,) * 7, {}),
     # REST: sessions and their originals.
     Row(
@@ -132,10 +143,37 @@ TABLE = (
         (401, 404, 403, 204, 403, 204, 401),
         {},
     ),
+    # REST: keys. Those that one made, and those of the projects that one administers.
+    api_list("keys"),
+    Row(
+        "POST",
+        "api/keys",
+        (401, 404, *(201,) * 4, 401),
+        {"project": "demo", "scopes": ["read"]},
+    ),
+    Row("GET", "api/keys/{key}", (401, *(404,) * 4, 200, 401)),
+    Row("PATCH", "api/keys/{key}", (401, *(404,) * 4, 200, 401), {"name": "named"}),
+    Row("POST", "api/keys/{key}/rotate", (401, *(404,) * 4, 200, 401), {}),
+    Row("DELETE", "api/keys/{key}", (401, *(404,) * 4, 204, 401), {}),
+    api_read("projects/demo/upstreams"),
+    Row(
+        "PUT",
+        "api/projects/demo/upstreams/openai",
+        (401, 404, 403, 403, 403, 200, 401),
+        {"base_url": "https://93.184.216.34/v1", "api_key": "sk-1"},
+    ),
+    Row(
+        "DELETE",
+        "api/projects/demo/upstreams/gemini",
+        (401, 404, 403, 403, 403, 204, 401),
+        {},
+    ),
     # REST: the thread and the log.
     api_read(f"{S}/thread"),
     api_read(f"{S}/operations"),
     api_read(f"{S}/suggestions"),
+    api_read(f"{S}/actors"),
+    to_edit(f"{S}/actors/{{actor}}/toggle", {"active": False}),
     to_propose(f"{S}/operations", SNIP, ok=(201, 201, 201)),
     to_propose(f"{S}/bundles", {"operations": [SNIP]}, ok=(201, 201, 201)),
     api_read(f"{S}/log"),
@@ -168,6 +206,8 @@ TABLE = (
         (401, 404, 200, 200, 200, 200, 401),
         {"messages": SAID, "append": False},
     ),
+    api_read(f"{S}/requests"),
+    api_read(f"{S}/requests/1"),
     api_read(f"{S}/export"),
     # REST: what the model sees.
     api_read(f"{S}/context"),
@@ -213,6 +253,9 @@ TABLE = (
     page("imports/{import}/"),
     page_of_all("jobs/"),
     page_of_all("settings/keys/"),
+    Row("GET", "settings/keys/{key}/", (302, 404, 404, 404, 404, 200, 302)),
+    Row("FORM", "settings/keys/{key}/", (401, 404, 404, 404, 404, 422, 401), {}),
+    Row("FORM", "settings/keys/{key}/rotate", (401, 404, 404, 404, 404, 200, 401), {}),
     Row("FORM", "settings/keys/{key}/revoke", (401, 404, 404, 404, 404, 302, 401), {}),
     Row("FORM", "sessions/import", (401, 422, 422, 422, 302, 302, 401), "text"),
     page_of_all("settings/projects/"),
@@ -226,6 +269,15 @@ TABLE = (
         "settings/projects/demo/remove",
         {"username": "viewer"},
         statuses=(302, 403, 403, 302),
+    ),
+    form(
+        "settings/projects/demo/invite",
+        {"role": "editor"},
+        statuses=(403, 403, 403, 200),
+    ),
+    form(
+        "settings/projects/demo/invitations/1/withdraw",
+        statuses=(403, 403, 403, 404),
     ),
     page_of_all("sessions/deleted"),
     form("jobs/{job}/cancel"),
@@ -256,6 +308,19 @@ TABLE = (
         statuses=(403, 403, 403, 302),
     ),
     page(f"{S}/policy/effect?{urlencode(fields_of(REPLAY))}"),
+    page(f"{S}/requests"),
+    page("settings/projects/demo/upstreams"),
+    form(
+        "settings/projects/demo/upstreams",
+        {"provider": "openai", "base_url": "https://93.184.216.34/v1"},
+        statuses=(403, 403, 403, 302),
+    ),
+    form(
+        "settings/projects/demo/upstreams/remove",
+        {"provider": "gemini"},
+        statuses=(403, 403, 403, 302),
+    ),
+    page(f"{S}/sent"),
     page(f"{S}/notes"),
     form(
         f"{S}/notes",
@@ -292,6 +357,7 @@ TABLE = (
     ),
     form(f"{S}/operations/o1/revert"),
     form(f"{S}/operations/o2/accept", statuses=(403, 200, 200, 200)),
+    form(f"{S}/actors/{{actor}}/off"),
     form(f"{S}/undo", statuses=(403, 409, 409, 200)),
     form(f"{S}/redo", statuses=(403, 409, 409, 409)),
     form(f"{S}/staged/commit", statuses=(403, 200, 200, 200)),
@@ -316,7 +382,10 @@ def places(owner: User, project: Project, stranger: User) -> dict[str, str]:
     snip = SnipArguments(range=(3, 3))
     bundle = services.record_bundle(caller, session.pk, [snip], propose=True)
     save_lens(caller, session.pk, "known", ["a"])
+    record_request(session, caller, RequestFacts(**REQUEST))
     key_of(owner, project, name="named")
+    base_url = "https://93.184.216.34"
+    set_upstream(caller, "demo", Provider.GEMINI, base_url=base_url)
     brought = Import.objects.create(project=project, name="known")
     source = Source.objects.create(project=project, sha256="0" * 64, size=1, name="x")
     event = Event.objects.create(
@@ -325,6 +394,7 @@ def places(owner: User, project: Project, stranger: User) -> dict[str, str]:
     deleted = create_session(caller, project, NewSession(messages=messages))
     delete_session(caller, deleted.pk)
     return {
+        "actor": caller.actor,
         "deleted": str(deleted.pk),
         "import": str(brought.pk),
         "event": str(event.pk),

@@ -2,16 +2,27 @@
 
 import asyncio
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.conf import LazySettings
 from django.test import Client
+from django.utils import timezone
 
-from contextstudio.accounts.models import Project, User
+from contextstudio.accounts.keys.services import rotate_key
+from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.web import limits
-from contextstudio.web.limits import KB, MB, SMALL, Buckets, Limits, limit_of
-from tests.people import key_of
+from contextstudio.web.limits import (
+    KB,
+    MB,
+    SMALL,
+    Buckets,
+    KnownKeys,
+    Limits,
+    limit_of,
+)
+from tests.people import caller, key_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -84,6 +95,7 @@ def cookie(client: Client, owner: User) -> str:
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "buckets", Buckets())
+    monkeypatch.setattr(limits, "known_keys", KnownKeys())
 
 
 @pytest.mark.parametrize("says", [True, False], ids=["length", "chunked"])
@@ -145,11 +157,59 @@ def test_a_key_is_told_what_is_left_to_it(bearer: str, settings: LazySettings) -
     assert left == [b"2", b"1", b"0"]
     assert answers[0].headers[b"ratelimit-limit"] == b"3"
     assert answers[3].headers[b"retry-after"] == b"20"
+    assert answers[3].headers[b"ratelimit-remaining"] == b"0"
     assert answers[3].site.read == -1
     other = Asked("/api/sessions", 10, Authorization="Bearer cs_other")
     assert other.status == 200
     settings.REQUESTS_PER_MINUTE = 0
     assert Asked("/api/sessions", 10, Authorization=bearer).status == 200
+
+
+def test_a_key_may_have_a_limit_of_its_own_which_its_secrets_share(
+    bearer: str, owner: User, settings: LazySettings
+) -> None:
+    settings.REQUESTS_PER_MINUTE = 100
+    row = ApiKey.objects.get()
+    ApiKey.objects.update(requests_per_minute=2)
+    until = timezone.now() + timedelta(hours=1)
+    text = rotate_key(caller(owner), row.pk, old_until=until).text
+    sent = {"Authorization": bearer}, {"X-API-Key": text}
+    first, second, third = (
+        Asked("/api/sessions", 10, **headers) for headers in (*sent, *sent[:1])
+    )
+    assert first.headers[b"ratelimit-limit"] == b"2"
+    assert [asked.status for asked in (first, second, third)] == [200, 200, 429]
+    settings.REQUESTS_PER_MINUTE = 0
+    assert Asked("/api/sessions", 10, Authorization=bearer).status == 429
+
+
+def test_a_limit_that_is_changed_counts_soon(
+    bearer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(limits.time, "monotonic", lambda: now[0])
+
+    def limit() -> bytes:
+        asked = Asked("/api/sessions", 10, Authorization=bearer)
+        return asked.headers[b"ratelimit-limit"]
+
+    before = limit()
+    ApiKey.objects.update(requests_per_minute=7)
+    assert limit() == before
+    now[0] += KnownKeys.FRESH
+    assert limit() == b"7"
+
+
+def test_what_stands_for_keys_does_not_grow_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "_MOST_KEYS", 2)
+    kept = KnownKeys()
+    for number in range(4):
+        kept.keep(b"%d" % number, limits.KnownKey(None, None))
+    assert [kept.find(b"%d" % number) is None for number in range(4)] == [
+        *(True, True, False, False)
+    ]
 
 
 def test_a_bucket_refills_within_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,15 @@
 """`manage.py create_key`: a key for an agent, printed alone so that a shell can catch it."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
+from django.utils import timezone
 
 from contextstudio.accounts import services
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.keys.services import create_key
 from contextstudio.accounts.selectors import project_named
 
 
@@ -20,6 +23,20 @@ class Command(BaseCommand):
         known = ",".join(Right)
         parser.add_argument("--scopes", default="read,propose,edit", metavar=known)
         parser.add_argument("--name", default="")
+        parser.add_argument(
+            "--days", type=int, help="how many days it works; always, unless given"
+        )
+        parser.add_argument(
+            "--requests-per-minute",
+            type=int,
+            help="how many requests it may send; as any key, unless given",
+        )
+        parser.add_argument(
+            "--recalls",
+            default="",
+            metavar="SLUG,…",
+            help="further projects whose memos it finds and whose sessions it recalls",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the key. Raises NotFound or Invalid."""
@@ -29,10 +46,15 @@ class Command(BaseCommand):
             if word not in list(Right):
                 known = ", ".join(Right)
                 raise Invalid(f"{word!r} is not a scope; the scopes are {known}.")
-        made = services.create_key(
+        further = [slug.strip() for slug in options["recalls"].split(",")]
+        days = options["days"]
+        made = create_key(
             services.owner_of(project),
             project,
             name=options["name"],
             scopes=frozenset(map(Right, words)),
+            recalls=[project_named(slug) for slug in further if slug],
+            expires_at=timezone.now() + timedelta(days=days) if days else None,
+            requests_per_minute=options["requests_per_minute"],
         )
         self.stdout.write(made.text)

@@ -14,7 +14,12 @@ from contextstudio.accounts.domain.errors import (
     Unauthenticated,
     problem,
 )
-from contextstudio.accounts.domain.rights import RIGHTS_OF, ProjectRole, Right
+from contextstudio.accounts.domain.rights import (
+    RIGHTS_OF,
+    ProjectRole,
+    Right,
+    with_implied,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,12 +27,38 @@ from contextstudio.accounts.domain.rights import RIGHTS_OF, ProjectRole, Right
     [
         (ProjectRole.VIEWER, "read"),
         (ProjectRole.REVIEWER, "read propose review"),
-        (ProjectRole.EDITOR, "read propose edit review"),
-        (ProjectRole.OWNER, "read propose edit review admin"),
+        (ProjectRole.EDITOR, "read propose edit review own_session"),
+        (ProjectRole.OWNER, "read propose edit review own_session admin"),
     ],
 )
 def test_each_role_has_its_rights(role: ProjectRole, rights: str) -> None:
     assert RIGHTS_OF[role] == {Right(word) for word in rights.split()}
+
+
+@given(st.frozensets(st.sampled_from(Right)))
+def test_scopes_bring_what_they_need_and_nothing_else(scopes: frozenset[Right]) -> None:
+    rights = with_implied(scopes)
+    assert rights >= scopes | {Right.READ}
+    assert with_implied(rights) == rights
+    assert (Right.PROPOSE in rights) == bool(
+        scopes & {Right.PROPOSE, Right.OWN_SESSION, Right.EDIT}
+    )
+    assert (Right.OWN_SESSION in rights) == bool(
+        scopes & {Right.OWN_SESSION, Right.EDIT}
+    )
+    for asked in (Right.EDIT, Right.REVIEW, Right.ADMIN):
+        assert (asked in rights) == (asked in scopes)
+
+
+def test_what_may_be_recalled_is_what_is_seen_and_more() -> None:
+    agent = Caller(
+        actor="key:1",
+        name="agent",
+        rights={1: frozenset({Right.READ})},
+        recalls=frozenset({2}),
+    )
+    assert agent.recallable == [1, 2]
+    assert agent.projects(Right.READ) == [1]
 
 
 def test_rights_in_one_project_are_none_in_another() -> None:

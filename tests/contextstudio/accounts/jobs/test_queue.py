@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from contextstudio.accounts import jobs
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import Invalid, Unavailable
 from contextstudio.accounts.jobs import JobContext, canary, queue, runner
 from contextstudio.accounts.models import Job, Project, User
 from tests.people import caller
@@ -269,11 +269,16 @@ def test_a_job_over_which_workers_died_waits_longer_each_time(
     assert waits == pytest.approx([2, 4, 8, 16, 32, 60], abs=1)
 
 
-def test_a_database_that_is_away_is_no_fault_of_the_job(
-    job: Job, work: Work, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "fault",
+    [OperationalError("the connection was closed"), Unavailable("Others write to it.")],
+    ids=["a database", "a session"],
+)
+def test_what_is_away_or_busy_is_no_fault_of_the_job(
+    job: Job, work: Work, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     def fail(context: JobContext, **arguments: Any) -> None:
-        raise OperationalError("the connection was closed")
+        raise fault
 
     work.does = fail
     for times in range(1, 3 * queue.MOST_ATTEMPTS):

@@ -8,13 +8,13 @@ from django.http import HttpRequest
 from ninja import Router, Schema, Status
 from pydantic import Field
 
-from . import jobs, services
-from .authentication import caller_of
-from .domain.caller import Caller
-from .domain.paging import Page
-from .domain.rights import ProjectRole, Right
-from .models import Job, Membership, Project
-from .selectors import (
+from contextstudio.accounts import jobs, services
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.paging import Page
+from contextstudio.accounts.domain.rights import ProjectRole, Right
+from contextstudio.accounts.models import Job, Membership, Project
+from contextstudio.accounts.selectors import (
     get_job,
     get_member,
     get_project,
@@ -22,7 +22,7 @@ from .selectors import (
     list_projects,
     user_named,
 )
-from .shape import RequestBody
+from contextstudio.accounts.shape import RequestBody
 
 router = Router()
 _MEMBERS = "/projects/{str:slug}/members"

@@ -1,0 +1,1 @@
+"""Keys of agents and scripts: making and changing them, and the record of their requests."""

@@ -1,0 +1,135 @@
+"""The record of what came with a key: when, to which address, with which status and session.
+
+Best effort, and no request waits for it: what is known of a request is noted while it is
+answered, and written with others after a moment. Where the database is busy the notes wait for
+the next time; of a key the newest `MOST_KEPT` stay, none longer than `KEPT`.
+"""
+
+import re
+import uuid
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.urls import Resolver404, resolve
+from django.utils import timezone
+
+from contextstudio.accounts.models import ApiKey, KeyRequest
+from contextstudio.database.best_effort import write_if_free
+
+MOST_KEPT = 1_000
+"""Requests of one key."""
+KEPT = timedelta(days=30)
+MOST_WAITING = 10_000
+"""Notes that one process holds; while the database is away the oldest are lost."""
+_LONGEST = 200
+_PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
+
+
+@dataclass(slots=True)
+class RequestNote:
+    """What is known of the request at hand."""
+
+    method: str
+    path: str
+    key_id: int | None = None
+    session_id: uuid.UUID | None = None
+    tool: str = ""
+    status: int = 0
+    at: datetime = field(default_factory=timezone.now)
+
+
+_at_hand: ContextVar[RequestNote | None] = ContextVar("request at hand", default=None)
+_waiting: deque[RequestNote] = deque(maxlen=MOST_WAITING)
+
+
+@contextmanager
+def noted(method: str, path: str) -> Iterator[RequestNote]:
+    """A note of the request that is answered inside; kept if it came with a key."""
+    note = RequestNote(method, path)
+    token = _at_hand.set(note)
+    try:
+        yield note
+    finally:
+        _at_hand.reset(token)
+        if note.key_id is not None and note.status:
+            _waiting.append(note)
+
+
+def note_key(key_id: int) -> None:
+    """Note whose key came with the request at hand, if there is one."""
+    if (note := _at_hand.get()) is not None:
+        note.key_id = key_id
+
+
+def note_session(session_id: uuid.UUID) -> None:
+    """Note the first session of those that its caller may see that the request at hand names."""
+    if (note := _at_hand.get()) is not None and note.session_id is None:
+        note.session_id = session_id
+
+
+def note_tool(name: str) -> None:
+    """Note the tool that the request at hand calls."""
+    if (note := _at_hand.get()) is not None:
+        note.tool = name
+
+
+def has_waiting() -> bool:
+    """Whether there are notes to write."""
+    return bool(_waiting)
+
+
+def write_waiting() -> None:
+    """Write the notes that wait; where the database is busy or away they go on waiting."""
+    notes = _taken()
+    if notes and not write_if_free(lambda: _write(notes)):
+        _waiting.extend([*notes, *_taken()])  # at the end, so that the oldest make room
+
+
+def clean() -> None:
+    """Forget what is older than `KEPT`."""
+    KeyRequest.objects.filter(at__lt=timezone.now() - KEPT).delete()
+
+
+def _taken() -> list[RequestNote]:
+    return [_waiting.popleft() for _ in range(len(_waiting))]
+
+
+def _write(notes: list[RequestNote]) -> None:
+    named = {note.key_id for note in notes if note.key_id is not None}
+    known = set(ApiKey.objects.filter(pk__in=named).values_list("pk", flat=True))
+    rows = [_row(note, key_id) for note in notes if (key_id := note.key_id) in known]
+    KeyRequest.objects.bulk_create(rows, batch_size=500)
+    for key_id in known:
+        of_key = KeyRequest.objects.filter(key=key_id).order_by("-pk")
+        oldest = of_key.values_list("pk", flat=True)[MOST_KEPT : MOST_KEPT + 1].first()
+        if oldest is not None:
+            of_key.filter(pk__lte=oldest).delete()
+
+
+def _row(note: RequestNote, key_id: int) -> KeyRequest:
+    return KeyRequest(
+        key_id=key_id,
+        at=note.at,
+        method=note.method[:10],
+        route=_route(note),
+        status=note.status,
+        session_id=note.session_id,
+    )
+
+
+def _route(note: RequestNote) -> str:
+    """The address with names in place of what differs from one object to the next."""
+    path = note.path.replace("\x00", "")
+    try:
+        match = resolve(path)
+    except Resolver404:
+        route = path
+    else:
+        route = "/" + _PARAMETER.sub(r"{\1}", match.route)
+    if note.tool and not route.endswith(note.tool):
+        route = f"{route} {note.tool}"
+    return route[:_LONGEST]

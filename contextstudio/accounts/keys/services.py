@@ -1,0 +1,243 @@
+"""Making, changing, rotating and revoking keys. Every change is recorded for audit."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from contextstudio.accounts.credentials import draw_key, key_digest
+from contextstudio.accounts.domain import errors
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.rights import Right, with_implied
+from contextstudio.accounts.models import ApiKey, Project, User
+from contextstudio.accounts.selectors import get_key
+from contextstudio.accounts.services import audit
+from contextstudio.database.best_effort import write_if_free
+
+MOST_REQUESTS = 1_000_000
+"""A minute; what a key may be given."""
+
+
+class NewKey(NamedTuple):
+    """A key with a secret that was just drawn; `text` is never to be had again."""
+
+    row: ApiKey
+    text: str
+
+
+@transaction.atomic
+def create_key(
+    maker: User,
+    project: Project,
+    *,
+    name: str,
+    scopes: frozenset[Right],
+    recalls: Sequence[Project] = (),
+    expires_at: datetime | None = None,
+    requests_per_minute: int | None = None,
+    actor: str = "",
+) -> NewKey:
+    """A key for a project. What it may do is decided when it is used.
+
+    It never has more rights than its maker has by then. In the projects that it `recalls` it
+    finds memos and recalls messages, and that is all. `actor`: who makes it for its maker, where
+    that is another. Raises NotFound where the maker is no
+    member of one of these projects, Invalid without a scope or with a moment that is past.
+    """
+    for at, one in (("project", project), *(("recalls", one) for one in recalls)):
+        if not one.memberships.filter(user=maker).exists():
+            raise errors.NotFound("There is no such project.", at=[at])
+    text, prefix = draw_key()
+    key = ApiKey(
+        project=project,
+        maker=maker,
+        name=name or prefix,
+        prefix=prefix,
+        digest=key_digest(text),
+        scopes=_written(scopes),
+        expires_at=_future(expires_at, "expires_at"),
+        requests_per_minute=_limit(requests_per_minute),
+    )
+    key.save()
+    key.recalls.set(one for one in recalls if one != project)
+    audit(actor or f"user:{maker.pk}", "key.create", key.pk, project=project)
+    return NewKey(key, text)
+
+
+def create_key_as(
+    caller: Caller,
+    project: Project,
+    *,
+    name: str,
+    scopes: frozenset[Right],
+    recalls: Sequence[Project] = (),
+    expires_at: datetime | None = None,
+    requests_per_minute: int | None = None,
+) -> NewKey:
+    """A key for a project, made by a person or by a key of it that administers.
+
+    One that a key makes stands for the same person, and may do no more: neither in its rights
+    and projects, nor in how often and for how long. Raises what `create_key` does, and
+    Forbidden.
+    """
+    if caller.user_id is not None:
+        maker = User.objects.get(pk=caller.user_id)
+    else:
+        if not caller.may(Right.ADMIN, project.pk):
+            raise errors.Forbidden("Only a key with the scope admin makes keys.")
+        own = ApiKey.objects.select_related("maker").get(pk=caller.key_id or 0)
+        _refuse_stronger(own, with_implied(scopes), recalls, expires_at)
+        maker = own.maker
+        if own.requests_per_minute is not None:
+            most = own.requests_per_minute
+            requests_per_minute = min(requests_per_minute or most, most)
+    return create_key(
+        maker,
+        project,
+        name=name,
+        scopes=scopes,
+        recalls=recalls,
+        expires_at=expires_at,
+        requests_per_minute=requests_per_minute,
+        actor=caller.actor,
+    )
+
+
+def _refuse_stronger(
+    own: ApiKey,
+    rights: frozenset[Right],
+    recalls: Sequence[Project],
+    expires_at: datetime | None,
+) -> None:
+    """Raise Invalid with the place where a key would make one that may do more than itself."""
+    if more := rights - with_implied(map(Right, own.scopes)):
+        sentence = f"This key can't give the scope {min(more)}: it doesn't have it."
+        raise errors.Invalid(sentence, at=["scopes"])
+    known = {own.project_id, *own.recalls.values_list("pk", flat=True)}
+    if any(project.pk not in known for project in recalls):
+        raise errors.Invalid("This key recalls from no such project.", at=["recalls"])
+    ends = own.expires_at
+    if ends is not None and (expires_at is None or expires_at > ends):
+        raise errors.Invalid(
+            f"This key ends at {ends.isoformat()}; one that it makes can't last longer.",
+            at=["expires_at"],
+        )
+
+
+@transaction.atomic
+def change_key(
+    caller: Caller,
+    key_id: int,
+    *,
+    name: str,
+    scopes: frozenset[Right],
+    expires_at: datetime | None,
+    requests_per_minute: int | None,
+    recalls: Sequence[Project] | None = None,
+) -> ApiKey:
+    """Give a key another name, scopes, end, limit or further projects; its secret and past stay.
+
+    Only a person may, and only who made it may let it do more. `recalls` None: as they are.
+    Raises NotFound, Forbidden, or Invalid with the place.
+    """
+    key = get_key(caller, key_id)
+    if caller.is_agent:
+        raise errors.Forbidden("Only a person changes keys.")
+    if key.maker_id != caller.user_id and not scopes <= set(key.scopes):
+        sentence = "Only who made the key can give it more permissions."
+        raise errors.Invalid(sentence, at=["scopes"])
+    if expires_at != key.expires_at:
+        key.expires_at = _future(expires_at, "expires_at")
+    key.name = name.strip() or key.prefix
+    key.scopes = _written(scopes)
+    key.requests_per_minute = _limit(requests_per_minute)
+    changed = ["name", "scopes", "expires_at", "requests_per_minute"]
+    key.save(update_fields=changed)
+    if recalls is not None:
+        _recall(key, caller, recalls)
+    audit(caller.actor, "key.change", key.pk, project=key.project)
+    return key
+
+
+@transaction.atomic
+def rotate_key(
+    caller: Caller, key_id: int, *, old_until: datetime | None = None
+) -> NewKey:
+    """Draw a new secret for a key; the old one works until `old_until`, or no longer.
+
+    Name, rights and past stay: to the log it is the same key. A secret that an earlier rotation
+    kept ends now. Only the key's maker may, for the secret stands for them, and the key itself.
+    Raises NotFound, Forbidden, Conflict where the key has expired, or Invalid with the place.
+    """
+    key = get_key(caller, key_id)
+    if key.pk != caller.key_id and key.maker_id != caller.user_id:
+        raise errors.Forbidden(
+            "Only who made a key can have a new secret for it. You can revoke it."
+        )
+    if key.expires_at is not None and key.expires_at <= timezone.now():
+        raise errors.Conflict("This key has expired: give it a later end first.")
+    until = _future(old_until, "old_until")
+    text, prefix = draw_key()
+    key.previous_digest, key.previous_until = (key.digest if until else None), until
+    key.digest, key.prefix = key_digest(text), prefix
+    rotated = ["digest", "prefix", "previous_digest", "previous_until"]
+    key.save(update_fields=rotated)
+    audit(caller.actor, "key.rotate", key.pk, project=key.project)
+    return NewKey(key, text)
+
+
+@transaction.atomic
+def revoke_key(caller: Caller, key_id: int) -> None:
+    """Make a key worthless at once: its maker or an owner of its project may. Raises NotFound."""
+    key = get_key(caller, key_id)
+    ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
+    audit(caller.actor, "key.revoke", key.pk, project=key.project)
+
+
+def _recall(key: ApiKey, caller: Caller, recalls: Sequence[Project]) -> None:
+    """Let a key recall from these projects besides its own."""
+    known = set(key.recalls.values_list("pk", flat=True))
+    further = [one for one in recalls if one.pk != key.project_id]
+    if key.maker_id != caller.user_id and any(one.pk not in known for one in further):
+        sentence = "Only who made the key can let it recall from more projects."
+        raise errors.Invalid(sentence, at=["recalls"])
+    key.recalls.set(further)
+
+
+def note_use(key: ApiKey) -> None:
+    """Remember when a key was last used, to the minute, so that few requests write.
+
+    Where others write at the moment it is left to the next request: reads need no lock.
+    """
+    now = timezone.now()
+    if key.last_used_at is not None and now - key.last_used_at <= timedelta(minutes=1):
+        return
+    rows = ApiKey.objects.filter(pk=key.pk)
+    if connection.features.has_select_for_update_skip_locked:
+        free = rows.select_for_update(skip_locked=True, of=("self",))
+        rows = ApiKey.objects.filter(pk__in=free.values("pk"))
+    write_if_free(lambda: rows.update(last_used_at=now))
+
+
+def _written(scopes: frozenset[Right]) -> list[str]:
+    if not scopes:
+        raise errors.Invalid("A key needs a scope.", at=["scopes"])
+    return [right.value for right in Right if right in scopes | {Right.READ}]
+
+
+def _future(moment: datetime | None, at: str) -> datetime | None:
+    """A moment that is still to come. Raises Invalid."""
+    if moment is not None and moment <= timezone.now():
+        raise errors.Invalid("This moment is past.", at=[at])
+    return moment
+
+
+def _limit(requests: int | None) -> int | None:
+    if requests is not None and not 1 <= requests <= MOST_REQUESTS:
+        raise errors.Invalid(
+            f"A key may send 1 to {MOST_REQUESTS:,} requests a minute.",
+            at=["requests_per_minute"],
+        )
+    return requests

@@ -1,0 +1,62 @@
+"""`manage.py connect`: what to set in a client so that it works through this server."""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandParser
+
+from contextstudio.accounts import services
+from contextstudio.accounts.domain.connecting import (
+    CLIENTS,
+    Connection,
+    connection,
+    connections,
+)
+
+
+class Command(BaseCommand):
+    """Prints settings with a fresh key, made as `create_key` makes one."""
+
+    help = (
+        "Print what to set in a client (Claude Code, Codex, an SDK …) so that it works through "
+        "this server, with a fresh key for it."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--project", default=services.FIRST_PROJECT, metavar="SLUG")
+        parser.add_argument("--client", choices=CLIENTS, help="This client only.")
+        parser.add_argument(
+            "--url",
+            help="The server's address, where clients reach it by another name.",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the settings. Raises NotFound."""
+        client, url = options["client"], options["url"] or _url()
+        printed = io.StringIO()
+        named = {"project": options["project"], "name": client or "connect"}
+        call_command("create_key", **named, stdout=printed)
+        key = printed.getvalue().strip()
+        found = [connection(client, url, key)] if client else connections(url, key)
+        self.stdout.write("\n\n".join("\n".join(_lines(one)) for one in found))
+
+
+def _url() -> str:
+    """Where `serve` listens, as this machine reaches it."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.HOST, settings.HOST)  # noqa: S104
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.PORT}"
+
+
+def _lines(one: Connection) -> Iterator[str]:
+    """The settings as a text whose explanations are comments of a shell."""
+    through = f", with the key of the upstream {one.provider}" if one.provider else ""
+    yield f"# {one.title}{through}"
+    for block in one.blocks:
+        if block.place != "Shell":
+            yield f"# {block.place}:"
+        yield block.text
+    if one.note:
+        yield f"# {one.note}"

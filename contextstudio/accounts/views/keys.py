@@ -1,0 +1,275 @@
+"""The pages of keys: all that one may see, and one with its settings, rotation and requests."""
+
+from datetime import UTC, timedelta
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.keys import services
+from contextstudio.accounts.keys.request_log import KEPT, MOST_KEPT
+from contextstudio.accounts.keys.services import NewKey
+from contextstudio.accounts.models import ApiKey, Project, User
+from contextstudio.accounts.selectors import (
+    REQUESTS_SHOWN,
+    get_key,
+    list_keys,
+    list_requests,
+    visible_projects,
+)
+
+from .forms import field_of
+
+_SCOPES = {
+    Right.READ: "Read sessions, contexts and memos",
+    Right.PROPOSE: "Propose operations",
+    Right.OWN_SESSION: "Keep sessions of its own, propose the rest",
+    Right.EDIT: "Edit any session",
+    Right.REVIEW: "Review proposals",
+    Right.ADMIN: "Administer: purge, members, policy",
+}
+_OLD_SECRET_WORKS = timedelta(days=1)
+"""What the form of a rotation suggests."""
+
+
+class _Moment(forms.DateTimeField):
+    """A moment in UTC, as a browser's own field gives it."""
+
+    def __init__(self, **options: Any) -> None:
+        kind = {"type": "datetime-local"}
+        widget = forms.DateTimeInput(kind, format="%Y-%m-%dT%H:%M")
+        super().__init__(required=False, widget=widget, **options)
+
+
+class _Settings(forms.Form):
+    name = forms.CharField(max_length=100)
+    scopes = forms.MultipleChoiceField(
+        choices=[(right.value, words) for right, words in _SCOPES.items()],
+        widget=forms.CheckboxSelectMultiple,
+        initial=[Right.READ.value, Right.PROPOSE.value],
+        label="Permissions",
+    )
+    expires_at = _Moment(label="Expires (UTC)")
+    requests_per_minute = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=services.MOST_REQUESTS,
+        label="Requests per minute",
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        most = settings.REQUESTS_PER_MINUTE
+        usual = f"{most:,} requests per minute" if most else "any number of requests"
+        self.fields["requests_per_minute"].help_text = f"Unless set: {usual}."
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """What was chosen, as the services take it."""
+        fields = self.cleaned_data
+        return {
+            "name": fields["name"],
+            "scopes": frozenset(Right(scope) for scope in fields["scopes"]),
+            "expires_at": fields["expires_at"],
+            "requests_per_minute": fields["requests_per_minute"],
+        }
+
+
+class KeySettingsForm(_Settings):
+    """What can be changed of a key, and from which further projects it recalls."""
+
+    recalls = forms.ModelMultipleChoiceField(
+        Project.objects.none(),
+        to_field_name="slug",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Also recall from",
+        help_text="Projects whose memos it finds and whose messages it recalls; nothing else.",
+    )
+    field_order = ("name", "project", "scopes", "recalls")
+
+    def __init__(self, projects: QuerySet[Project], *args: Any, **options: Any) -> None:
+        """`projects`: those that may be chosen."""
+        super().__init__(*args, **options)
+        if projects:
+            self.fields["recalls"].queryset = projects  # type: ignore[attr-defined]
+        else:
+            del self.fields["recalls"]
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """What was chosen, as the services take it."""
+        return super().chosen | {"recalls": list(self.cleaned_data.get("recalls", ()))}
+
+
+class KeyForm(KeySettingsForm):
+    """What a new key is for: a project of the caller, and at most the caller's rights in it."""
+
+    project = forms.ModelChoiceField(
+        Project.objects.none(), to_field_name="slug", empty_label=None
+    )
+
+    def __init__(self, caller: Caller, *args: Any, **options: Any) -> None:
+        projects = visible_projects(caller)
+        none = Project.objects.none()
+        super().__init__(projects if len(projects) > 1 else none, *args, **options)
+        self.fields["project"].queryset = projects  # type: ignore[attr-defined]
+
+
+class RotationForm(forms.Form):
+    """How long the secret that a key has now works beside the new one."""
+
+    old_until = _Moment(
+        label="The old secret works until (UTC)",
+        help_text="Leave it empty to end the old secret at once.",
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def keys(request: HttpRequest) -> HttpResponse:
+    """The keys that the caller may see, and the making of one: its text is shown this once."""
+    caller = caller_of(request)
+    form = KeyForm(caller, request.POST or None)
+    new_key = None
+    if request.method == "POST" and form.is_valid() and isinstance(request.user, User):
+        try:
+            new_key = services.create_key(
+                request.user,
+                form.cleaned_data["project"],
+                **form.chosen,
+            )
+        except DomainError as refusal:
+            form.add_error(field_of(refusal, form), refusal.message)
+        else:
+            form = KeyForm(caller)
+    context = {
+        "form": form,
+        "keys": list_keys(caller),
+        "new_key": new_key,
+        "now": timezone.now(),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "accounts/keys.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def key(request: HttpRequest, key_id: int) -> HttpResponse:
+    """A key: its settings, which a POST changes, its rotation and its requests."""
+    caller = caller_of(request)
+    found = get_key(caller, key_id)
+    if request.method != "POST":
+        return _page(request, caller, found)
+    form = KeySettingsForm(_further(caller, found), request.POST)
+    if form.is_valid():
+        try:
+            services.change_key(caller, key_id, **_chosen(form, found))
+        except DomainError as refusal:
+            form.add_error(field_of(refusal, form), refusal.message)
+        else:
+            messages.success(request, "Key changed.")
+            return redirect("accounts:key", key_id)
+    return _page(request, caller, found, form=form)
+
+
+@require_POST
+def rotate_key(request: HttpRequest, key_id: int) -> HttpResponse:
+    """Draw a new secret, which is shown this once."""
+    caller = caller_of(request)
+    found = get_key(caller, key_id)
+    form = RotationForm(request.POST)
+    if not form.is_valid():
+        return _page(request, caller, found, rotation=form)
+    until = form.cleaned_data["old_until"]
+    try:
+        rotated = services.rotate_key(caller, key_id, old_until=until)
+    except DomainError as refusal:
+        if refusal.status == 403:
+            raise
+        form.add_error(field_of(refusal, form), refusal.message)
+        return _page(request, caller, found, rotation=form)
+    return _page(request, caller, rotated.row, new_key=rotated)
+
+
+@require_POST
+def revoke_key(request: HttpRequest, key_id: int) -> HttpResponse:
+    """Make a key worthless at once."""
+    services.revoke_key(caller_of(request), key_id)
+    messages.success(request, "Key revoked.")
+    return redirect("accounts:keys")
+
+
+def _chosen(form: KeySettingsForm, found: ApiKey) -> dict[str, Any]:
+    """What was chosen; an end that was left as it stood, to the minute, is the key's own.
+
+    Further projects that the caller doesn't see stay.
+    """
+    chosen, ends = form.chosen, found.expires_at
+    if ends is not None and chosen["expires_at"] == ends.replace(
+        second=0, microsecond=0
+    ):
+        chosen["expires_at"] = ends
+    offered = form.fields["recalls"].queryset if "recalls" in form.fields else ()  # type: ignore[attr-defined]
+    unseen = [one for one in found.recalls.all() if one not in offered]
+    return chosen | {"recalls": [*chosen["recalls"], *unseen]}
+
+
+def _page(
+    request: HttpRequest,
+    caller: Caller,
+    found: ApiKey,
+    *,
+    form: KeySettingsForm | None = None,
+    rotation: RotationForm | None = None,
+    new_key: NewKey | None = None,
+) -> HttpResponse:
+    before = _number_of(request.GET.get("before", ""))
+    shown = list_requests(found, before)
+    now = timezone.now()
+    suggested = (now + _OLD_SECRET_WORKS).astimezone(UTC)
+    is_wrong = any(one is not None and one.errors for one in (form, rotation))
+    context = {
+        "key": found,
+        "form": form
+        or KeySettingsForm(_further(caller, found), initial=_settings_of(found)),
+        "rotation": rotation or RotationForm(initial={"old_until": suggested}),
+        "may_rotate": found.maker_id == caller.user_id,
+        "recalls": found.recalls.all(),
+        "new_key": new_key,
+        "requests": shown,
+        "is_newest": before is None,
+        "older": shown[-1].pk if len(shown) == REQUESTS_SHOWN else None,
+        "most_kept": MOST_KEPT,
+        "kept_days": KEPT.days,
+        "now": now,
+    }
+    status = 422 if is_wrong else 200
+    return render(request, "accounts/key.html", context, status=status)
+
+
+def _number_of(text: str) -> int | None:
+    """A number of a row; None for what can't be one."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
+
+
+def _further(caller: Caller, key: ApiKey) -> QuerySet[Project]:
+    """The projects that a key may recall from: its maker chooses, others can take away."""
+    projects = visible_projects(caller).exclude(pk=key.project_id)
+    if key.maker_id == caller.user_id:
+        return projects
+    return projects.filter(pk__in=key.recalls.values("pk"))
+
+
+def _settings_of(key: ApiKey) -> dict[str, Any]:
+    names = ("name", "scopes", "expires_at", "requests_per_minute")
+    settings = {name: getattr(key, name) for name in names}
+    return settings | {"recalls": [one.slug for one in key.recalls.all()]}

@@ -1,0 +1,158 @@
+"""The pages of projects and their members."""
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Count, Max, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from contextstudio.accounts import services
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict, DomainError
+from contextstudio.accounts.domain.paging import MOST
+from contextstudio.accounts.domain.rights import ProjectRole, Right
+from contextstudio.accounts.invitations import LIFETIME, list_invitations
+from contextstudio.accounts.models import Project
+from contextstudio.accounts.selectors import (
+    get_member,
+    get_project,
+    list_members,
+    require,
+    user_named,
+    visible_projects,
+)
+
+from .forms import field_of
+
+_ROLES = {
+    ProjectRole.VIEWER: "Viewer: reads",
+    ProjectRole.REVIEWER: "Reviewer: also proposes and reviews",
+    ProjectRole.EDITOR: "Editor: also edits and imports",
+    ProjectRole.OWNER: "Owner: also manages members and keys",
+}
+_ARTICLES = {"editor": "an", "owner": "an", "viewer": "a", "reviewer": "a"}
+
+
+class ProjectForm(forms.Form):
+    """A new project."""
+
+    name = forms.CharField(max_length=150)
+    slug = forms.CharField(
+        max_length=64,
+        label="Short name",
+        help_text="Used in addresses and by the API: letters, digits, - and _.",
+    )
+
+
+class MemberForm(forms.Form):
+    """A person who has an account, and their role."""
+
+    username = forms.CharField(max_length=150, label="User name")
+    role = forms.ChoiceField(
+        choices=[(role.value, words) for role, words in _ROLES.items()]
+    )
+
+
+class InvitationForm(forms.Form):
+    """Whom a link is for, and what they are to be."""
+
+    note = forms.CharField(
+        max_length=100,
+        required=False,
+        label="For",
+        help_text="A name to know the link by. It is not shown to them.",
+    )
+    role = forms.ChoiceField(
+        choices=[(role.value, words) for role, words in _ROLES.items()],
+        initial=ProjectRole.EDITOR.value,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def projects(request: HttpRequest) -> HttpResponse:
+    """The projects that one is a member of, and the making of one."""
+    caller = caller_of(request)
+    form = ProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = services.create_project(caller, **form.cleaned_data)
+        except DomainError as refusal:
+            form.add_error(field_of(refusal, form), refusal.message)
+        else:
+            messages.success(request, f"Created {made.name}.")
+            return redirect("accounts:project", made.slug)
+    user = caller.user_id
+    found = visible_projects(caller).annotate(
+        members_count=Count("memberships"),
+        role=Max("memberships__role", filter=Q(memberships__user=user)),
+    )
+    context = {"form": form, "projects": found}
+    status = 422 if form.errors else 200
+    return render(request, "accounts/projects.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def project(request: HttpRequest, slug: str) -> HttpResponse:
+    """A project's members; who may administer it adds one, or gives one another role."""
+    caller = caller_of(request)
+    found = get_project(caller, slug)
+    form = MemberForm(request.POST or None, initial={"role": ProjectRole.EDITOR})
+    if request.method == "POST" and form.is_valid():
+        name, role = form.cleaned_data["username"], form.cleaned_data["role"]
+        require(caller, Right.ADMIN, found.pk)
+        try:
+            user = user_named(name)
+            services.set_member(caller, found, user, ProjectRole(role))
+        except DomainError as refusal:
+            form.add_error(field_of(refusal, form), refusal.message)
+        else:
+            messages.success(request, f"{user} is now {_ARTICLES[role]} {role}.")
+            return redirect("accounts:project", slug)
+    return project_page(request, caller, found, form=form)
+
+
+def project_page(
+    request: HttpRequest,
+    caller: Caller,
+    found: Project,
+    *,
+    form: MemberForm | None = None,
+    invitation: InvitationForm | None = None,
+    link: str = "",
+) -> HttpResponse:
+    """A project's members and invitations; a link that was just made is shown this once."""
+    may_administer = caller.may(Right.ADMIN, found.pk)
+    is_wrong = any(one is not None and one.errors for one in (form, invitation))
+    context = {
+        "project": found,
+        "members": list_members(found, limit=MOST).items,
+        "form": form or MemberForm(initial={"role": ProjectRole.EDITOR}),
+        "roles": list(ProjectRole),
+        "may_administer": may_administer,
+        "invitations": list_invitations(found) if may_administer else [],
+        "invitation_form": invitation or InvitationForm(auto_id="invite_%s"),
+        "link": link,
+        "days": LIFETIME.days,
+    }
+    status = 422 if is_wrong else 200
+    return render(request, "accounts/project.html", context, status=status)
+
+
+@require_POST
+def remove_member(request: HttpRequest, slug: str) -> HttpResponse:
+    """Remove a member, or leave a project; the last owner stays."""
+    caller = caller_of(request)
+    found = get_project(caller, slug)
+    user = get_member(found, request.POST.get("username", ""))
+    try:
+        services.set_member(caller, found, user, None)
+    except Conflict as refusal:
+        messages.error(request, refusal.message)
+        return redirect("accounts:project", slug)
+    if user.pk == caller.user_id:
+        messages.success(request, f"You left {found.name}.")
+        return redirect("accounts:projects")
+    messages.success(request, f"{user} is no longer a member.")
+    return redirect("accounts:project", slug)

@@ -1,0 +1,21 @@
+"""The section “Connect an agent”: what to set in a client, for this server and a new key."""
+
+from typing import Any
+
+from django import template
+
+from contextstudio.accounts.domain.connecting import connections
+from contextstudio.accounts.domain.rights import Right, with_implied
+from contextstudio.accounts.keys.services import NewKey
+
+register = template.Library()
+
+
+@register.inclusion_tag("accounts/connect.html", takes_context=True)
+def connect_agent(context: template.RequestContext, key: NewKey) -> dict[str, Any]:
+    """The settings of every client with this key, by the address that the page was asked at."""
+    url = context.request.build_absolute_uri("/")
+    return {
+        "connections": connections(url, key.text),
+        "keeps_sessions": Right.OWN_SESSION in with_implied(map(Right, key.row.scopes)),
+    }

@@ -1,0 +1,206 @@
+"""What is changed of a key: its end, limit, scopes and secret; by whom, and on the page."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from contextstudio.accounts import services as accounts
+from contextstudio.accounts.authentication import caller_by_secret
+from contextstudio.accounts.domain.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Unauthenticated,
+)
+from contextstudio.accounts.domain.rights import ProjectRole, Right
+from contextstudio.accounts.keys.services import change_key, create_key, rotate_key
+from contextstudio.accounts.models import ApiKey, AuditEntry, Project, User
+from contextstudio.accounts.selectors import caller_of_key, find_key
+from tests.people import caller, key_of
+
+SOON = timedelta(hours=1)
+
+
+@pytest.fixture
+def row(key: str) -> ApiKey:
+    return ApiKey.objects.get()
+
+
+def settings_of(row: ApiKey, **other: Any) -> dict[str, Any]:
+    names = ("name", "expires_at", "requests_per_minute")
+    kept = {name: getattr(row, name) for name in names}
+    return {**kept, "scopes": frozenset(map(Right, row.scopes)), **other}
+
+
+def form_of(row: ApiKey, **other: Any) -> dict[str, Any]:
+    return {"name": row.name, "scopes": row.scopes, **other}
+
+
+def test_a_key_ends_when_it_is_to(owner: User, key: str, row: ApiKey) -> None:
+    ends = timezone.now() + SOON
+    change_key(caller(owner), row.pk, **settings_of(row, expires_at=ends))
+    assert find_key(key) is not None
+    ApiKey.objects.update(expires_at=timezone.now())
+    assert find_key(key) is None
+
+
+def test_a_moment_that_is_past_ends_no_key(
+    owner: User, project: Project, row: ApiKey
+) -> None:
+    past = timezone.now() - SOON
+    with pytest.raises(Invalid) as refused:
+        change_key(caller(owner), row.pk, **settings_of(row, expires_at=past))
+    assert refused.value.at == ("expires_at",)
+    with pytest.raises(Invalid):
+        scopes = frozenset({Right.READ})
+        create_key(owner, project, name="", scopes=scopes, expires_at=past)
+    with pytest.raises(Invalid):
+        rotate_key(caller(owner), row.pk, old_until=past)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1_000_001])
+def test_a_limit_is_a_number_of_requests(owner: User, row: ApiKey, limit: int) -> None:
+    with pytest.raises(Invalid):
+        change_key(caller(owner), row.pk, **settings_of(row, requests_per_minute=limit))
+
+
+def test_an_owner_may_narrow_a_key_and_only_its_maker_widens_it(
+    owner: User, editor: User, project: Project
+) -> None:
+    key_of(editor, project, Right.PROPOSE)
+    row = ApiKey.objects.get()
+    wide = settings_of(row, scopes=frozenset({Right.READ, Right.EDIT}))
+    narrow = settings_of(row, scopes=frozenset({Right.READ}))
+    with pytest.raises(Invalid) as refused:
+        change_key(caller(owner), row.pk, **wide)
+    assert refused.value.at == ("scopes",)
+    assert change_key(caller(owner), row.pk, **narrow).scopes == ["read"]
+    assert change_key(caller(editor), row.pk, **wide).scopes == ["read", "edit"]
+
+
+def test_a_key_changes_no_key_and_a_stranger_knows_of_none(
+    stranger: User, key: str, row: ApiKey
+) -> None:
+    found = find_key(key)
+    assert found is not None
+    with pytest.raises(Forbidden):
+        change_key(caller_of_key(found), row.pk, **settings_of(row))
+    for do in (change_key, rotate_key):
+        with pytest.raises(NotFound):
+            more = settings_of(row) if do is change_key else {}
+            do(caller(stranger), row.pk, **more)
+
+
+def test_after_a_rotation_the_old_secret_works_until_it_is_to_end(
+    owner: User, key: str, row: ApiKey
+) -> None:
+    until = timezone.now() + SOON
+    rotated = rotate_key(caller(owner), row.pk, old_until=until)
+    for secret in (key, rotated.text):
+        found = find_key(secret)
+        assert found is not None
+        assert (found.pk, found.name, found.scopes) == (row.pk, row.name, row.scopes)
+    assert rotated.text.startswith(rotated.row.prefix)
+    ApiKey.objects.update(previous_until=timezone.now())
+    assert find_key(key) is None
+    assert find_key(rotated.text) is not None
+    assert AuditEntry.objects.latest("pk").action == "key.rotate"
+
+
+def test_a_rotation_ends_the_secret_at_once_and_the_one_before_in_any_case(
+    owner: User, key: str, row: ApiKey
+) -> None:
+    until = timezone.now() + SOON
+    second = rotate_key(caller(owner), row.pk, old_until=until).text
+    third = rotate_key(caller(owner), row.pk, old_until=until).text
+    assert [find_key(one) is not None for one in (key, second, third)] == [
+        *(False, True, True)
+    ]
+    fourth = rotate_key(caller(owner), row.pk).text
+    assert [find_key(one) is not None for one in (second, third, fourth)] == [
+        *(False, False, True)
+    ]
+
+
+def test_only_its_maker_has_a_new_secret_and_none_for_what_has_ended(
+    owner: User, editor: User, project: Project
+) -> None:
+    key_of(editor, project)
+    row = ApiKey.objects.get()
+    with pytest.raises(Forbidden):
+        rotate_key(caller(owner), row.pk)
+    ApiKey.objects.update(expires_at=timezone.now())
+    with pytest.raises(Conflict, match="expired"):
+        rotate_key(caller(editor), row.pk)
+
+
+def test_a_raw_key_is_known_outside_a_request(key: str, project: Project) -> None:
+    assert caller_by_secret(key).may(Right.ADMIN, project.pk)
+    for wrong in ("", "cs_wrong", f"Bearer {key}"):
+        with pytest.raises(Unauthenticated):
+            caller_by_secret(wrong)
+
+
+def test_the_page_changes_a_key(client: Client, owner: User, row: ApiKey) -> None:
+    client.force_login(owner)
+    path = f"/settings/keys/{row.pk}/"
+    ends = (timezone.now() + SOON).strftime("%Y-%m-%dT%H:%M")
+    sent = form_of(row, name="Tidy", expires_at=ends, requests_per_minute="120")
+    assert client.post(path, sent)["Location"] == path
+    row.refresh_from_db()
+    assert (row.name, row.requests_per_minute) == ("Tidy", 120)
+    assert row.expires_at is not None
+    assert row.expires_at.strftime("%Y-%m-%dT%H:%M") == ends
+    past = client.post(path, form_of(row, expires_at="2020-01-01T00:00"))
+    assert past.status_code == 422
+    assert "This moment is past." in past.content.decode()
+
+
+def test_the_page_renames_a_key_that_has_ended_and_leaves_its_end_alone(
+    client: Client, owner: User, row: ApiKey
+) -> None:
+    ended = timezone.now() - SOON
+    ApiKey.objects.update(expires_at=ended)
+    client.force_login(owner)
+    shown = client.get(f"/settings/keys/{row.pk}/").context["form"]["expires_at"]
+    sent = form_of(row, name="Old", expires_at=shown.value().strftime("%Y-%m-%dT%H:%M"))
+    assert client.post(f"/settings/keys/{row.pk}/", sent).status_code == 302
+    row.refresh_from_db()
+    assert (row.name, row.expires_at) == ("Old", ended)
+    assert "expired" in client.get("/settings/keys/").content.decode()
+
+
+def test_the_page_of_a_rotation_shows_the_new_secret_once(
+    client: Client, owner: User, key: str, row: ApiKey
+) -> None:
+    client.force_login(owner)
+    until = (timezone.now() + SOON).strftime("%Y-%m-%dT%H:%M")
+    path = f"/settings/keys/{row.pk}/"
+    answer = client.post(f"{path}rotate", {"old_until": until})
+    text = answer.context["new_key"].text
+    assert text in answer.content.decode()
+    assert answer["Cache-Control"] == "private, no-store"
+    assert find_key(text) is not None
+    assert find_key(key) is not None
+    assert text not in client.get(path).content.decode()
+    assert client.post(f"{path}rotate", {"old_until": "soon"}).status_code == 422
+    client.post(f"{path}rotate", {"old_until": ""})
+    assert find_key(text) is None
+
+
+def test_the_page_of_anothers_key_offers_no_rotation(
+    client: Client, owner: User, editor: User, project: Project
+) -> None:
+    key_of(editor, project)
+    row = ApiKey.objects.get()
+    client.force_login(owner)
+    path = f"/settings/keys/{row.pk}/"
+    assert "rotation" not in client.get(path).content.decode()
+    assert client.post(f"{path}rotate").status_code == 403
+    accounts.set_member(caller(owner), project, editor, ProjectRole.VIEWER)
+    client.force_login(editor)
+    assert client.get(path).status_code == 200
