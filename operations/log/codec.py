@@ -21,6 +21,9 @@ from operations.domain.tree.leaf import New
 from operations.domain.tree.span import Span
 from threads.domain.message import decode_part, encode_part
 
+_SILENT = (("moved", ()), ("actor", ""))
+"""Hints that say nothing."""
+
 
 def encode(operation: Operation) -> tuple[str, bytes]:
     """Kind and payload of an operation. Text of any kind passes, lone surrogates too."""
@@ -65,7 +68,7 @@ def _plain(value: Any) -> Any:
             field.name: _plain(member)
             for field in fields(value)
             if (member := getattr(value, field.name)) != ALWAYS
-            and (field.name, member) != ("moved", ())
+            and (field.name, member) not in _SILENT
         }
     return value
 

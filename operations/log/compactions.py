@@ -5,7 +5,7 @@ summary is a digest, several kept messages are a revise, nothing at all is a sni
 actor `import`. A summary keeps the role in which the tool's own client gave it to the model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, DomainError, Invalid
@@ -25,12 +25,14 @@ TITLE = "The tool’s own compaction"
 
 
 def record(
-    session: Session, compactions: Sequence[Compacted]
+    session: Session,
+    compactions: Sequence[Compacted],
+    also: Callable[[], object] = lambda: None,
 ) -> list[CompactionOutcome]:
     """Record compactions in their order; one outcome for each.
 
     What would cut through a fold that somebody made is recorded as a proposal. The session may
-    still be staged.
+    still be staged. `also` happens in the transaction of the entries.
     """
     edits = [_edit(session, one) for one in compactions]
 
@@ -39,10 +41,10 @@ def record(
             checked = check(transaction.thread, edits, bundle=True)
         except DomainError:
             return [_record(transaction, edit) for edit in edits]
-        transaction.add(*checked.edits, title=TITLE)
+        transaction.add(*checked.edits, title=TITLE, tried=checked.thread)
         return [CompactionOutcome(edit.kind) for edit in edits]
 
-    return write_apart(session, _IMPORTER, write)
+    return write_apart(session, _IMPORTER, write, also=also)
 
 
 def _edit(session: Session, given: Compacted) -> Digest | Revise | Snip:
@@ -68,7 +70,7 @@ def _record(
     """Record one: as it is, as a proposal, or not at all."""
     try:
         checked = check(transaction.thread, [edit])
-        transaction.add(*checked.edits, title=TITLE)
+        transaction.add(*checked.edits, title=TITLE, tried=checked.thread)
     except Conflict as conflict:
         checked = check(transaction.thread, [edit], proposed=True)
         transaction.add(*checked.edits, title=TITLE, proposed=True)

@@ -2,15 +2,16 @@
 
 import json
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from contextstudio.accounts.domain.caller import is_agent
 from operations.domain.log import operation as op
-from operations.domain.log.log import EditState, Log, Recorded, controlled
+from operations.domain.log.log import EditState, Log, Recorded
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_key, entry_number, made_key
 from operations.domain.tree.status import Report
@@ -26,6 +27,21 @@ class ActorOut(BaseModel):
 
     id: str
     name: str
+
+
+class AuthorOut(ActorOut):
+    """Who recorded operations, and how many of them are on, off and proposed."""
+
+    is_agent: bool
+    on: int
+    off: int
+    proposed: int
+
+
+class ActorList(BaseModel):
+    """Who recorded operations of a session, in the order of their first."""
+
+    actors: list[AuthorOut]
 
 
 class ConditionOut(BaseModel):
@@ -84,9 +100,7 @@ class LogPage(BaseModel):
     next_cursor: str | None
 
 
-def _present_report(
-    report: Report, history: History, reverted_at: Mapping[int, str]
-) -> dict[str, Any]:
+def _present_report(report: Report, history: History) -> dict[str, Any]:
     """An operation as the thread lists it: lightly."""
     recorded, row = history.log.edits[report.number], history.rows[report.number]
     return {
@@ -102,7 +116,7 @@ def _present_report(
         "bundle_id": str(row.bundle) if row.bundle else None,
         "actor": _actor(row),
         "created_at": row.created_at.isoformat(),
-        "reverted_at": reverted_at.get(report.number),
+        "reverted_at": _reverted_at(history, report.number),
     }
 
 
@@ -115,17 +129,14 @@ def present_page(
     active_only: bool = False,
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Operations behind a number, in the order of the log; the last one's, if there are more."""
-    reverted_at = _reverted_at(history)
     found: list[dict[str, Any]] = []
-    for number in history.log.edits:
-        if number <= after:
-            continue
+    for number in history.log.edits.after(after):
         report = thread.report(number)
         if active_only and report.status != "applied":
             continue
         if len(found) == limit:
             return found, after
-        found.append(_present_report(report, history, reverted_at))
+        found.append(_present_report(report, history))
         after = number
     return found, None
 
@@ -134,11 +145,9 @@ def present_newest(
     thread: Thread, history: History, limit: int
 ) -> list[dict[str, Any]]:
     """The newest operations of a session, in the order of the log."""
-    reverted_at = _reverted_at(history)
     newest = list(islice(reversed(history.log.edits), limit))
     return [
-        _present_report(thread.report(number), history, reverted_at)
-        for number in reversed(newest)
+        _present_report(thread.report(number), history) for number in reversed(newest)
     ]
 
 
@@ -146,9 +155,8 @@ def present_operations(
     thread: Thread, history: History, *, active_only: bool = False
 ) -> list[dict[str, Any]]:
     """All operations of a session in the order of the log; `active_only`: those that apply."""
-    reverted_at = _reverted_at(history)
     return [
-        _present_report(report, history, reverted_at)
+        _present_report(report, history)
         for report in thread.operations
         if not active_only or report.status == "applied"
     ]
@@ -158,7 +166,7 @@ def present_operation(thread: Thread, history: History, number: int) -> dict[str
     """An operation with all that it was recorded with, and its words in force."""
     report = thread.report(number)
     return {
-        **_present_report(report, history, _reverted_at(history)),
+        **_present_report(report, history),
         **_fields(history.log, history.log.edits[number]),
         "operations": list(report.operations),
         "needs": list(report.needs),
@@ -167,12 +175,24 @@ def present_operation(thread: Thread, history: History, number: int) -> dict[str
                 "key": entry_key(entry.number),
                 "at": history.rows[entry.number].created_at,
             }
-            for entry in history.log.entries
+            for entry in history.log.controls(number)
             if isinstance(entry.operation, op.Amend)
-            and entry.operation.operation == report.key
-            and not history.log.is_undone(entry.number)
         ],
     }
+
+
+def present_actors(history: History) -> list[dict[str, Any]]:
+    """Who recorded operations, by their newest name, with how many there are."""
+    names = history.names()
+    return [
+        {
+            "id": actor,
+            "name": names[actor],
+            "is_agent": is_agent(actor),
+            **standing._asdict(),
+        }
+        for actor, standing in history.log.standing.items()
+    ]
 
 
 def present_log(history: History, numbers: Iterable[int]) -> list[dict[str, Any]]:
@@ -263,20 +283,13 @@ def _without_fingerprints(edit: op.Edit) -> op.Edit:
     return replace(edit, spans=tuple(replace(span, sha256="") for span in edit.spans))
 
 
-def _reverted_at(history: History) -> dict[int, str]:
-    """When each edit that is reverted now was taken back last."""
-    taken: dict[int, int] = {}
-    for entry in history.log.entries:
-        match entry.operation:
-            case op.Revert():
-                taken.update(
-                    (number, entry.number) for number in controlled(entry.operation)
-                )
-            case op.Undo(entries=numbers):
-                taken.update((number, entry.number) for number in numbers)
-    return {
-        number: history.rows[entry].created_at.isoformat()
-        for number, entry in taken.items()
-        if number in history.log.edits
-        and history.log.edits[number].state is EditState.REVERTED
-    }
+def _reverted_at(history: History, number: int) -> str | None:
+    """When an edit that is reverted now was taken back last."""
+    if history.log.edits[number].state is not EditState.REVERTED:
+        return None
+    *_, taken = (
+        control.number
+        for control in history.log.controls(number)
+        if isinstance(control.operation, op.Revert | op.Undo)
+    )
+    return history.rows[taken].created_at.isoformat()

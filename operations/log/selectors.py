@@ -1,17 +1,18 @@
 """Reading the log and the thread that it makes; `get_operation` is the gate to an operation."""
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
+from immutables import Map
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.domain.rights import Right
-from operations.domain.log.log import Entry, Log
+from operations.domain.log.log import Entry, Log, fold
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.leaf import Leaf
@@ -39,12 +40,26 @@ class History(NamedTuple):
     """The log of a session: folded, and the rows of its entries by their numbers."""
 
     log: Log
-    rows: Mapping[int, LogRow]
+    rows: Map[int, LogRow]
+
+    def names(self) -> dict[str, str]:
+        """What each actor of the log was called in their newest entry."""
+        return {
+            actor: self.rows[entry.number].actor_name
+            for actor, entry in self.log.newest_by_actor().items()
+        }
 
 
+_EMPTY = History(Log(), Map())
 _leaves: Cache[list[Leaf]] = Cache(len)
 _histories: Cache[History] = Cache(lambda history: 10 * len(history.rows) + 1)
-_threads: Cache[Thread] = Cache(lambda thread: 2 * thread.message_count + 1)
+_threads: Cache[Thread] = Cache(
+    lambda thread: 2 * thread.message_count + len(thread.log.edits) + 1
+)
+_newest: Cache[Thread] = Cache(
+    lambda thread: 2 * thread.message_count + len(thread.log.edits) + 1
+)
+"""Of each session and tags the last thread that was replayed: the next one starts from it."""
 
 
 def load_leaves(session: Session) -> list[Leaf]:
@@ -60,7 +75,7 @@ def load_leaves(session: Session) -> list[Leaf]:
 
 def load_history(session: Session) -> History:
     """The log up to the session's head, read only as far as it was not read before."""
-    known = _histories.get(session.pk) or History(Log(), {})
+    known = _histories.get(session.pk) or _EMPTY
     if known.log.head < session.head:
         rows = LogEntry.objects.filter(
             session=session, number__gt=known.log.head, number__lte=session.head
@@ -74,7 +89,7 @@ def load_history(session: Session) -> History:
 
 def extended(history: History, rows: Iterable[LogEntry]) -> History:
     """A history with further entries at its end."""
-    entries, known = [], dict(history.rows)
+    entries, known = [], history.rows.mutate()
     for row in rows:
         entry = Entry(
             number=row.number,
@@ -88,13 +103,15 @@ def extended(history: History, rows: Iterable[LogEntry]) -> History:
         known[row.number] = LogRow(
             row.id, row.actor, row.actor_name, row.created_at, row.bundle, row.title
         )
-    return History(history.log.extended(entries), known)
+    log = history.log.extended(entries)
+    return History(log, known.finish())
 
 
 def history_at(history: History, head: int) -> History:
     """A history as it was when `head` was its last entry."""
-    rows = {number: row for number, row in history.rows.items() if number <= head}
-    return History(Log().extended(history.log.entries[:head]), rows)
+    entries = history.log.entries[:head]
+    rows = Map((entry.number, history.rows[entry.number]) for entry in entries)
+    return History(fold(entries), rows)
 
 
 def load_thread(
@@ -118,16 +135,30 @@ def load_thread(
     if thread is None:
         history = load_history(session)
         log = history.log if head == session.head else history_at(history, head).log
-        leaves = load_leaves(session)[:count]
-        thread = replay(leaves, log, tags, objective=session.objective)
+        leaves = load_leaves(session)
+        thread = replay(
+            leaves if count == len(leaves) else leaves[:count],
+            log,
+            tags,
+            objective=session.objective,
+            known=_newest.get(_lineage(session, tags)),
+        )
         _threads.keep((version, tags), thread)
+        if head == session.head and count == session.message_count:
+            _newest.keep(_lineage(session, tags), thread)
     return thread
+
+
+def _lineage(session: Session, tags: frozenset[str] | None) -> Hashable:
+    """What threads have in common of which one can be made of another."""
+    return session.pk, session.encoding, tags
 
 
 def keep_thread(session: Session, thread: Thread, history: History) -> None:
     """Keep what a write has just replayed, once it is committed."""
     _histories.keep(session.pk, history)
     _threads.keep((version_of(session), None), thread)
+    _newest.keep(_lineage(session, None), thread)
 
 
 def get_operation(
@@ -176,12 +207,15 @@ def load_payloads(sessions: QuerySet[Session]) -> Iterator[bytes]:
     return map(bytes, found.iterator(chunk_size=1000))
 
 
+_ON = (Status.APPLIED, Status.UNMET, Status.SUSPENDED, Status.VOID)
+
+
 def overview(thread: Thread) -> dict[str, Any]:
     """Effective tokens, and how many operations are on, off, proposed and in conflict."""
     statuses = thread.statuses
     return {
         "effective_tokens": thread.tokens.effective,
-        "on": statuses[Status.APPLIED] + statuses[Status.UNMET] + statuses[Status.VOID],
+        "on": sum(statuses[status] for status in _ON),
         "off": statuses[Status.OFF],
         "proposed": statuses[Status.PROPOSED],
         "conflict": statuses[Status.CONFLICT],

@@ -9,7 +9,7 @@ from django.db.transaction import atomic
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.errors import Conflict, Unavailable
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.operation import Edit, Operation, messages_of
 from operations.domain.thread.check import EditWarning
@@ -38,7 +38,7 @@ from .selectors import (
 )
 
 Result = TypeVar("Result")
-_TRIES = 3
+_TRIES = 10
 
 
 @dataclass(slots=True)
@@ -66,10 +66,12 @@ class LogTransaction:
         bundle: uuid.UUID | None = None,
         title: str = "",
         titles: Sequence[str] = (),
+        tried: Thread | None = None,
     ) -> None:
         """Add entries at the end of the log, numbered in a row; `titles`: one for each.
 
-        `commit` inserts them.
+        `tried` is the thread in which they were checked: what was played for it is not played
+        again. `commit` inserts them.
         """
         rows = []
         named = zip(operations, titles or [title] * len(operations), strict=True)
@@ -97,6 +99,7 @@ class LogTransaction:
             load_leaves(self.session),
             self.history.log,
             objective=self.session.objective,
+            known=tried or self.thread,
         )
 
     def commit(self) -> "LogTransaction":
@@ -131,7 +134,7 @@ def open_log(
     """
     session = get_session(caller, session_id, right, lock=True)
     refuse_stale(session, expected_head)
-    return _begin(session, caller)
+    return begin(session, caller)
 
 
 def write_apart(
@@ -144,12 +147,13 @@ def write_apart(
     """Add to a log what takes long to work out, with the lock held only to insert it.
 
     `write` adds the entries and may be called again: the thread is replayed without a lock, and
-    if the session was written to meanwhile all is done once more, at last under the lock.
-    `also` happens in the transaction of the entries.
+    if the session was written to meanwhile all is done once more, of which only the change costs.
+    `also` happens in the transaction of the entries. Raises Unavailable where others write to
+    the session all the time: under the lock, they and everybody else would wait.
     """
     for _try in range(_TRIES):
         version = version_of(session)
-        transaction = _begin(session, caller)
+        transaction = begin(session, caller)
         result = write(transaction)
         with atomic():
             locked = _locked(session)
@@ -158,19 +162,17 @@ def write_apart(
                 also()
                 return result
         session = locked
-    with atomic():
-        transaction = _begin(_locked(session), caller)
-        result = write(transaction)
-        transaction.commit()
-        also()
-        return result
+    raise Unavailable(
+        "Others write to this session all the time; try again later.", code="busy"
+    )
 
 
 def _locked(session: Session) -> Session:
     return Session.objects.select_for_update().get(pk=session.pk)
 
 
-def _begin(session: Session, caller: Caller) -> LogTransaction:
+def begin(session: Session, caller: Caller) -> LogTransaction:
+    """Write to the log of a session whose row is locked already, or that is compared later."""
     thread = load_thread(session)
     return LogTransaction(caller, session, load_history(session), thread, thread)
 

@@ -17,8 +17,8 @@ def undoable(log: Log, actor: str) -> tuple[int, ...]:
 
     Undos, redos and purges are passed over, and so is what is taken back already.
     """
-    for entry in reversed(log.entries):
-        if entry.actor == actor and _can_go(log, entry):
+    for entry in log.by(actor):
+        if _can_go(log, entry):
             return _bundle(log, entry)
     return ()
 
@@ -28,8 +28,8 @@ def redoable(log: Log, actor: str) -> tuple[int, ...]:
 
     None once the actor has recorded something else since.
     """
-    for entry in reversed(log.entries):
-        if entry.actor != actor or isinstance(entry.operation, op.Redo):
+    for entry in log.by(actor):
+        if isinstance(entry.operation, op.Redo):
             continue
         if not isinstance(entry.operation, op.Undo):
             return ()
@@ -42,8 +42,8 @@ def staged(log: Log, actor: str) -> tuple[int, ...]:
     """The edits that an actor has staged, and neither committed nor taken back."""
     return tuple(
         number
-        for number, recorded in log.edits.items()
-        if _is_staged(recorded) and recorded.entry.actor == actor
+        for number in log.staged
+        if _is_staged(recorded := log.edits[number]) and recorded.entry.actor == actor
     )
 
 
@@ -82,33 +82,35 @@ def redo(log: Log, actor: str) -> op.Redo:
 def needed_by(before: Log, after: Log, actor: str) -> tuple[Key, ...]:
     """The operations of others that name messages which one log has and the next has not."""
     gone: set[Key] = set()
-    for number, recorded in before.edits.items():
-        if after.edits[number] is not recorded:
-            gone |= _made(recorded) - _made(after.edits[number])
+    for number in after.turned_since(before.head):
+        if number in before.edits:
+            gone |= _made(before.edits[number]) - _made(after.edits[number])
     return tuple(
         entry_key(number)
-        for number, recorded in after.edits.items()
-        if recorded.entry.actor != actor
+        for number in after.naming(gone)
+        if (recorded := after.edits[number]).entry.actor != actor
         and not recorded.withdrawn
-        and not gone.isdisjoint(op.named_keys(recorded.edit))
     )
 
 
 def refuse_overlap(before: Log, after: Log) -> None:
     """Raise Conflict where what is new or restored changes text that others change."""
+    edits = after.edits
     fresh = {
         number
-        for number, recorded in after.edits.items()
-        if not recorded.withdrawn and op.spans_of(recorded.edit)
+        for number in {*after.turned_since(before.head), *edits.after(before.head)}
+        if not edits[number].withdrawn and op.spans_of(edits[number].edit)
         if number not in before.edits or before.edits[number].withdrawn
     }
     if not fresh:
         return
+    keys = {key for number in fresh for key in op.named_keys(edits[number].edit)}
     standing = [
         (number, span)
-        for number, recorded in after.edits.items()
-        if not recorded.withdrawn
-        for span in op.spans_of(recorded.edit)
+        for number in after.naming(keys)
+        if not edits[number].withdrawn
+        for span in op.spans_of(edits[number].edit)
+        if span.key in keys
     ]
     clashes = {
         number
@@ -219,9 +221,8 @@ def _bundle(log: Log, entry: Entry) -> tuple[int, ...]:
         return (entry.number,)
     return tuple(
         other.number
-        for other in log.entries
-        if (other.bundle, other.actor) == (entry.bundle, entry.actor)
-        and _can_go(log, other)
+        for other in log.bundle(entry.bundle)
+        if other.actor == entry.actor and _can_go(log, other)
     )
 
 

@@ -4,18 +4,25 @@ A log only grows. Folding costs what the entries name; `Log.extended` folds more
 onto a log without folding the earlier ones again, and leaves the log it starts from alone.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from enum import StrEnum
 from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple
 
-from operations.domain.tree.key import Key, entry_number
+from immutables import Map
+
+from operations.domain.tree.key import Key, entry_number, original_index
 
 from . import operation as op
 from .mask import Masks
+from .numbered import Chain, InARow, Numbered, in_order, newest_first
 
 IMPORTER = "import"
 """The actor of what an import records: the compactions of the tool that wrote the transcript."""
+CLIENT = "client"
+"""The actor of what a client did to the messages that it sends: see `operations/forwarding/`."""
 
 
 class EditState(StrEnum):
@@ -56,140 +63,364 @@ class Recorded(NamedTuple):
         return self.state in (EditState.REVERTED, EditState.REJECTED)
 
 
+class Standing(NamedTuple):
+    """How many edits of an actor are on, off and proposed."""
+
+    on: int
+    off: int
+    proposed: int
+
+
+class _Turn(NamedTuple):
+    """Where controls left an edit: what review made of it, and what switching did."""
+
+    review: EditState
+    switch: EditState
+
+    @property
+    def state(self) -> EditState:
+        if self.switch is EditState.REVERTED or self.review is EditState.ON:
+            return self.switch
+        return self.review
+
+
 class Log:
-    """A folded log. Never changed once it is made."""
+    """A folded log. Never changed once it is made; versions of it share what they can."""
 
     def __init__(self) -> None:
         """The empty log."""
-        self.entries: list[Entry] = []
-        self.edits: dict[int, Recorded] = {}
-        """The edits by their numbers, in the order of the log."""
         self.active_tags: frozenset[str] = frozenset()
         self.purged: frozenset[Key] = frozenset()
-        self._first: dict[int, op.Edit] = {}
-        """The words that edits were recorded with."""
-        self._controls: dict[int, list[Entry]] = {}
-        self._undone_by: dict[int, list[int]] = {}
-        self._activations: list[Entry] = []
+        self._entries = Map[int, Entry]()
+        self._edits = Map[int, Recorded]()
+        self._turns = Map[int, _Turn]()
+        """Where the controls left each edit that was controlled."""
+        self._controls = Map[int, Chain[Entry]]()
+        self._undone_by = Map[int, Chain[int]]()
+        self._activations: Chain[Entry] | None = None
+        self._by_actor = Map[str, Chain[Entry]]()
+        self._by_bundle = Map[str, Chain[Entry]]()
+        self._conditioned = Map[int, None]()
+        self._redactions = Map[int, None]()
+        self._staged = Map[int, None]()
+        self._first_by = Map[str, int]()
+        """The first edit of each actor."""
+        self._counts = Map[tuple[str, EditState], int]()
+        """How many edits of each actor are in each state."""
+        self._naming = Map[Key, Chain[int]]()
+        """The edits that name a message or fold which an operation made, or text in a message."""
 
     @property
     def head(self) -> int:
         """The number of the last entry; 0 in an empty log."""
-        return self.entries[-1].number if self.entries else 0
+        return len(self._entries)
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The entries in their order."""
+        return InARow(self._entries)
+
+    @property
+    def edits(self) -> Numbered[Recorded]:
+        """The edits by their numbers, in the order of the log."""
+        return Numbered(self._edits, self.head)
+
+    @property
+    def conditioned(self) -> Iterable[int]:
+        """The numbers of the edits that have a condition, or had one."""
+        return self._conditioned
+
+    @property
+    def staged(self) -> list[int]:
+        """The numbers of the edits that were staged, in order, whatever became of them."""
+        return sorted(self._staged)
 
     def edit(self, key: Key) -> Recorded | None:
         """The edit with a key `o<number>`."""
         number = entry_number(key)
-        return None if number is None else self.edits.get(number)
+        return None if number is None else self._edits.get(number)
+
+    def by(self, actor: str) -> Iterator[Entry]:
+        """The entries of an actor, the newest first."""
+        return newest_first(self._by_actor.get(actor))
+
+    @property
+    def standing(self) -> dict[str, Standing]:
+        """How the edits of each actor stand, in the order of their first."""
+        return {
+            actor: Standing(
+                *(
+                    self._counts.get((actor, state), 0)
+                    for state in (EditState.ON, EditState.OFF, EditState.PROPOSED)
+                )
+            )
+            for actor, _ in sorted(self._first_by.items(), key=itemgetter(1))
+        }
+
+    @property
+    def redacts(self) -> bool:
+        """Whether a redaction was ever recorded."""
+        return bool(self._redactions)
+
+    def newest_by_actor(self) -> dict[str, Entry]:
+        """The last entry of each actor."""
+        return {actor: chain.newest for actor, chain in self._by_actor.items()}
+
+    def bundle(self, bundle: str) -> list[Entry]:
+        """The entries of a bundle, in order."""
+        return in_order(self._by_bundle.get(bundle))
+
+    def naming(self, keys: Iterable[Key]) -> list[int]:
+        """The edits that name what operations made, or text in messages, by these keys."""
+        chains = (self._naming.get(key) for key in keys)
+        return sorted({number for chain in chains for number in newest_first(chain)})
+
+    def controls(self, number: int) -> list[Entry]:
+        """The entries in force that switch, review, amend or undo an edit, in order."""
+        undos = [self.at(undo) for undo in newest_first(self._undone_by.get(number))]
+        controls = [
+            control
+            for control in newest_first(self._controls.get(number))
+            if not self.is_undone(control.number)
+        ]
+        return sorted([*controls, *undos], key=lambda control: control.number)
 
     @cached_property
     def masks(self) -> Masks:
         """What the redactions that are on mask."""
-        return Masks(
-            (
-                (number, recorded.edit)
-                for number, recorded in self.edits.items()
-                if recorded.state is EditState.ON
-            ),
-            self.wordings,
+        redactions = ((number, self._edits[number]) for number in self._redactions)
+        standing = (
+            (number, recorded.edit)
+            for number, recorded in sorted(redactions, key=itemgetter(0))
+            if recorded.state is EditState.ON
+        )
+        return Masks(standing, self.wordings)
+
+    @property
+    def client_edits(self) -> list[Recorded]:
+        """What a client did to its own messages, in order: these act before all others."""
+        entries = in_order(self._by_actor.get(CLIENT))
+        found = (self._edits.get(entry.number) for entry in entries)
+        return [recorded for recorded in found if recorded is not None]
+
+    def last_change(self, number: int) -> int:
+        """The number of the newest entry that concerns an edit: its own, or a control's."""
+        control, undo = self._controls.get(number), self._undone_by.get(number)
+        return max(
+            number,
+            control.newest.number if control else 0,
+            undo.newest if undo else 0,
         )
 
     def wordings(self, number: int) -> Iterator[op.Edit]:
         """All the words that an edit ever had, those it was recorded with first."""
-        if number in self._first:
-            yield self._first[number]
-        for control in self._controls.get(number, ()):
+        if number in self._edits:
+            yield _first(self._edits[number].entry)
+        for control in in_order(self._controls.get(number)):
             if isinstance(control.operation, op.Amend):
                 yield control.operation.edit
 
     def is_undone(self, number: int) -> bool:
         """Whether an undo that is in force took an entry back."""
-        return bool(self._undone_by.get(number))
+        return self._undone_by.get(number) is not None
 
     def kept_undone(self, undo: Entry) -> tuple[int, ...]:
         """The numbers of the entries that an undo still keeps taken back."""
         numbers = undo.operation.entries if isinstance(undo.operation, op.Undo) else ()
-        return tuple(n for n in numbers if undo.number in self._undone_by.get(n, ()))
+        return tuple(
+            number
+            for number in numbers
+            if undo.number in newest_first(self._undone_by.get(number))
+        )
+
+    def turned_since(self, head: int) -> set[int]:
+        """The edits whose state or words may be others than when `head` was the last entry."""
+        turned: set[int] = set()
+        for number in range(head + 1, self.head + 1):
+            operation = self.at(number).operation
+            turned.update(controlled(operation))
+            if isinstance(operation, op.Undo | op.Redo):
+                for entry in operation.entries:
+                    turned.add(entry)
+                    if entry in self._entries:
+                        turned.update(controlled(self.at(entry).operation))
+        return {number for number in turned if number in self._edits}
 
     def extended(self, entries: Iterable[Entry]) -> "Log":
         """The log with further entries at its end."""
-        log = Log()
-        log.entries = self.entries.copy()
-        log.edits, log._first = self.edits.copy(), self._first.copy()
-        log.active_tags, log.purged = self.active_tags, self.purged
-        log._controls = {n: controls.copy() for n, controls in self._controls.items()}
-        log._undone_by = {n: undos.copy() for n, undos in self._undone_by.items()}
-        log._activations = self._activations.copy()
+        log = copy(self)
+        log.__dict__.pop("masks", None)
+        folding = _Folding(log)
         for entry in entries:
-            log._add(entry)
+            folding.add(entry)
+        folding.finish()
+        if "masks" in self.__dict__ and not folding.masks_otherwise:
+            log.__dict__["masks"] = self.masks
         return log
 
-    def _add(self, entry: Entry) -> None:
-        self.entries.append(entry)
+    def at(self, number: int) -> Entry:
+        """The entry with a number."""
+        return self._entries[number]
+
+
+class _Folding:
+    """Folds entries onto a log that nobody else has yet."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._entries = log._entries.mutate()
+        self._edits = log._edits.mutate()
+        self._turns = log._turns.mutate()
+        self._controls = log._controls.mutate()
+        self._undone_by = log._undone_by.mutate()
+        self._by_actor = log._by_actor.mutate()
+        self._by_bundle = log._by_bundle.mutate()
+        self._naming = log._naming.mutate()
+        self._conditioned = log._conditioned.mutate()
+        self._redactions = log._redactions.mutate()
+        self._staged = log._staged.mutate()
+        self._first_by = log._first_by.mutate()
+        self._counts = log._counts.mutate()
+        self.masks_otherwise = False
+        """Whether what is masked may be other than it was."""
+
+    def finish(self) -> None:
+        log = self._log
+        log._entries = self._entries.finish()
+        log._edits = self._edits.finish()
+        log._turns = self._turns.finish()
+        log._controls = self._controls.finish()
+        log._undone_by = self._undone_by.finish()
+        log._by_actor = self._by_actor.finish()
+        log._by_bundle = self._by_bundle.finish()
+        log._naming = self._naming.finish()
+        log._conditioned = self._conditioned.finish()
+        log._redactions = self._redactions.finish()
+        log._staged = self._staged.finish()
+        log._first_by = self._first_by.finish()
+        log._counts = self._counts.finish()
+
+    def add(self, entry: Entry) -> None:
+        number = entry.number
+        self._entries[number] = entry
+        self._by_actor[entry.actor] = Chain(entry, self._by_actor.get(entry.actor))
+        if entry.bundle is not None:
+            chain = self._by_bundle.get(entry.bundle)
+            self._by_bundle[entry.bundle] = Chain(entry, chain)
         match entry.operation:
             case op.Toggle() | op.Revert() | op.Accept() | op.Reject() | op.Amend():
                 self._control(entry)
             case op.ActivateTags():
-                self._activations.append(entry)
+                self._log._activations = Chain(entry, self._log._activations)
                 self._activate()
             case op.Purge(targets=targets):
-                self.purged |= set(targets)
+                self._log.purged |= set(targets)
             case op.Undo(entries=numbers):
-                for number in numbers:
-                    if 0 < number < entry.number and not isinstance(
-                        self.at(number).operation, op.Undo | op.Redo | op.Purge
-                    ):
-                        self._undone_by.setdefault(number, []).append(entry.number)
-                        self._refold(number)
+                self._undo(entry, numbers)
             case op.Redo(entries=numbers):
-                for number in numbers:
-                    if self.is_undone(number):
-                        self._undone_by[number].pop()
-                        self._refold(number)
+                for undone in numbers:
+                    if undos := self._undone_by.get(undone):
+                        self._set_undone(undone, undos.rest)
+                        self._refold(undone)
             case edit:
-                state = EditState.PROPOSED if entry.proposed else EditState.ON
-                self.edits[entry.number] = Recorded(entry, state, edit)
-                self._first[entry.number] = edit
+                self._edit(entry, edit)
+
+    def _edit(self, entry: Entry, edit: op.Edit) -> None:
+        number = entry.number
+        state = EditState.PROPOSED if entry.proposed else EditState.ON
+        self._edits[number] = Recorded(entry, state, edit)
+        self._count(entry.actor, state, 1)
+        if entry.actor not in self._first_by:
+            self._first_by[entry.actor] = number
+        if entry.staged:
+            self._staged[number] = None
+        if edit.condition != op.ALWAYS:
+            self._conditioned[number] = None
+        if isinstance(edit, op.Redact):
+            self._redactions[number] = None
+            self.masks_otherwise = True
+        by_text = bool(op.spans_of(edit))
+        for key in op.named_keys(edit):
+            if by_text or original_index(key) is None:
+                self._naming[key] = Chain(number, self._naming.get(key))
 
     def _control(self, entry: Entry) -> None:
-        for number in controlled(entry.operation):
-            if number in self.edits:
-                self._controls.setdefault(number, []).append(entry)
-                self._refold_edit(number)
+        """Let a control that comes last act on the edits that it names."""
+        operation = entry.operation
+        for number in controlled(operation):
+            recorded = self._edits.get(number)
+            if recorded is None:
+                continue
+            self._controls[number] = Chain(entry, self._controls.get(number))
+            self._set(number, *_turned(operation, self._turn(number), recorded.edit))
+            if isinstance(operation, op.Amend):
+                self.masks_otherwise = True
+                if operation.edit.condition != op.ALWAYS:
+                    self._conditioned[number] = None
 
-    def at(self, number: int) -> Entry:
-        """The entry with a number."""
-        return self.entries[number - 1]
+    def _undo(self, entry: Entry, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            if 0 < number < entry.number and not isinstance(
+                self._entries[number].operation, op.Undo | op.Redo | op.Purge
+            ):
+                chain = self._undone_by.get(number)
+                self._set_undone(number, Chain(entry.number, chain))
+                self._refold(number)
+
+    def _set_undone(self, number: int, chain: Chain[int] | None) -> None:
+        if chain is None:
+            self._undone_by.pop(number)
+        else:
+            self._undone_by[number] = chain
 
     def _refold(self, number: int) -> None:
         """Fold again what an entry acts on, or the entry itself where it is an edit."""
-        operation = self.at(number).operation
+        operation = self._entries[number].operation
         if isinstance(operation, op.ActivateTags):
             self._activate()
         for edited in (number, *controlled(operation)):
-            if edited in self.edits:
+            if edited in self._edits:
                 self._refold_edit(edited)
 
     def _activate(self) -> None:
-        self.active_tags = frozenset()
-        for entry in self._activations:
-            if isinstance(entry.operation, op.ActivateTags) and not self.is_undone(
+        self._log.active_tags = frozenset()
+        for entry in newest_first(self._log._activations):
+            if isinstance(entry.operation, op.ActivateTags) and not self._undone_by.get(
                 entry.number
             ):
-                self.active_tags = frozenset(entry.operation.tags)
+                self._log.active_tags = frozenset(entry.operation.tags)
+                return
 
     def _refold_edit(self, number: int) -> None:
-        entry = self.edits[number].entry
-        undos = [self.at(undo) for undo in self._undone_by.get(number, ())]
-        controls = [
+        """All the controls of an edit once more, for one of them counts no longer, or again."""
+        entry = self._edits[number].entry
+        turn, edit = _recorded_as(entry), _first(entry)
+        undos = newest_first(self._undone_by.get(number))
+        acting = [self._entries[undo] for undo in undos]
+        acting += (
             control
-            for control in self._controls.get(number, ())
-            if not self.is_undone(control.number)
-        ]
-        controls = sorted([*controls, *undos], key=lambda control: control.number)
-        self.edits[number] = Recorded(
-            entry, _state(entry, controls), _words(self._first[number], controls)
+            for control in newest_first(self._controls.get(number))
+            if not self._undone_by.get(control.number)
         )
+        for control in sorted(acting, key=lambda control: control.number):
+            turn, edit = _turned(control.operation, turn, edit)
+        self._set(number, turn, edit)
+
+    def _turn(self, number: int) -> _Turn:
+        return self._turns.get(number) or _recorded_as(self._edits[number].entry)
+
+    def _set(self, number: int, turn: _Turn, edit: op.Edit) -> None:
+        self._turns[number] = turn
+        entry, state, _ = self._edits[number]
+        if turn.state is not state:
+            self._count(entry.actor, state, -1)
+            self._count(entry.actor, turn.state, 1)
+        self._edits[number] = Recorded(entry, turn.state, edit)
+        if number in self._redactions:
+            self.masks_otherwise = True
+
+    def _count(self, actor: str, state: EditState, more: int) -> None:
+        self._counts[actor, state] = self._counts.get((actor, state), 0) + more
 
 
 def fold(entries: Iterable[Entry]) -> Log:
@@ -210,20 +441,19 @@ def controlled(operation: op.Operation) -> tuple[int, ...]:
     return tuple(number for number in numbers if number is not None)
 
 
-def _state(entry: Entry, controls: Iterable[Entry]) -> EditState:
+def _first(entry: Entry) -> op.Edit:
+    """The words that an edit was recorded with."""
+    return entry.operation  # type: ignore[return-value]  # only edits are asked for
+
+
+def _recorded_as(entry: Entry) -> _Turn:
     review = EditState.PROPOSED if entry.proposed else EditState.ON
-    switch = EditState.ON
-    for control in controls:
-        review, switch = _turn(control.operation, review, switch)
-    if switch is EditState.REVERTED or review is EditState.ON:
-        return switch
-    return review
+    return _Turn(review, EditState.ON)
 
 
-def _turn(
-    control: op.Operation, review: EditState, switch: EditState
-) -> tuple[EditState, EditState]:
-    """Where a control leaves an edit; one that doesn't fit its state leaves it alone."""
+def _turned(control: op.Operation, turn: _Turn, edit: op.Edit) -> tuple[_Turn, op.Edit]:
+    """Where a control leaves an edit and its words; one that doesn't fit leaves them alone."""
+    review, switch = turn
     reverted, waits = switch is EditState.REVERTED, review is not EditState.ON
     match control:
         case op.Revert() | op.Undo():
@@ -236,12 +466,6 @@ def _turn(
             review = EditState.ON
         case op.Reject() if not reverted and waits:
             review = EditState.REJECTED
-    return review, switch
-
-
-def _words(edit: op.Edit, controls: Iterable[Entry]) -> op.Edit:
-    for control in controls:
-        amend = control.operation
-        if isinstance(amend, op.Amend) and not op.retargets(edit, amend.edit):
-            edit = amend.edit
-    return edit
+        case op.Amend(edit=words) if not op.retargets(edit, words):
+            edit = words
+    return _Turn(review, switch), edit

@@ -96,11 +96,18 @@ class Masks:
         """The messages in which something is masked."""
         return self._spans.keys()
 
-    def texts(self, read: Callable[[Key], Sequence[Part]]) -> dict[str, str]:
-        """What is masked, and what is read in its place; `read` gives originals as recorded."""
+    def texts(
+        self,
+        read: Callable[[Key], Sequence[Part]],
+        keys: Iterable[Key] | None = None,
+    ) -> dict[str, str]:
+        """What is masked, in all messages or in these, and what is read in its place.
+
+        `read` gives originals as recorded.
+        """
         found: dict[str, str] = {}
-        for key, spans in self._spans.items():
-            for _, span in spans:
+        for key in self._spans if keys is None else keys:
+            for _, span in self._spans.get(key, ()):
                 made = made_place(key) is not None
                 text = self._text(span) if made else covered(read(key), span)
                 if text:

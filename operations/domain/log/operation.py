@@ -79,7 +79,7 @@ class Tag:
 
     def apply(self, draft: ThreadDraft, number: int) -> EditOutcome:
         """Add the tags to those of the targets that are in the tree."""
-        return draft.tag(self.targets, self.tags)
+        return draft.tag(number, self.targets, self.tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +234,8 @@ class Toggle(_Switch):
 
     kind: ClassVar[str] = "toggle"
     active: bool
+    actor: str = ""
+    """Whose edits were meant, all of them; a hint for names, and for switching them back on."""
 
 
 class Revert(_Switch):

@@ -62,6 +62,7 @@ def check(
         log,
         thread.active_tags,
         assume={entry.number for entry in entries},
+        known=thread,
     )
     warnings: list[EditWarning] = []
     for place, entry in enumerate(entries):
@@ -77,7 +78,9 @@ def check_accept(thread: Thread, operations: Sequence[Key]) -> Thread:
     numbers = {
         number for key in operations if (number := entry_number(key)) is not None
     }
-    tried = replay(thread.leaves, thread.log, thread.active_tags, assume=numbers)
+    tried = replay(
+        thread.leaves, thread.log, thread.active_tags, assume=numbers, known=thread
+    )
     for place, key in enumerate(operations):
         report = tried.report(entry_number(key) or 0)
         if report.status is Status.CONFLICT:
@@ -100,6 +103,7 @@ def check_amend(thread: Thread, amend: Amend) -> Checked:
         log,
         thread.active_tags,
         assume={number} if is_on else frozenset(),
+        known=thread,
     )
     report = tried.report(number)
     if is_on and report.status is Status.CONFLICT:
@@ -140,21 +144,19 @@ def _conflict(thread: Thread, report: Report, at: Sequence[str | int] = ()) -> C
 
 def _warnings(thread: Thread, report: Report) -> list[EditWarning]:
     found = []
-    if report.status in (Status.VOID, Status.CONFLICT):
+    if report.status in (Status.SUSPENDED, Status.VOID, Status.CONFLICT):
         found.append(EditWarning(report.status, report.reason, report.key))
     if report.status is Status.APPLIED and report.kind in ("digest", "condense"):
         node = thread.node(report.key)
         if isinstance(node, FoldNode) and node.tokens_after > node.tokens_before:
             sentence = "It is longer than what it replaces."
             found.append(EditWarning("longer", sentence, report.key))
-    within = {move.within for move in thread.moved if move.operation == report.key}
     found += [
         EditWarning(
             "inside_fold",
             f"All of them are inside {fold} and are reordered there.",
             report.key,
         )
-        for fold in within
-        if fold is not None
+        for fold in thread.moved_within(report.key)
     ]
     return found

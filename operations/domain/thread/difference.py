@@ -2,12 +2,17 @@
 
 from dataclasses import dataclass
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from operations.domain.tree.key import Key
 from operations.domain.tree.status import Report, Status
 from operations.domain.tree.tree import longest_ascent
 
 from .thread import Thread
+
+_Looks = dict[Key, list[object]]
+_known: "WeakKeyDictionary[Thread, _Looks]" = WeakKeyDictionary()
+"""What was looked at for the difference before is the older thread of the next one."""
 
 
 class InsertedRun(NamedTuple):
@@ -71,11 +76,10 @@ def difference(old: Thread, new: Thread) -> Difference:
 
 def status_changes(old: Thread, new: Thread) -> list[StatusChange]:
     """The edits of both threads whose status is another in the new one."""
-    before = {report.number: report.status for report in old.operations}
     return [
-        StatusChange(report=report, before=before[report.number])
-        for report in new.operations
-        if before.get(report.number, report.status) is not report.status
+        StatusChange(report=new.report(number), before=before)
+        for number in new.revisited_since(old)
+        if (before := old.status(number)) and before is not new.status(number)
     ]
 
 
@@ -94,9 +98,16 @@ def _at_top(thread: Thread, key: Key) -> bool:
     return thread.holds(key) and thread.top(key) == key
 
 
-def _looks(thread: Thread) -> dict[Key, list[object]]:
+def _looks(thread: Thread) -> _Looks:
     """Of each node at the top what is more to see than an original as it came."""
-    looks: dict[Key, list[object]] = {}
+    known = _known.get(thread)
+    if known is None:
+        known = _known[thread] = _looked(thread)
+    return known
+
+
+def _looked(thread: Thread) -> _Looks:
+    looks: _Looks = {}
     for key in thread.folds:
         seen = looks.setdefault(thread.top(key), [])
         seen += [thread.node(key), thread.child_keys(key)]

@@ -1,6 +1,6 @@
 """The nodes of a tree as values, made when they are asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from operations.domain.log.log import Log
@@ -48,7 +48,7 @@ class Nodes:
             role, tokens, _ = self._leaves[node - 1]
             key = original_key(node - 1)
             return [self._shown(key, role, tokens, None, node - 1)]
-        new = self._new(node)
+        new = self._draft.made(node)
         return [self._shown(self._draft.key(node), new.role, new.tokens, new)]
 
     def tokens_shown(self, node: int) -> int:
@@ -56,7 +56,7 @@ class Nodes:
         if not self._tree.is_original(node):
             return sum(shown.tokens for shown in self.shown(node))
         tokens = self._leaves[node - 1].tokens
-        return tokens - self._saved(original_key(node - 1))
+        return tokens - self._draft.saved(original_key(node - 1))
 
     def _shown(
         self,
@@ -67,43 +67,30 @@ class Nodes:
         index: int | None = None,
     ) -> EffectiveMessage:
         if key in self._draft.changes:
-            tokens -= self._saved(key)
+            tokens -= self._draft.saved(key)
         return EffectiveMessage(key, role, tokens, index, new)
 
     def around(self, node: int) -> list[int]:
         """The folds around a node, from the outermost in."""
         folds = []
-        while node := self._tree.parent[node]:
+        while node := self._tree.parent_of(node):
             folds.append(node)
         return folds[::-1]
 
-    def tokens(self) -> Tokens:
-        """Token counts of the originals and of what the model sees."""
-        original, draft, parent = 0, self._draft, self._tree.parent
+    def tokens(self, originals: Mapping[str, tuple[int, int]]) -> Tokens:
+        """Token counts of the originals, given as messages and tokens by role, and of what the
+        model sees."""
+        shown = self._draft.shown
         by_role: dict[str, int] = {}
-        for node, (role, tokens, _) in enumerate(self._leaves, start=1):
-            original += tokens
-            if not parent[node]:
-                by_role[role] = by_role.get(role, 0) + tokens
-        for node in draft.inserted.values():
-            if not parent[node]:
-                new = self._new(node)
-                by_role[new.role] = by_role.get(new.role, 0) + new.tokens
-        folds = sum(
-            new.tokens
-            for number, fold in draft.folds.items()
-            if not parent[fold]
-            for new in draft.messages[number]
+        for role in originals.keys() | shown.roles.keys():
+            messages, tokens = originals.get(role, (0, 0))
+            more, other = shown.roles.get(role, (0, 0))
+            if messages + more:
+                by_role[role] = tokens + other
+        original = sum(tokens for _, tokens in originals.values())
+        return Tokens(
+            original, sum(by_role.values()) + shown.folds, by_role, shown.folds
         )
-        for key in draft.changes:
-            holder = draft.holder(key)
-            if holder is None or parent[holder]:
-                continue
-            if holder in self._tree.size:
-                folds -= self._saved(key)
-            else:
-                by_role[self._message(holder).role] -= self._saved(key)
-        return Tokens(original, sum(by_role.values()) + folds, by_role, folds)
 
     def _message(self, node: int) -> MessageNode:
         key = self._draft.key(node)
@@ -111,7 +98,7 @@ class Nodes:
             role, tokens, group = self._leaves[node - 1]
             index, new, operation = node - 1, None, None
         else:
-            new = self._new(node)
+            new = self._draft.made(node)
             role, tokens, group, index = new.role, new.tokens, None, None
             operation = entry_key(self._draft.made_by[node][0])
         return MessageNode(
@@ -119,12 +106,12 @@ class Nodes:
             index=index,
             role=role,
             tokens=tokens,
-            saved=self._saved(key),
+            saved=self._draft.saved(key),
             group=group,
             operation=operation,
             message=new,
             moved_by=self._moved_by(node),
-            tags=tuple(self._draft.tags.get(node, ())),
+            tags=self._draft.tags.get(node, ()),
             changed=key in self._draft.changes,
             depth=len(self.around(node)),
         )
@@ -156,13 +143,6 @@ class Nodes:
         number = self._draft.moved_by.get(node)
         return None if number is None else entry_key(number)
 
-    def _new(self, leaf: int) -> New:
-        number, place = self._draft.made_by[leaf]
-        return self._draft.messages[number][place]
-
-    def _saved(self, key: Key) -> int:
-        return sum(change.saved for change in self._draft.changes.get(key, ()))
-
     def _extent_of(self, fold: int) -> _Extent:
         """What a fold holds; each fold in it is summed up once, after those that it holds."""
         tree, waiting = self._tree, [fold]
@@ -189,6 +169,6 @@ class Nodes:
                 tokens += self._leaves[node - 1].tokens
                 indexes.append(node - 1)
             else:
-                tokens += self._new(node).tokens
+                tokens += self._draft.made(node).tokens
         first, last = min(indexes, default=None), max(indexes, default=None)
         return _Extent(first, last, children, folds, tokens)

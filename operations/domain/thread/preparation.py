@@ -27,7 +27,7 @@ def prepare(
     Later ones may name what earlier ones make. Raises Invalid: one error for each edit that
     is malformed, the first of them on top.
     """
-    recorded = {number: entry.edit for number, entry in thread.log.edits.items()}
+    recorded: dict[int, op.Edit] = {}
     prepared: list[op.Edit] = []
     errors: list[Invalid] = []
     for place, edit in enumerate(edits):
@@ -46,7 +46,7 @@ def prepare(
 
 
 class _Preparation:
-    """Prepares one edit. `recorded` are the edits before it; `at` is where it stands."""
+    """Prepares one edit. `recorded` are those before it in the bundle; `at` is where it stands."""
 
     def __init__(
         self, thread: Thread, recorded: Mapping[int, op.Edit], at: Place
@@ -54,6 +54,12 @@ class _Preparation:
         self._thread = thread
         self._recorded = recorded
         self._at = at
+
+    def _edit(self, number: int) -> op.Edit | None:
+        if number in self._recorded:
+            return self._recorded[number]
+        recorded = self._thread.log.edits.get(number)
+        return recorded.edit if recorded else None
 
     def prepare(self, edit: op.Edit) -> op.Edit:
         match edit:
@@ -106,7 +112,7 @@ class _Preparation:
         if index is not None:
             return [key] if index < self._thread.message_count else None
         number, place = made_place(key) or (0, None)
-        edit = self._recorded.get(number)
+        edit = self._edit(number)
         count = len(op.messages_of(edit)) if edit else 0
         if edit is None or (place is not None and place >= count):
             return None
@@ -131,7 +137,7 @@ class _Preparation:
                 continue
             seen.add(key)
             number, _ = made_place(key) or (0, None)
-            edit = self._recorded.get(number)
+            edit = self._edit(number)
             if isinstance(edit, op.Fold) and not self._thread.holds(entry_key(number)):
                 waiting.extend(reversed(edit.targets))
             else:
@@ -143,7 +149,7 @@ class _Preparation:
         if not leaves:
             raise self._unknown(key, "after")
         number, _ = made_place(key) or (0, None)
-        if isinstance(self._recorded.get(number), op.Fold):
+        if isinstance(self._edit(number), op.Fold):
             return entry_key(number)
         return leaves[-1]
 
@@ -169,7 +175,7 @@ class _Preparation:
 
     def _made(self, key: Key) -> New | None:
         number, place = made_place(key) or (0, None)
-        edit = self._recorded.get(number)
+        edit = self._edit(number)
         made = op.messages_of(edit) if edit else ()
         return made[place] if place is not None and place < len(made) else None
 

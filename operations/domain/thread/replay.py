@@ -1,23 +1,32 @@
-"""From the originals and the log to the thread: the only way in which one is made."""
+"""From the originals and the log to the thread: the only way in which one is made.
 
-from collections.abc import Sequence
+A thread may be made of one that is `known`: the edits are played from the first on that fares
+otherwise, over the known draft as it was before. A new entry at the end costs what it names.
+"""
+
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
-from operations.domain.log.log import EditState, Log, Recorded
-from operations.domain.log.operation import objective_tag
+from operations.domain.log.log import CLIENT, EditState, Log
+from operations.domain.log.operation import Edit, Insert, named_keys, objective_tag
 from operations.domain.tree.draft import ThreadDraft
-from operations.domain.tree.key import original_index
+from operations.domain.tree.key import Key, made_key, original_index
 from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.status import EditOutcome, Status
+from operations.domain.tree.tree import THREAD
 
+from .playback import Originals, Playback, Stage, Version, thinned
 from .thread import Thread
 
-_REASONS = {
-    EditState.PROPOSED: "It is waiting for review.",
-    EditState.REJECTED: "It was rejected in review.",
-    EditState.REVERTED: "It was reverted.",
-    EditState.OFF: "It is switched off.",
+_OUTCOMES = {
+    EditState.PROPOSED: EditOutcome(Status.PROPOSED, "It is waiting for review."),
+    EditState.REJECTED: EditOutcome(Status.REJECTED, "It was rejected in review."),
+    EditState.REVERTED: EditOutcome(Status.REVERTED, "It was reverted."),
+    EditState.OFF: EditOutcome(Status.OFF, "It is switched off."),
 }
+_PLAIN = 4_000
+"""Edits that are played from nothing without stages on the way: it takes half the time."""
 
 
 def replay(
@@ -27,45 +36,219 @@ def replay(
     *,
     objective: str = "",
     assume: AbstractSet[int] = frozenset(),
+    known: Thread | None = None,
 ) -> Thread:
     """The thread that a log makes of the originals `leaves`. Never raises.
 
     `active_tags` None means the session's own, and its objective; a set is taken as it is.
     The edits in `assume`, by number, act as if they were on and their condition held: what
     would come of recording or accepting them. Only their conflicts tell what would do instead.
+    `known` is a thread of the same session: the originals that both have are the same. It saves
+    work and changes nothing.
     """
     if active_tags is None:
         tags = log.active_tags | ({objective_tag(objective)} if objective else set())
     else:
         tags = frozenset(active_tags)
-    leaves = _without_purged(leaves, log.purged)
-    draft = ThreadDraft(len(leaves), purged=log.purged, explained=assume)
-    outcomes = {
-        number: recorded.edit.apply(draft, number)
-        if number in assume
-        else _play(draft, recorded, tags)
-        for number, recorded in log.edits.items()
+    if known is not None and known.log.purged != log.purged:
+        known = None
+    leaves = _without_purged(leaves, log.purged, known)
+    script = _Script(log, tags, frozenset(assume))
+    if known is None or len(known.leaves) > len(leaves):
+        stages, _ = _played([_first(leaves, script)], leaves, script)
+        playback = Playback(stages, Originals(leaves), script.assumed, Version())
+        return Thread(leaves, log, active_tags=tags, playback=playback)
+    kept, restated = _kept(known, leaves, script)
+    stages, played = _played(kept, leaves, script)
+    before = known.playback
+    playback = Playback(
+        stages,
+        before.originals.grown(leaves),
+        script.assumed,
+        Version(),
+        before.since(played | restated),
+    )
+    is_same_log = log.head == known.log.head and tags == known.active_tags
+    is_grown = is_same_log and kept[-1] is before.stages[-1] and not played | restated
+    return Thread(
+        leaves,
+        log,
+        active_tags=tags,
+        playback=playback,
+        grown=known if is_grown else None,
+    )
+
+
+class _Script(NamedTuple):
+    """What decides which edits act."""
+
+    log: Log
+    tags: frozenset[str]
+    assumed: frozenset[int]
+
+    def find(self, number: int) -> Edit | EditOutcome | None:
+        """The part of an edit; None where there is no such edit."""
+        return self.part(number) if number in self.log.edits else None
+
+    def part(self, number: int) -> Edit | EditOutcome:
+        """The edit, if it acts, else what becomes of it."""
+        recorded = self.log.edits[number]
+        if number in self.assumed:
+            return recorded.edit
+        tags = frozenset() if recorded.entry.actor == CLIENT else self.tags
+        if recorded.state is not EditState.ON:
+            return _OUTCOMES[recorded.state]
+        condition = recorded.edit.condition
+        if not condition.holds(tags):
+            return EditOutcome(Status.UNMET, condition.unmet(tags))
+        return recorded.edit
+
+
+def _kept(
+    known: Thread, leaves: Sequence[Leaf], script: _Script
+) -> tuple[list[Stage], frozenset[int]]:
+    """The stages of a known thread up to where it differs first, and the edits stated anew.
+
+    An edit that acts in neither thread is only stated: it changes no draft.
+    """
+    before = _Script(known.log, known.active_tags, known.playback.assumed)
+    stages = known.playback.stages
+    last = stages[-1]
+    end = min(last.number, script.log.head)
+    if len(leaves) > last.draft.tree.count and last.waits_from is not None:
+        end = last.waits_from - 1
+    client = _by_client(known.log) | _by_client(script.log)
+    stated: dict[int, EditOutcome] = {}
+    for number in _in_question(before, script):
+        then, now = before.find(number), script.find(number)
+        if number in client and (then != now or _is_conflict(last.draft, number)):
+            return [_first(leaves, script)], frozenset(script.log.edits)
+        if number > end:
+            continue
+        if isinstance(then, EditOutcome) and isinstance(now, EditOutcome):
+            if then != now:
+                stated[number] = now
+        elif then != now or _is_conflict(last.draft, number):
+            end = number - 1
+    kept = [stage for stage in stages if stage.number <= end]
+    if not kept:
+        return [_first(leaves, script)], frozenset(stated)
+    if stated:
+        kept = [
+            stage._replace(draft=stage.draft.restated(stated, stage.number))
+            for stage in kept
+        ]
+    return kept, frozenset(stated)
+
+
+def _first(leaves: Sequence[Leaf], script: _Script) -> Stage:
+    """The originals as the client sends them, before all other operations act.
+
+    For these the messages are those that the client sends: what it left out they don't find, so
+    that nobody's operation is ever in conflict with what a client does.
+    """
+    draft = ThreadDraft(leaves, purged=script.log.purged)
+    numbers = sorted(_by_client(script.log))
+    if not numbers:
+        return Stage(0, draft, None)
+    draft = draft.opened(explained=script.assumed)
+    for number in numbers:
+        _play(draft, number, script)
+    draft.withhold(numbers)
+    return Stage(0, draft.closed(), 0 if draft.passed_over else None)
+
+
+def _by_client(log: Log) -> set[int]:
+    return {recorded.entry.number for recorded in log.client_edits}
+
+
+def _play(draft: ThreadDraft, number: int, script: _Script) -> None:
+    """Let an edit act; it is suspended where the client doesn't send what it acts on."""
+    part = script.part(number)
+    outcome = part if isinstance(part, EditOutcome) else part.apply(draft, number)
+    if not isinstance(part, EditOutcome) and outcome.status is Status.VOID:
+        is_anchor = isinstance(part, Insert)
+        if why := draft.why_suspended(named_keys(part), is_anchor=is_anchor):
+            draft.suspended[number] = None
+            outcome = EditOutcome(Status.SUSPENDED, why)
+    draft.set_outcome(number, outcome)
+
+
+def sent_keys(count: int, log: Log) -> list[Key]:
+    """What the client sent last of `count` originals, and in place of them, by the log."""
+    script = _Script(log, frozenset(), frozenset())
+    draft = _first([Leaf("", 0, 0)] * count, script).draft
+    found: list[Key] = []
+    for node in draft.tree.nodes(THREAD):
+        if node in draft.tree.size:
+            number, _ = draft.made_by[node]
+            found += (made_key(number, k) for k in range(len(draft.messages[number])))
+        else:
+            found.append(draft.key(node))
+    return found
+
+
+def _is_conflict(draft: ThreadDraft, number: int) -> bool:
+    """Whether an edit is in conflict: what would do instead is told of an assumed one only."""
+    outcome = draft.outcomes.get(number)
+    return outcome is not None and outcome.status is Status.CONFLICT
+
+
+def _in_question(before: _Script, script: _Script) -> Iterable[int]:
+    """The edits that may play another part in one script than in the other, in order."""
+    one, other = before.log, script.log
+    common = min(one.head, other.head)
+    while common and one.at(common) is not other.at(common):
+        common -= 1
+    numbers = {
+        *(one.turned_since(common) | other.turned_since(common)),
+        *one.edits.after(common),
+        *other.edits.after(common),
+        *before.assumed,
+        *script.assumed,
     }
-    return Thread(leaves, log, draft, outcomes, active_tags=tags)
+    if before.tags != script.tags:
+        numbers.update(one.conditioned, other.conditioned)
+    return sorted(numbers)
 
 
-def _without_purged(leaves: Sequence[Leaf], purged: AbstractSet[str]) -> Sequence[Leaf]:
+def _played(
+    kept: Sequence[Stage], leaves: Sequence[Leaf], script: _Script
+) -> tuple[tuple[Stage, ...], frozenset[int]]:
+    """The stages of a thread, played from the last one on; and the edits that were played."""
+    stages, head = list(kept), script.log.head
+    start = stages[-1]
+    client = _by_client(script.log)
+    numbers = [n for n in script.log.edits.after(start.number) if n not in client]
+    if not numbers and len(leaves) == start.draft.tree.count:
+        stages[-1] = start._replace(number=head)
+        return tuple(stages), frozenset()
+    plain = not start.number and len(numbers) <= _PLAIN
+    draft = start.draft.opened(leaves, explained=script.assumed, plain=plain)
+    waits_from, left = start.waits_from, (head - start.number).bit_length()
+    for number in numbers:
+        _play(draft, number, script)
+        if draft.passed_over and waits_from is None:
+            waits_from = number
+        if (head - number).bit_length() < left and number < head and not plain:
+            left = (head - number).bit_length()
+            draft = draft.closed()
+            stages.append(Stage(number, draft, waits_from))
+            draft = draft.opened(explained=script.assumed)
+    stages.append(Stage(head, draft.closed(), waits_from))
+    return thinned(stages), frozenset(numbers)
+
+
+def _without_purged(
+    leaves: Sequence[Leaf], purged: AbstractSet[str], known: Thread | None
+) -> Sequence[Leaf]:
     """The originals, where those without words count nothing, whenever they were read."""
     if not purged:
         return leaves
+    if known is not None and len(known.leaves) == len(leaves):
+        return known.leaves
     left = list(leaves)
     for index in map(original_index, purged):
         if index is not None and index < len(left):
             left[index] = left[index]._replace(tokens=0)
     return left
-
-
-def _play(
-    draft: ThreadDraft, recorded: Recorded, active_tags: AbstractSet[str]
-) -> EditOutcome:
-    if recorded.state is not EditState.ON:
-        return EditOutcome(Status(recorded.state), _REASONS[recorded.state])
-    condition = recorded.edit.condition
-    if not condition.holds(active_tags):
-        return EditOutcome(Status.UNMET, condition.unmet(active_tags))
-    return recorded.edit.apply(draft, recorded.entry.number)

@@ -6,13 +6,15 @@ done once, when it is first asked for.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import chain, islice
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.log.log import Log
 from operations.domain.log.mask import masked_over
+from operations.domain.log.numbered import Numbered
 from operations.domain.log.operation import (
     Edit,
     Fold,
@@ -21,23 +23,25 @@ from operations.domain.log.operation import (
     messages_of,
     named_keys,
 )
-from operations.domain.tree.draft import ThreadDraft
 from operations.domain.tree.key import (
     Key,
     entry_key,
+    entry_number,
     made_place,
     original_index,
     original_key,
 )
 from operations.domain.tree.leaf import Leaf, New
 from operations.domain.tree.span import SpanChange
-from operations.domain.tree.status import EditOutcome, Report, Status
+from operations.domain.tree.status import WITHDRAWN, Report, Status
 from operations.domain.tree.tree import THREAD
 
 from .node import EffectiveMessage, Mark, Moved, Node, Tokens
 from .nodes import Nodes
+from .playback import Playback, Version
 
-_MARKED = (Status.PROPOSED, Status.OFF, Status.UNMET, Status.CONFLICT)
+_FEW = 2_000
+"""Withdrawn edits that are sorted to find the newest: of more, some are near the end of the log."""
 
 
 class Thread:
@@ -47,20 +51,47 @@ class Thread:
         self,
         leaves: Sequence[Leaf],
         log: Log,
-        draft: ThreadDraft,
-        outcomes: Mapping[int, EditOutcome],
         *,
         active_tags: frozenset[str],
+        playback: Playback,
+        grown: "Thread | None" = None,
     ) -> None:
-        """The thread of a draft that nothing acts on any more: see `replay`."""
+        """The thread of a draft that nothing acts on any more: see `replay`.
+
+        `grown` is one that differs from it in nothing but that further originals stand at its end.
+        """
         self.leaves = leaves
         self.log = log
         self.active_tags = active_tags
+        self.playback = playback
         self.message_count = len(leaves)
-        self._draft = draft
-        self._tree = draft.tree
-        self._outcomes = outcomes
-        self._made = Nodes(leaves, log, draft)
+        self._draft = playback.stages[-1].draft
+        self._tree = self._draft.tree
+        self._outcomes = Numbered(self._draft.outcomes, log.head)
+        self._made = Nodes(leaves, log, self._draft)
+        self.lineage: object = Version() if grown is None else grown.lineage
+        """Stands for all threads that differ in nothing but in further originals at the end."""
+        if grown is not None:
+            self._take_over(grown)
+
+    def _take_over(self, grown: "Thread") -> None:
+        """Take what is known of a thread that this one goes on from."""
+        known, new = (
+            grown.__dict__,
+            range(grown.message_count + 1, len(self.leaves) + 1),
+        )
+        for name in ("operations", "top_folds"):
+            if name in known:
+                self.__dict__[name] = known[name]
+        if "_order" in known:
+            self._order = [*grown._order, *new]
+        if "keys" in known:
+            self.keys = [*grown.keys, *map(self._draft.key, new)]
+        if "_standing" in known:
+            self._standing = [
+                *grown._standing,
+                *((self._draft.key(node), self._made.shown(node)) for node in new),
+            ]
 
     @property
     def head(self) -> int:
@@ -128,9 +159,12 @@ class Thread:
         """What the model sees, in order."""
         return chain.from_iterable(shown for _, shown in self.standing())
 
-    def standing(self) -> Iterator[tuple[Key, list[EffectiveMessage]]]:
-        """The nodes at the top, each with what the model sees of it: of a snip nothing."""
-        return iter(self._standing)
+    def standing(self, start: int = 0) -> Iterator[tuple[Key, list[EffectiveMessage]]]:
+        """The nodes at the top from a place on, each with what the model sees of it.
+
+        Of a snip that is nothing.
+        """
+        return islice(self._standing, start, None)
 
     @cached_property
     def _standing(self) -> list[tuple[Key, list[EffectiveMessage]]]:
@@ -140,11 +174,23 @@ class Thread:
     @cached_property
     def tokens(self) -> Tokens:
         """Token counts of the originals and of what the model sees."""
-        return self._made.tokens()
+        return self._made.tokens(self.playback.originals.by_role)
+
+    @cached_property
+    def tokens_sent(self) -> int:
+        """The tokens of what the client sends: the originals, as its own edits leave them."""
+        total, folded = self.tokens.original, set[int]()
+        for recorded in self.log.client_edits:
+            if self._outcomes[recorded.entry.number].status is Status.APPLIED:
+                total += sum(new.tokens for new in messages_of(recorded.edit))
+                if isinstance(recorded.edit, Fold):
+                    indexes = map(original_index, recorded.edit.targets)
+                    folded.update(index or 0 for index in indexes)
+        return total - sum(self.leaves[index].tokens for index in folded)
 
     def tags(self, key: Key) -> tuple[str, ...]:
         """The tags of a leaf, in the order in which they were given. Raises NotFound."""
-        return tuple(self._draft.tags.get(self._find(key), ()))
+        return self._draft.tags.get(self._find(key), ())
 
     def made(self, key: Key) -> New | None:
         """The message `o<number>.<k>` in its words in force, in the thread or not."""
@@ -185,14 +231,14 @@ class Thread:
         Raises NotFound.
         """
         container, ends = self._tree.meeting([self._find(one), self._find(other)])
-        ends.sort(key=self._tree.rank.__getitem__)
+        ends.sort(key=self._tree.rank_of)
         if container == THREAD:
             start, end = (self._positions[node] for node in ends)
             nodes = self._order[start : end + 1]
         else:
             nodes = [ends[0]]
             while nodes[-1] != ends[1]:
-                nodes.append(self._tree.next[nodes[-1]])
+                nodes.append(self._tree.next_of(nodes[-1]))
         return [self._draft.key(node) for node in nodes]
 
     def resolve_range(self, first: int, last: int) -> list[Key]:
@@ -206,12 +252,26 @@ class Thread:
                 f"There is no range {first} to {last} in {self.message_count} messages.",
                 code="range",
             )
-        between = [
-            self._draft.key(leaf)
-            for leaf, before, behind in self._inserted_between
-            if first <= before <= last and first <= behind <= last
-        ]
+        runs = self._inserted_between(first + 1, last + 1)
+        between = [self._draft.key(leaf) for run in runs for leaf in run]
         return [*map(original_key, range(first, last + 1)), *between]
+
+    def _inserted_between(self, first: int, last: int) -> list[list[int]]:
+        """The runs of inserted leaves that stand behind one of the originals and before another.
+
+        In the order of the thread.
+        """
+        found: list[tuple[int, list[int]]] = []
+        for original in range(first, last + 1) if self._draft.inserted else ():
+            run: list[int] = []
+            leaf = self._tree.leaf_behind(original)
+            while leaf < 0:
+                run.append(leaf)
+                leaf = self._tree.leaf_behind(leaf)
+            if run and first <= leaf <= last:
+                found.append((original, run))
+        found.sort(key=lambda one: self._tree.place(one[0]))
+        return [run for _, run in found]
 
     @cached_property
     def operations(self) -> list[Report]:
@@ -221,13 +281,50 @@ class Thread:
     @property
     def statuses(self) -> Counter[Status]:
         """How many edits fared how, without a report of each."""
-        return Counter(outcome.status for outcome in self._outcomes.values())
+        return self._draft.statuses
+
+    @property
+    def marked(self) -> list[int]:
+        """The edits that wait, are off, unmet or in conflict, in the order of the log."""
+        return sorted(self._draft.marked)
+
+    def newest(self, statuses: AbstractSet[Status], most: int) -> list[int]:
+        """The newest edits with one of these statuses, the newest first."""
+        wanted = min(most, sum(self.statuses[status] for status in statuses))
+        withdrawn = self._draft.withdrawn
+        numbers: Iterable[int] = reversed(self._outcomes)
+        if statuses <= WITHDRAWN and len(withdrawn) <= _FEW:
+            numbers = sorted(withdrawn, reverse=True)
+        found = (n for n in numbers if self._outcomes[n].status in statuses)
+        return list(islice(found, wanted))
+
+    @property
+    def shaping(self) -> Iterable[int]:
+        """The edits that fold, insert or move something in the thread."""
+        return {*self._draft.messages, *self._draft.moves}
+
+    @property
+    def inserted(self) -> Iterable[Key]:
+        """The keys of the inserted messages in the thread."""
+        return self._draft.inserted
+
+    def status(self, number: int) -> Status | None:
+        """How one edit fared; None where there is no such edit."""
+        outcome = self._outcomes.get(number)
+        return None if outcome is None else outcome.status
+
+    def revisited_since(self, earlier: "Thread") -> Iterable[int]:
+        """The edits that may have fared otherwise in an earlier thread, in the order of the log."""
+        for version, numbers in self.playback.revisited:
+            if version is earlier.playback.version and numbers is not None:
+                return sorted(numbers)
+        return self._outcomes
 
     def report(self, number: int) -> Report:
         """How one edit fared."""
         outcome = self._outcomes[number]
         outer = {self._tree.outermost(node) for node in outcome.nodes}
-        own = any(not self._tree.parent[node] for node in outcome.nodes)
+        own = any(not self._tree.parent_of(node) for node in outcome.nodes)
         hidden_by = None if own or len(outer) != 1 else self._draft.key(outer.pop())
         return Report(
             number,
@@ -245,10 +342,16 @@ class Thread:
         """The keys of all nodes at the top."""
         return [self._draft.key(node) for node in self._order]
 
+    @cached_property
+    def top_folds(self) -> list[Key]:
+        """The keys of the folds at the top, in their order."""
+        size = self._tree.size
+        return [self._draft.key(node) for node in self._order if node in size]
+
     @property
     def folds(self) -> list[Key]:
         """The keys of all folds, in the order in which they were made."""
-        return [self._draft.key(fold) for fold in self._tree.size]
+        return [self._draft.key(fold) for fold in sorted(self._tree.size, reverse=True)]
 
     @property
     def annotated(self) -> list[Key]:
@@ -261,19 +364,25 @@ class Thread:
     @cached_property
     def moved(self) -> list[Moved]:
         """From where nodes were moved that no later resequence moved again."""
-        draft, found = self._draft, []
-        for number, nodes, behind, container in draft.moves:
+        numbers = sorted(self._draft.moves)
+        return [moved for number in numbers for moved in self._moved(number)]
+
+    def moved_within(self, key: Key) -> set[Key]:
+        """The folds in which an operation moved nodes that no later one moved again."""
+        moved = self._moved(entry_number(key) or 0)
+        return {one.within for one in moved if one.within is not None}
+
+    def _moved(self, number: int) -> Iterator[Moved]:
+        draft = self._draft
+        for _, nodes, behind, container in draft.moves.get(number, ()):
             keys = [draft.key(node) for node in nodes if draft.moved_by[node] == number]
             if keys:
-                found.append(
-                    Moved(
-                        operation=entry_key(number),
-                        keys=tuple(keys),
-                        behind=draft.key(behind) if behind else None,
-                        within=draft.key(container) if container else None,
-                    )
+                yield Moved(
+                    operation=entry_key(number),
+                    keys=tuple(keys),
+                    behind=draft.key(behind) if behind else None,
+                    within=draft.key(container) if container else None,
                 )
-        return found
 
     @cached_property
     def marks(self) -> dict[Key, list[Mark]]:
@@ -282,9 +391,7 @@ class Thread:
         What would fold or move messages of one fold alone is inside it, all else at the top.
         """
         marks: dict[Key, list[Mark]] = {}
-        for number, outcome in self._outcomes.items():
-            if outcome.status not in _MARKED or not self._order:
-                continue
+        for number in self.marked if self._order else ():
             edit = self.log.edits[number].edit
             nodes = [self._find(key) for key in named_keys(edit) if self.holds(key)]
             at_top = isinstance(edit, Insert) and edit.after is None
@@ -300,7 +407,7 @@ class Thread:
         """The first of the nodes that an edit would act on, where they stand together."""
         if isinstance(edit, Fold | Resequence):
             _, nodes = self._tree.meeting(nodes)
-            return min(nodes, key=self._tree.rank.__getitem__)
+            return min(nodes, key=self._tree.rank_of)
         places = (self._positions[self._tree.outermost(node)] for node in nodes)
         return self._order[min(places, default=0)]
 
@@ -311,19 +418,6 @@ class Thread:
     @cached_property
     def _positions(self) -> dict[int, int]:
         return {node: place for place, node in enumerate(self._order)}
-
-    @cached_property
-    def _inserted_between(self) -> list[tuple[int, int, int]]:
-        """Inserted leaves that have originals before and behind them, with their indexes."""
-        found, waiting, before = [], list[int](), -1
-        for leaf in self._tree.leaves(THREAD) if self._draft.inserted else ():
-            if not self._tree.is_original(leaf):
-                waiting.append(leaf)
-                continue
-            if before >= 0:
-                found += [(inserted, before, leaf - 1) for inserted in waiting]
-            waiting, before = [], leaf - 1
-        return found
 
     def _find(self, key: Key) -> int:
         node = self._draft.holder(key)

@@ -5,14 +5,18 @@ here raises on account of a key that names nothing: such keys are passed over.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from copy import copy
 from typing import NamedTuple
 
+from .kept import Kept, Plain, kept
 from .key import Key, entry_key, made_key, made_place, original_key, original_number
-from .leaf import New
+from .leaf import Leaf, New
+from .shown import Shown
 from .span import MASK, Span, SpanChange, matches
-from .status import EditOutcome, Status
+from .status import MARKED, WITHDRAWN, EditOutcome, Status
 from .tree import THREAD, ThreadTree, longest_ascent
 
 _NO_TARGET = "None of its messages is in the thread."
@@ -20,6 +24,9 @@ _NO_ANCHOR = "The message or fold that it follows is not in the thread."
 _NO_TEXT = "The text that it changes is no longer in the thread."
 _CUTS = "It covers only part of a fold."
 _OVERLAPS = "Other operations change the same text."
+_WITHHELD = "The client no longer sends any of its messages."
+_WITHHELD_ANCHOR = "The client no longer sends the message that it follows."
+_MAKER_WITHHELD = "It acts on what {} makes, which is suspended."
 
 
 class Move(NamedTuple):
@@ -34,41 +41,116 @@ class Move(NamedTuple):
 class ThreadDraft:
     """What replay works on. Nodes are those of `tree`; `purged` keys have no text.
 
-    Only for the operations that are `explained` a conflict tells which leaves would do: they
-    may be many, and are of use only while it can still be refused.
+    A draft is open or closed, as its tree is: only an open one can be acted on, and what is made
+    of a closed one shares with it what stays. Only for the operations that are `explained` a
+    conflict tells which leaves would do: they may be many, and are of use only while it can still
+    be refused.
     """
 
     def __init__(
-        self,
-        count: int,
-        *,
-        purged: AbstractSet[Key] = frozenset(),
-        explained: AbstractSet[int] = frozenset(),
+        self, leaves: Sequence[Leaf] = (), *, purged: AbstractSet[Key] = frozenset()
     ) -> None:
-        """The draft of a thread of `count` originals on which nothing acted yet."""
-        self.tree = ThreadTree(count)
+        """The closed draft of a thread of originals on which nothing acted yet."""
+        self.leaves = leaves
+        self.tree = ThreadTree(len(leaves))
         self.purged = purged
-        self.inserted: dict[Key, int] = {}
-        self.folds: dict[int, int] = {}
+        self.explained: AbstractSet[int] = frozenset()
+        self.passed_over = False
+        """Whether an operation named an original behind the last: it may come yet."""
+        self.inserted: Kept[Key, int] = kept()
+        self.folds: Kept[int, int] = kept()
         """The fold of each operation that made one."""
-        self.made_by: dict[int, tuple[int, int]] = {}
+        self.made_by: Kept[int, tuple[int, int]] = kept()
         """Operation and place of inserted leaves; operation and -1 of folds."""
-        self.messages: dict[int, tuple[New, ...]] = {}
+        self.messages: Kept[int, tuple[New, ...]] = kept()
         """What each operation in the tree shows or inserted."""
-        self.tags: dict[int, list[str]] = {}
-        self.changes: dict[Key, list[SpanChange]] = {}
-        self.moves: list[Move] = []
-        self.moved_by: dict[int, int] = {}
-        self.explained = explained
-        self._hangs_on: dict[int, int] = {}
-        self._taken: dict[tuple[Key, int], list[tuple[int, int, int]]] = {}
+        self.tags: Kept[int, tuple[str, ...]] = kept()
+        self.changes: Kept[Key, tuple[SpanChange, ...]] = kept()
+        self.moves: Kept[int, tuple[Move, ...]] = kept()
+        """What each resequence took elsewhere."""
+        self.moved_by: Kept[int, int] = kept()
+        self.outcomes: Kept[int, EditOutcome] = kept()
+        """What became of each edit."""
+        self.marked: Kept[int, None] = kept()
+        """The edits whose status is one of `MARKED`."""
+        self.withdrawn: Kept[int, None] = kept()
+        """The edits whose status is one of `WITHDRAWN`."""
+        self.suspended: Kept[int, None] = kept()
+        """The operations that had nothing to act on because of what the client doesn't send."""
+        self._withheld: Kept[int, int] = kept()
+        """Leaves that the client doesn't send, each with the operation that folded it."""
+        self._hangs_on: Kept[int, int] = kept()
+        self._taken: Kept[tuple[Key, int], tuple[tuple[int, int, int], ...]] = kept()
+        self.statuses: Counter[Status] = Counter()
+        self.shown = Shown()
+
+    def opened(
+        self,
+        leaves: Sequence[Leaf] | None = None,
+        *,
+        explained: AbstractSet[int] = frozenset(),
+        plain: bool = False,
+    ) -> "ThreadDraft":
+        """A draft to be acted on, by a lot where it is `plain`.
+
+        `leaves` are those of this one, and maybe further ones.
+        """
+        draft = copy(self)
+        for name in _KEPT:
+            known = getattr(self, name)
+            setattr(draft, name, Plain(known) if plain else known.mutate())
+        draft.leaves = self.leaves if leaves is None else leaves
+        draft.tree = self.tree.opened(len(draft.leaves), plain=plain)
+        draft.explained, draft.passed_over = explained, False
+        draft.statuses, draft.shown = self.statuses.copy(), self.shown.copy()
+        return draft
+
+    def closed(self) -> "ThreadDraft":
+        """The draft as it is now; the open one can't be acted on any more."""
+        draft = copy(self)
+        for name in _KEPT:
+            setattr(draft, name, getattr(self, name).finish())
+        draft.tree = self.tree.closed()
+        return draft
+
+    def set_outcome(self, number: int, outcome: EditOutcome) -> None:
+        """Note what became of an edit."""
+        known = self.outcomes.get(number)
+        if known is not None:
+            self.statuses[known.status] -= 1
+            self.marked.pop(number, None)
+            self.withdrawn.pop(number, None)
+        self.statuses[outcome.status] += 1
+        self.outcomes[number] = outcome
+        if outcome.status is Status.APPLIED:
+            return
+        if outcome.status in MARKED:
+            self.marked[number] = None
+        elif outcome.status in WITHDRAWN:
+            self.withdrawn[number] = None
+
+    def restated(
+        self, outcomes: Mapping[int, EditOutcome], through: int
+    ) -> "ThreadDraft":
+        """This closed draft with other outcomes of edits up to a number, which act in neither."""
+        draft = copy(self)
+        draft.statuses = self.statuses.copy()
+        for name in _STATED:
+            setattr(draft, name, getattr(self, name).mutate())
+        for number, outcome in outcomes.items():
+            if number <= through:
+                draft.set_outcome(number, outcome)
+        for name in _STATED:
+            setattr(draft, name, getattr(draft, name).finish())
+        return draft
 
     def leaf(self, key: Key) -> int | None:
         """The node of a leaf that is in the tree."""
         node = original_number(key)
-        if node:
-            return node if node <= self.tree.count else None
-        return self.inserted.get(key)
+        if node > self.tree.count:
+            self.passed_over = True
+            return None
+        return node or self.inserted.get(key)
 
     def holder(self, key: Key) -> int | None:
         """The node of a leaf, or of the fold that a key names or that shows its message."""
@@ -80,35 +162,64 @@ class ThreadDraft:
 
     def key(self, node: int) -> Key:
         """The key of a leaf or a fold."""
-        if node <= self.tree.count:
+        if node > 0:
             return original_key(node - 1)
         number, place = self.made_by[node]
         return entry_key(number) if place < 0 else made_key(number, place)
 
-    def tag(self, targets: Iterable[Key], tags: Iterable[str]) -> EditOutcome:
+    def withhold(self, operations: Iterable[int]) -> None:
+        """Hold what operations folded back from every later one: the client doesn't send it.
+
+        What stands in its place is there for an operation recorded after the fold that names
+        all of it, which is how that is named.
+        """
+        for number in operations:
+            fold = self.folds.get(number)
+            for leaf in self.tree.leaves(fold) if fold else ():
+                self._withheld[leaf] = number
+
+    def why_suspended(self, keys: Iterable[Key], *, is_anchor: bool) -> str:
+        """Why nothing of these keys is there, where the client doesn't send it; else nothing."""
+        makers = []
+        for key in keys:
+            if self.leaf(key) in self._withheld:
+                return _WITHHELD_ANCHOR if is_anchor else _WITHHELD
+            number, _ = made_place(key) or (0, None)
+            if number in self.suspended:
+                makers.append(number)
+        return _MAKER_WITHHELD.format(entry_key(makers[0])) if makers else ""
+
+    def tag(
+        self, number: int, targets: Iterable[Key], tags: Iterable[str]
+    ) -> EditOutcome:
         """Give the leaves among the targets tags."""
-        leaves = self._present(targets)
+        leaves = self._present(targets, number)
         if not leaves:
             return EditOutcome(Status.VOID, _NO_TARGET)
         for leaf in leaves:
-            self.tags[leaf] = [*dict.fromkeys([*self.tags.get(leaf, ()), *tags])]
+            self.tags[leaf] = (*dict.fromkeys([*self.tags.get(leaf, ()), *tags]),)
         return _applied(leaves)
 
     def fold(
         self, number: int, targets: Iterable[Key], messages: tuple[New, ...]
     ) -> EditOutcome:
         """Wrap the largest nodes whose leaves are all targets, if they are siblings."""
-        leaves = self._present(targets)
+        leaves = self._present(targets, number)
         if not leaves:
             return EditOutcome(Status.VOID, _NO_TARGET)
         nodes = self.tree.summits(leaves)
-        parent = self.tree.parent
-        if len({parent[node] for node in nodes}) > 1:
+        containers = {*map(self.tree.parent_of, nodes)}
+        if len(containers) > 1:
             return self._cut(number, leaves)
+        at_top = THREAD in containers
+        if at_top:
+            self._count(nodes, -1)
         fold = self.tree.wrap(nodes)
         self.folds[number] = fold
         self.made_by[fold] = (number, -1)
         self.messages[number] = messages
+        if at_top:
+            self._count([fold], 1)
         return _applied([fold])
 
     def insert(
@@ -116,7 +227,7 @@ class ThreadDraft:
     ) -> EditOutcome:
         """Put messages behind an anchor and what hangs on it already."""
         anchor = THREAD if after is None else self.holder(after)
-        if anchor is None:
+        if anchor is None or anchor in self._withheld:
             return EditOutcome(Status.VOID, _NO_ANCHOR)
         behind = self._last_hanging(self.tree.outermost(anchor))
         leaves = self.tree.insert(len(messages), behind=behind)
@@ -125,6 +236,7 @@ class ThreadDraft:
             self.made_by[leaf] = (number, place)
             self._hangs_on[leaf] = anchor
         self.messages[number] = messages
+        self._count(leaves, 1)
         return _applied(leaves)
 
     def resequence(
@@ -134,31 +246,28 @@ class ThreadDraft:
 
         Those that hold the leaves `said` count as moved, where all others keep their order.
         """
-        leaves = self._present(order)
+        leaves = self._present(order, number)
         if not leaves:
             return EditOutcome(Status.VOID, _NO_TARGET)
         container, holders = self.tree.meeting(leaves)
         nodes = list(dict.fromkeys(holders))
-        before = sorted(nodes, key=self.tree.rank.__getitem__)
-        taken = frozenset(self._present(said))
+        before = sorted(nodes, key=self.tree.rank_of)
+        taken = frozenset(self._present(said, number))
         named = {
             holder
             for leaf, holder in zip(leaves, holders, strict=True)
             if leaf in taken
         }
         moved = _moved(before, nodes, named)
+        moves: list[Move] = []
         for node in moved:
-            last = self.moves[-1] if self.moves else None
-            if (
-                last
-                and last.operation == number
-                and self.tree.next[last.nodes[-1]] == node
-            ):
-                last.nodes.append(node)
+            if moves and self.tree.next_of(moves[-1].nodes[-1]) == node:
+                moves[-1].nodes.append(node)
             else:
-                behind = self.tree.previous[node]
-                self.moves.append(Move(number, [node], behind, container))
+                behind = self.tree.previous_of(node)
+                moves.append(Move(number, [node], behind, container))
             self.moved_by[node] = number
+        self.moves[number] = tuple(moves)
         self.tree.permute(before, nodes)
         return _applied(moved)
 
@@ -167,11 +276,13 @@ class ThreadDraft:
     ) -> EditOutcome:
         """Change the spans whose text is there and that no operation before has changed."""
         holders, clashes = [], set()
+        changes: dict[Key, list[SpanChange]] = {}
+        taken = _Taken(self._taken)
         for span in spans:
             holder = self._reads(span)
             if holder is None:
                 continue
-            clash = self._take(span, number)
+            clash = taken.take(span, number)
             if clash:
                 clashes.add(clash)
                 continue
@@ -179,8 +290,11 @@ class ThreadDraft:
             change = SpanChange(
                 span.part, span.start, span.end, text, number, redacted, span.saved
             )
-            self.changes.setdefault(span.key, []).append(change)
+            changes.setdefault(span.key, []).append(change)
             holders.append(holder)
+        for key, new in changes.items():
+            self._change(key, new)
+        self._taken.update(taken.all())
         if holders:
             return _applied(dict.fromkeys(holders))
         if clashes:
@@ -188,21 +302,71 @@ class ThreadDraft:
             return EditOutcome(Status.CONFLICT, _OVERLAPS, operations=keys)
         return EditOutcome(Status.VOID, _NO_TEXT)
 
-    def _present(self, keys: Iterable[Key]) -> list[int]:
-        """The distinct leaves among keys that are in the tree, in the order of the keys."""
+    def _change(self, key: Key, changes: Sequence[SpanChange]) -> None:
+        node = self.holder(key)
+        at_top = [] if node is None or self.tree.parent_of(node) else [node]
+        self._count(at_top, -1)
+        self.changes[key] = (*self.changes.get(key, ()), *changes)
+        self._count(at_top, 1)
+
+    def saved(self, key: Key) -> int:
+        """The tokens that changes of its text take from a message."""
+        return sum(change.saved for change in self.changes.get(key, ()))
+
+    def made(self, leaf: int) -> New:
+        """The message of an inserted leaf."""
+        number, place = self.made_by[leaf]
+        return self.messages[number][place]
+
+    def _count(self, nodes: Iterable[int], times: int) -> None:
+        """Count what the model sees of nodes at the top: one time more, or one less."""
+        leaves, changed, shown = self.leaves, len(self.changes), self.shown
+        for node in nodes:
+            if node > 0:
+                role, tokens, _ = leaves[node - 1]
+                if changed:
+                    tokens -= self.saved(original_key(node - 1))
+                shown.add(role, times * tokens, times)
+            elif node in self.tree.size:
+                number, _ = self.made_by[node]
+                for place, new in enumerate(self.messages[number]):
+                    saved = self.saved(made_key(number, place))
+                    shown.folds += times * (new.tokens - saved)
+            else:
+                new = self.made(node)
+                tokens = new.tokens - self.saved(self.key(node))
+                shown.add(new.role, times * tokens, times)
+
+    def _present(self, keys: Iterable[Key], number: int) -> list[int]:
+        """The distinct leaves among keys that an operation can act on, in the order of the keys."""
         keys = tuple(keys)
         nodes = list(dict.fromkeys(map(original_number, keys)))
-        if nodes and 0 not in nodes and max(nodes) <= self.tree.count:
-            return nodes
-        found = dict.fromkeys(map(self.leaf, keys))
-        found.pop(None, None)
-        return list(found)  # type: ignore[arg-type]  # None was taken out
+        if not (nodes and 0 not in nodes and max(nodes) <= self.tree.count):
+            found = dict.fromkeys(map(self.leaf, keys))
+            found.pop(None, None)
+            nodes = list(found)  # type: ignore[arg-type]  # None was taken out
+        return self._sent(nodes, number) if self._withheld else nodes
+
+    def _sent(self, nodes: Sequence[int], number: int) -> list[int]:
+        """Those that the client sends, or that stand for what it sends in their place."""
+        withheld = self._withheld
+        named = Counter(withheld[node] for node in nodes if node in withheld)
+        whole = {
+            fold
+            for fold, count in named.items()
+            if fold < number and count == self.tree.size[self.folds[fold]]
+        }
+        return [
+            node for node in nodes if node not in withheld or withheld[node] in whole
+        ]
 
     def _cut(self, number: int, leaves: Sequence[int]) -> EditOutcome:
         container, holders = self.tree.meeting(leaves)
         between: set[int] = set()
         for node in leaves:
-            while (node := self.tree.parent[node]) != container and node not in between:
+            while (
+                node := self.tree.parent_of(node)
+            ) != container and node not in between:
                 between.add(node)
         numbers = sorted(self.made_by[fold][0] for fold in between)
         needs = [
@@ -217,15 +381,15 @@ class ThreadDraft:
     def _last_hanging(self, outer: int) -> int:
         """The last node of those that hang on a node of the thread; 0: on its top."""
         known: dict[int, bool] = {}
-        behind, following = outer, self.tree.next
-        node = following[outer] if outer else self.tree.first[THREAD]
+        behind, following = outer, self.tree.next_of
+        node = following(outer) if outer else self.tree.first_of(THREAD)
         while node and not (
             self.tree.is_original(node) or self.tree.originals.get(node)
         ):
             leaves = self.tree.leaves(node)
             if not all(self._hangs(leaf, outer, known) for leaf in leaves):
                 break
-            behind, node = node, following[node]
+            behind, node = node, following(node)
         return behind
 
     def _hangs(self, leaf: int, outer: int, known: dict[int, bool]) -> bool:
@@ -245,6 +409,8 @@ class ThreadDraft:
             return None
         holder = self.holder(span.key)
         place = made_place(span.key)
+        if holder in self._withheld:
+            return None
         if holder is None or place is None:
             return holder
         number, k = place
@@ -253,9 +419,22 @@ class ThreadDraft:
             return None
         return holder
 
-    def _take(self, span: Span, number: int) -> int:
+
+class _Taken:
+    """Which stretches of texts operations have, with those that one takes beside them."""
+
+    def __init__(
+        self, known: Kept[tuple[Key, int], tuple[tuple[int, int, int], ...]]
+    ) -> None:
+        self._known = known
+        self._lists: dict[tuple[Key, int], list[tuple[int, int, int]]] = {}
+
+    def take(self, span: Span, number: int) -> int:
         """Take a stretch of text, or the number of an operation that has some of it."""
-        taken = self._taken.setdefault((span.key, span.part), [])
+        text = (span.key, span.part)
+        taken = self._lists.get(text)
+        if taken is None:
+            taken = self._lists[text] = list(self._known.get(text, ()))
         place = bisect_left(taken, (span.start, span.end, 0))
         for _, end, other in taken[max(0, place - 1) : place]:
             if end > span.start:
@@ -265,6 +444,10 @@ class ThreadDraft:
                 return other
         taken.insert(place, (span.start, span.end, number))
         return 0
+
+    def all(self) -> dict[tuple[Key, int], tuple[tuple[int, int, int], ...]]:
+        """What is taken in the texts that were looked at."""
+        return {text: tuple(taken) for text, taken in self._lists.items()}
 
 
 def _applied(nodes: Iterable[int]) -> EditOutcome:
@@ -285,3 +468,11 @@ def _moved(
     stood = {node: place for place, node in enumerate(before)}
     still = {after[place] for place in longest_ascent([stood[node] for node in after])}
     return [node for node in before if node not in still]
+
+
+_STATED = ("outcomes", "marked", "withdrawn")
+_KEPT = (
+    *_STATED,
+    *("inserted", "folds", "made_by", "messages", "tags", "changes", "moves"),
+    *("moved_by", "suspended", "_withheld", "_hangs_on", "_taken"),
+)

@@ -14,9 +14,16 @@ class Status(StrEnum):
     REVERTED = "reverted"
     OFF = "off"
     UNMET = "unmet"
+    SUSPENDED = "suspended"
     VOID = "void"
     CONFLICT = "conflict"
     APPLIED = "applied"
+
+
+MARKED = frozenset({Status.PROPOSED, Status.OFF, Status.UNMET, Status.CONFLICT})
+"""What is shown where it would be."""
+WITHDRAWN = frozenset({Status.REVERTED, Status.REJECTED})
+"""What is there for the record alone."""
 
 
 class EditOutcome(NamedTuple):

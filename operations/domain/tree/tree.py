@@ -1,15 +1,20 @@
-"""The tree of a thread while a log is replayed over it: a forest in arrays.
+"""The tree of a thread while a log is replayed over it: a forest of numbered nodes.
 
-Nodes are numbers: 0 is the thread, i + 1 the original with index i, higher ones are inserted
-messages and folds in the order in which they were made. The thread and folds are containers;
-the nodes of a container are a chain of `previous` and `next`, in which 0 means none. `rank`
-orders the nodes of one container, so that they can be sorted without walking it. What a
-change costs grows with the nodes it names and passes, never with the size of the thread;
-only when the ranks between two neighbours are used up is the thread ranked anew.
+0 is the thread, i + 1 the original with index i; inserted messages and folds are -1, -2, … in
+the order in which they were made. The thread and folds are containers; the nodes of a container
+are a chain of previous and next ones, in which 0 means none. Ranks order the nodes of one
+container, so that they can be sorted without walking it. What a change costs grows with the
+nodes it names and passes, never with the size of the thread; only when the ranks between two
+neighbours are used up is the thread ranked anew.
+
+Only what differs from a thread of untouched originals is kept, in maps that versions of a tree
+share: a version costs what was changed in it, and further originals cost nothing.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+
+from .kept import Kept, Plain, kept
 
 THREAD = 0
 _STEP = 1 << 40
@@ -19,31 +24,85 @@ _NEAR = 1 << 20
 class ThreadTree:
     """Leaves and folds; every leaf stands in it exactly once."""
 
-    def __init__(self, count: int) -> None:
-        """A tree of `count` originals, without folds."""
+    def __init__(self, count: int = 0) -> None:
+        """A closed tree of `count` originals, without folds."""
         self.count = count
-        self.parent = [THREAD] * (count + 1)
-        self.previous = list(range(-1, count))
-        self.next = [*range(1, count + 1), 0]
-        self.rank = list(range(0, (count + 1) * _STEP, _STEP))
-        self.first = {THREAD: 1 if count else 0}
-        self.last = {THREAD: count}
-        self.size: dict[int, int] = {}
+        self.made = 0
+        """How many nodes there are beside the originals."""
+        self.size: Kept[int, int] = kept()
         """How many leaves each fold holds."""
-        self.originals: dict[int, int] = {}
+        self.originals: Kept[int, int] = kept()
         """How many originals each fold holds."""
-        self._above: dict[int, int] = {}
+        self._parent: Kept[int, int] = kept()
+        self._previous: Kept[int, int] = kept()
+        self._next: Kept[int, int] = kept()
+        self._rank: Kept[int, int] = kept()
+        self._first: Kept[int, int] = kept([(THREAD, 1 if count else 0)])
+        self._last: Kept[int, int] = kept([(THREAD, count)])
+        self._above: Kept[int, int] = kept()
+        self._near: dict[int, int] | Kept[int, int] = {}
+
+    def opened(self, count: int, *, plain: bool = False) -> "ThreadTree":
+        """A version to be changed, with further originals at the end; `plain`: by a lot."""
+        tree = ThreadTree()
+        tree.count, tree.made = self.count, self.made
+        for name in _KEPT:
+            known = getattr(self, name)
+            setattr(tree, name, Plain(known) if plain else known.mutate())
+        tree._near = tree._above
+        if count > self.count:
+            tree._grow(count)
+        return tree
+
+    def closed(self) -> "ThreadTree":
+        """The version as it is now; the open one can't be changed any more."""
+        tree = ThreadTree()
+        tree.count, tree.made = self.count, self.made
+        for name in _KEPT:
+            setattr(tree, name, getattr(self, name).finish())
+        return tree
 
     def is_original(self, node: int) -> bool:
         """Whether a node is an original message."""
-        return node <= self.count
+        return node > 0
+
+    def parent_of(self, node: int) -> int:
+        """The container that a node stands in."""
+        return self._parent.get(node, THREAD)
+
+    def next_of(self, node: int) -> int:
+        """The next node of the container; 0 behind the last."""
+        following = self._next.get(node)
+        if following is None:
+            return node + 1 if 0 < node < self.count else 0
+        return following
+
+    def previous_of(self, node: int) -> int:
+        """The node before in the container; 0 before the first."""
+        before = self._previous.get(node)
+        if before is None:
+            return node - 1 if node > 0 else 0
+        return before
+
+    def rank_of(self, node: int) -> int:
+        """What orders the nodes of one container."""
+        rank = self._rank.get(node)
+        return node * _STEP if rank is None else rank
+
+    def first_of(self, container: int) -> int:
+        """The first node of a container; 0 where it has none."""
+        return self._first[container]
 
     def nodes(self, container: int) -> Iterator[int]:
         """The nodes of the thread or of a fold, in their order."""
-        node = self.first[container]
+        node = self._first[container]
+        known, count = self._next.get, self.count
         while node:
             yield node
-            node = self.next[node]
+            following = known(node)
+            if following is None:
+                following = node + 1 if 0 < node < count else 0
+            node = following
 
     def leaves(self, node: int) -> Iterator[int]:
         """The leaves that a node holds, in their order; a leaf holds itself."""
@@ -55,6 +114,24 @@ class ThreadTree:
             else:
                 yield node
 
+    def leaf_behind(self, node: int) -> int:
+        """The leaf that follows a node if every fold is open; 0 behind the last."""
+        while node and not (following := self.next_of(node)):
+            node = self.parent_of(node)
+        if not node:
+            return 0
+        while following in self.size:
+            following = self._first[following]
+        return following
+
+    def place(self, node: int) -> tuple[int, ...]:
+        """What orders leaves of the whole thread: the ranks of what they are in, and their own."""
+        ranks = []
+        while node:
+            ranks.append(self.rank_of(node))
+            node = self.parent_of(node)
+        return tuple(reversed(ranks))
+
     def outermost(self, node: int) -> int:
         """The node of the thread that holds a node, or is it.
 
@@ -62,71 +139,71 @@ class ThreadTree:
         can be shortened: a union-find.
         """
         passed = []
-        while self.parent[node]:
+        near, above, parent = self._near, self._above, self._parent
+        while container := parent.get(node):
             passed.append(node)
-            node = self._above.get(node) or self.parent[node]
+            node = near.get(node) or above.get(node) or container
         for below in passed:
-            self._above[below] = node
+            near[below] = node
         return node
 
     def summits(self, leaves: Iterable[int]) -> list[int]:
         """The largest nodes whose leaves all are among these distinct leaves."""
-        parent, size = self.parent, self.size
+        parent, size = self._parent.get, self.size
         full = list(leaves)
-        if not any(map(parent.__getitem__, full)):
+        if not any(map(parent, full)):
             return full
         covered: dict[int, int] = {}
         for node in full:  # grows while it is walked
-            container = parent[node]
-            if container:
+            if container := parent(node):
                 covered[container] = covered.get(container, 0) + size.get(node, 1)
                 if covered[container] == size[container]:
                     full.append(container)
         return [
             node
             for node in full
-            if not parent[node] or covered[parent[node]] < size[parent[node]]
+            if not (container := parent(node)) or covered[container] < size[container]
         ]
 
     def wrap(self, nodes: list[int]) -> int:
         """Put nodes of one container into a new fold, where the first of them stood."""
-        nodes.sort(key=self.rank.__getitem__)
+        nodes.sort(key=self.rank_of)
         first, last = nodes[0], nodes[-1]
-        container, before = self.parent[first], self.previous[first]
-        fold = self._add(self.rank[first])
+        container, before = self.parent_of(first), self.previous_of(first)
+        fold = self._add(self.rank_of(first))
         self._gather(nodes)
         self._detach(first, last)
         self._link(fold, behind=before, container=container)
         size = originals = len(nodes)
+        parent = self._parent
         for node in nodes:
-            self.parent[node] = fold
-            if node > self.count:
+            parent[node] = fold
+            if node < 0:
                 size += self.size.get(node, 1) - 1
                 originals += self.originals.get(node, 0) - 1
-        self.first[fold], self.last[fold] = first, last
+        self._first[fold], self._last[fold] = first, last
         self.size[fold], self.originals[fold] = size, originals
         return fold
 
     def _gather(self, nodes: Sequence[int]) -> None:
         """Close the gaps in the chain between nodes that are in its order."""
-        following = self.next
         behind = nodes[0]
         for node in nodes[1:]:
-            if following[behind] != node:
+            if self.next_of(behind) != node:
                 self._detach(node, node)
-                self._link(node, behind=behind, container=self.parent[node])
+                self._link(node, behind=behind, container=self.parent_of(node))
             behind = node
 
     def insert(self, count: int, *, behind: int) -> range:
         """New leaves in the thread behind one of its nodes; behind 0: at its top."""
         if self._gap(behind) <= count:
             for place, node in enumerate(self.nodes(THREAD)):
-                self.rank[node] = place * _STEP
+                self._rank[node] = place * _STEP
         step = max(1, min(self._gap(behind) // (count + 1), _NEAR))
-        first = self.first[THREAD]
-        top = self.rank[first] if first else _STEP
-        rank = self.rank[behind] if behind else top - _STEP
-        made = range(len(self.parent), len(self.parent) + count)
+        first = self._first[THREAD]
+        top = self.rank_of(first) if first else _STEP
+        rank = self.rank_of(behind) if behind else top - _STEP
+        made = range(-self.made - 1, -self.made - 1 - count, -1)
         for _ in range(count):
             rank += step
             leaf = self._add(rank)
@@ -136,33 +213,33 @@ class ThreadTree:
 
     def meeting(self, leaves: Sequence[int]) -> tuple[int, list[int]]:
         """The lowest container that holds all leaves, and for each the node of it that does."""
-        parent = self.parent
-        container = parent[leaves[0]]
-        if {parent[leaf] for leaf in leaves} == {container}:
+        parent = self.parent_of
+        container = parent(leaves[0])
+        if {parent(leaf) for leaf in leaves} == {container}:
             return container, list(leaves)
         container = self._lowest_common(leaves)
         child: dict[int, int] = {}
         for leaf in leaves:
             passed, node = [], leaf
-            while node not in child and parent[node] != container:
+            while node not in child and parent(node) != container:
                 passed.append(node)
-                node = parent[node]
+                node = parent(node)
             found = child.setdefault(node, node)
             child.update((below, found) for below in passed)
         return container, [child[leaf] for leaf in leaves]
 
     def permute(self, before: Sequence[int], nodes: Sequence[int]) -> None:
         """Let nodes of one container, which stand as in `before`, stand in another order."""
-        container = self.parent[nodes[0]]
-        ranks = [self.rank[node] for node in before]
+        container = self.parent_of(nodes[0])
+        ranks = [self.rank_of(node) for node in before]
         behind = []
         for node in before:
-            behind.append(self.previous[node])
+            behind.append(self.previous_of(node))
             self._detach(node, node)
         for place, node in enumerate(nodes):
             # All are out of the chain now, so places without a gap have one node before them.
             joined = place > 0 and behind[place] == behind[place - 1]
-            self.rank[node] = ranks[place]
+            self._rank[node] = ranks[place]
             self._link(
                 node,
                 behind=nodes[place - 1] if joined else behind[place],
@@ -173,58 +250,77 @@ class ThreadTree:
         path: list[int] = []
         node = leaves[0]
         while node != THREAD:
-            node = self.parent[node]
+            node = self.parent_of(node)
             path.append(node)
         height = {node: place for place, node in enumerate(path)}
         highest = 0
         for leaf in leaves:
-            passed, node = [], self.parent[leaf]
+            passed, node = [], self.parent_of(leaf)
             while node not in height:
                 passed.append(node)
-                node = self.parent[node]
+                node = self.parent_of(node)
             height.update((below, height[node]) for below in passed)
             highest = max(highest, height[node])
         return path[highest]
 
+    def _grow(self, count: int) -> None:
+        """Put further originals behind what stands last: they are in the log's way nowhere."""
+        last, fresh = self._last[THREAD], self.count + 1
+        self.count = count
+        if not last:
+            self._first[THREAD] = fresh
+        elif last != fresh - 1 or last in self._next:
+            self._next[last], self._previous[fresh] = fresh, last
+        self._last[THREAD] = count
+        if last and self.rank_of(last) >= fresh * _STEP:  # ranked anew, or many inserts
+            highest = self.rank_of(last)
+            for place, node in enumerate(range(fresh, count + 1), start=1):
+                self._rank[node] = highest + place * _STEP
+
     def _add(self, rank: int) -> int:
-        self.parent.append(THREAD)
-        self.previous.append(0)
-        self.next.append(0)
-        self.rank.append(rank)
-        return len(self.parent) - 1
+        self.made += 1
+        self._rank[-self.made] = rank
+        return -self.made
 
     def _link(self, node: int, *, behind: int, container: int) -> None:
-        follower = self.next[behind] if behind else self.first[container]
-        self.parent[node] = container
-        self.previous[node], self.next[node] = behind, follower
+        follower = self.next_of(behind) if behind else self._first[container]
+        if container or node in self._parent:
+            self._parent[node] = container
+        self._previous[node], self._next[node] = behind, follower
         if behind:
-            self.next[behind] = node
+            self._next[behind] = node
         else:
-            self.first[container] = node
+            self._first[container] = node
         if follower:
-            self.previous[follower] = node
+            self._previous[follower] = node
         else:
-            self.last[container] = node
+            self._last[container] = node
 
     def _detach(self, first: int, last: int) -> None:
         """Take a stretch of the chain out of it: from one node to another, or one alone."""
-        before, follower = self.previous[first], self.next[last]
-        container = self.parent[first]
+        before, follower = self.previous_of(first), self.next_of(last)
+        container = self.parent_of(first)
         if before:
-            self.next[before] = follower
+            self._next[before] = follower
         else:
-            self.first[container] = follower
+            self._first[container] = follower
         if follower:
-            self.previous[follower] = before
+            self._previous[follower] = before
         else:
-            self.last[container] = before
-        self.previous[first] = self.next[last] = 0
+            self._last[container] = before
+        self._previous[first] = self._next[last] = 0
 
     def _gap(self, behind: int) -> int:
-        follower = self.next[behind] if behind else 0
+        follower = self.next_of(behind) if behind else 0
         if not follower:
             return _STEP
-        return self.rank[follower] - self.rank[behind]
+        return self.rank_of(follower) - self.rank_of(behind)
+
+
+_KEPT = (
+    *("size", "originals", "_parent", "_previous", "_next", "_rank"),
+    *("_first", "_last", "_above"),
+)
 
 
 def longest_ascent(values: Sequence[int]) -> list[int]:

@@ -7,6 +7,7 @@ from operations.domain.log.history import (
     effective_control,
     redo,
     redoable,
+    staged,
     undo,
     undoable,
 )
@@ -265,3 +266,11 @@ def test_settling_tags_purges_and_undos():
 
 def test_a_made_message_is_named_by_its_operation():
     assert log(insert("m0", "words")).edits[1].edit.messages == (new("words"),)
+
+
+def test_what_is_staged_is_named_by_who_staged_it():
+    mine = proposal(snip(0, 1))._replace(staged=True)
+    theirs = proposal(snip(2, 3), OTHER)._replace(staged=True)
+    made = log(mine, theirs, proposal(snip(4, 5)))
+    assert staged(made, AUTHOR) == (1,)
+    assert staged(made, OTHER) == (2,)

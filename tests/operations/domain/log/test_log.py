@@ -162,3 +162,9 @@ def test_withdrawn_edits_are_there_for_the_record_alone():
         .withdrawn
     )
     assert not log(digest(0, 1), OFF).edits[1].withdrawn
+
+
+def test_the_controls_of_an_edit_are_those_in_force_and_its_undos():
+    folded = log(digest(0, 1), OFF, ON, Undo(entries=(3,)), digest(4, 5), UNDO)
+    assert [entry.number for entry in folded.controls(1)] == [2, 6]
+    assert folded.controls(5) == []

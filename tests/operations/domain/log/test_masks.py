@@ -94,3 +94,9 @@ def test_a_change_gives_way_to_the_mask_over_it() -> None:
     ]
     mask = SpanChange(0, 4, 10, "[redacted]", 2, True, 0)
     assert masked_over(replaced, [mask]) == [mask, replaced[1]]
+
+
+def test_the_originals_of_which_something_may_be_masked_are_named() -> None:
+    masks = log(insert("m0", "a secret"), Redact(spans=(MADE, ORIGINAL))).masks
+    assert masks.indexes == [1]
+    assert not log(insert("m0", "a secret")).masks

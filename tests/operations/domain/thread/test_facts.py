@@ -1,13 +1,27 @@
 """What must hold for every log as properties."""
 
+from collections import Counter
+
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from operations.domain.log.history import undoable
 from operations.domain.log.log import EditState, Entry, fold
-from operations.domain.log.operation import Digest, Redo, Revert, Revise, Toggle, Undo
+from operations.domain.log.operation import (
+    Digest,
+    Fold,
+    Insert,
+    Redact,
+    Redo,
+    Resequence,
+    Revert,
+    Revise,
+    Toggle,
+    Undo,
+)
 from operations.domain.thread.replay import replay
 from operations.domain.tree.key import entry_key, original_key
+from operations.domain.tree.status import MARKED, WITHDRAWN, Status
 from tests.operations.support.builders import keys, new, picture, shape, thread
 from tests.operations.support.strategies import ACTORS, active_tags, sessions
 
@@ -197,3 +211,38 @@ def test_nothing_is_hidden_by_what_it_is_not_in(session, tags):
             assert report.status == "applied"
             assert report.hidden_by in made.keys
             assert report.hidden_by != report.key
+
+
+@given(a_session, active_tags, st.integers(0, 4))
+def test_edits_are_found_by_how_they_fared_without_a_look_at_all(session, tags, most):
+    leaves, entries = session
+    log = fold(entries)
+    made = replay(leaves, log, tags)
+    fared = {report.number: report.status for report in made.operations}
+    assert made.marked == [n for n, status in fared.items() if status in MARKED]
+    for statuses in (WITHDRAWN, WITHDRAWN | {Status.APPLIED}):
+        found = [number for number, status in fared.items() if status in statuses]
+        assert made.newest(statuses, most) == found[::-1][:most]
+    assert sorted(made.shaping) == [
+        number
+        for number, status in fared.items()
+        if status is Status.APPLIED
+        and isinstance(log.edits[number].edit, Fold | Insert | Resequence)
+    ]
+    held = [key for key in made.inserted if made.holds(key)]
+    assert held == list(made.inserted)
+
+
+@given(a_session)
+def test_the_edits_of_each_actor_are_counted_as_they_stand(session):
+    _, entries = session
+    log = fold(entries)
+    counts = Counter((one.entry.actor, one.state) for one in log.edits.values())
+    states = (EditState.ON, EditState.OFF, EditState.PROPOSED)
+    assert log.standing == {
+        actor: tuple(counts[actor, state] for state in states)
+        for actor in dict.fromkeys(one.entry.actor for one in log.edits.values())
+    }
+    assert log.redacts == any(
+        isinstance(one.edit, Redact) for one in log.edits.values()
+    )

@@ -1,0 +1,37 @@
+"""Switching all edits of one author at once."""
+
+from operations.domain.tree.key import Key, entry_key
+
+from .log import EditState, Log
+from .operation import Toggle
+
+
+def switch_of(log: Log, actor: str, *, active: bool) -> Toggle:
+    """The switch of all edits of an actor: off what is on, or on what was on before.
+
+    That is what the newest switch of this kind put off and still is; where there is none, all
+    that is off. So what was off already stays off when the others come back.
+    """
+    keys = _edits(log, actor, EditState.ON)
+    if active:
+        last = next(
+            (
+                entry.operation
+                for entry in reversed(log.entries)
+                if isinstance(entry.operation, Toggle)
+                and entry.operation.actor == actor
+                and not log.is_undone(entry.number)
+            ),
+            None,
+        )
+        put_off = set(last.operations) if last and not last.active else set()
+        off = _edits(log, actor, EditState.OFF)
+        keys = [key for key in off if key in put_off] or off
+    return Toggle(operations=tuple(keys), active=active, actor=actor)
+
+
+def _edits(log: Log, actor: str, state: EditState) -> list[Key]:
+    """The edits of an actor that are in a state, in the order of the log."""
+    numbers = [entry.number for entry in log.by(actor)][::-1]
+    found = ((number, log.edits.get(number)) for number in numbers)
+    return [entry_key(number) for number, one in found if one and one.state is state]
