@@ -16,7 +16,7 @@ from operations.domain.providers.passes.signatures import broken_signatures, sig
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number
-from operations.log.selectors import load_history, load_leaves
+from operations.log.selectors import load_history, load_leaves, load_thread
 from threads.models import Session
 
 from .services import Context, ContextQuery, assemble_session
@@ -71,7 +71,14 @@ def thread_with(
             raise NotFound(f"There is no operation {key[:40]}.", at=["operation"])
     tags, objective = query.active_tags, session.objective
     leaves = load_leaves(session)
-    return replay(leaves, log, tags, objective=objective, assume={*numbers.values()})
+    return replay(
+        leaves,
+        log,
+        tags,
+        objective=objective,
+        assume={*numbers.values()},
+        known=load_thread(session, tags),
+    )
 
 
 def _thread_without(
@@ -82,7 +89,11 @@ def _thread_without(
     off = Toggle(operations=tuple(operations), active=False)
     without = log.extended([Entry(log.head + 1, off, NOBODY)])
     return replay(
-        load_leaves(session), without, query.active_tags, objective=session.objective
+        load_leaves(session),
+        without,
+        query.active_tags,
+        objective=session.objective,
+        known=load_thread(session, query.active_tags),
     )
 
 

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from importlib.util import find_spec
@@ -51,6 +52,7 @@ def _windows() -> dict[str, int]:
 
 
 INPUT = "input_cost_per_token"
+OUTPUT = "output_cost_per_token"
 WRITE = "cache_creation_input_token_cost"
 READ = "cache_read_input_token_cost"
 MINIMUM = "prompt_cache_min_tokens"
@@ -110,6 +112,33 @@ def prices_of(provider: str, model: str) -> Prices:
     return Prices(tariff=tariff, model="", estimated=("prices", "minimum"))
 
 
+def cost_of(
+    provider: str, model: str, *, input: int, cached: int, written: int, output: int
+) -> Decimal | None:
+    """What one request cost, in dollars; None for a model whose price isn't known.
+
+    `input` is all of it; `cached` of that was read from the provider's cache, `written` to it.
+    """
+    prices = prices_of(provider, model)
+    facts = _known().get(prices.model, {})
+    by_start = {
+        int(tier[2]) * 1000 + 1 if (tier := _TIER.fullmatch(fact)) else 0: value
+        for fact, value in facts.items()
+        if fact.startswith(OUTPUT)
+    }
+    starts = [start for start in by_start if start <= input]
+    if not starts:
+        return None
+    price = prices.tariff.price(input)
+    cost = (
+        price.input * max(0, input - cached - written)
+        + price.read * cached
+        + price.write * written
+        + Fraction(str(by_start[max(starts)])) * output
+    )
+    return Decimal(cost.numerator) / Decimal(cost.denominator)
+
+
 def _listed(name: str, facts: Mapping[str, Any], share: Share) -> Prices:
     """The prices that the map lists, completed by a provider's shares."""
     is_cached = READ in facts or bool(facts.get("supports_prompt_caching"))
@@ -153,7 +182,7 @@ def _tariff(tiers: Mapping[int, Price], minimum: int | None, share: Share) -> Ta
 
 @cache
 def _known() -> dict[str, dict[str, Any]]:
-    """Of the models that are billed by the token, what is said of input and cache."""
+    """Of the models that are billed by the token, what is said of input, cache and output."""
     return {
         name: {
             fact: value
@@ -166,6 +195,6 @@ def _known() -> dict[str, dict[str, Any]]:
 
 
 def _is_of_use(fact: str) -> bool:
-    return fact in (*_KINDS, MINIMUM, "supports_prompt_caching") or (
-        fact.startswith(_KINDS) and _TIER.fullmatch(fact) is not None
+    return fact in (*_KINDS, OUTPUT, MINIMUM, "supports_prompt_caching") or (
+        fact.startswith((*_KINDS, OUTPUT)) and _TIER.fullmatch(fact) is not None
     )

@@ -6,11 +6,11 @@ They differ only in how they write the result.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import islice
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from operations.domain.context.assembly import Assembly, Plan, assemble, outgoings
 from operations.domain.context.compiling import (
@@ -23,7 +23,8 @@ from operations.domain.context.compiling import (
 from operations.domain.context.policy import Policy
 from operations.domain.context.selection import Preference
 from operations.domain.context.step import Count, Step
-from operations.domain.log.operation import Tag
+from operations.domain.log.log import CLIENT, Recorded
+from operations.domain.log.operation import Redact, Tag
 from operations.domain.providers import compile_request
 from operations.domain.providers.request import (
     Compiled,
@@ -34,7 +35,7 @@ from operations.domain.providers.request import (
 )
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.status import Status
-from operations.log.cache import version_of
+from operations.log.cache import Cache, version_of
 from operations.messages.reader import MessageReader
 from threads import tokens
 from threads.domain.formats.format import Heading
@@ -94,8 +95,8 @@ class ContextInputs:
 
     @property
     def passes_through(self) -> bool:
-        """Whether messages are sent as they were recorded: no operation applies, and neither
-        policy nor layers ask for anything."""
+        """Whether messages are sent as their client gives them: no operation of another applies,
+        and neither policy nor layers ask for anything."""
         policy, edits = self.policy, self.thread.log.edits
         steps = policy.window or policy.isolation or policy.truncation or policy.markers
         return not (
@@ -103,11 +104,17 @@ class ContextInputs:
             or self.preference
             or self.layers
             or any(
-                one.status is Status.APPLIED
-                and not isinstance(edits[one.number].edit, Tag)
+                one.status is Status.APPLIED and _changes(edits[one.number])
                 for one in self.thread.operations
             )
         )
+
+
+def _changes(recorded: Recorded) -> bool:
+    """Whether an edit that applies makes another request of what the client sends."""
+    if recorded.entry.actor == CLIENT:
+        return isinstance(recorded.edit, Redact)
+    return not isinstance(recorded.edit, Tag)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,9 +190,29 @@ def build(inputs: ContextInputs, assembly: Assembly | None = None) -> Built:
 
     `assembly` is one that was made of the same inputs for another provider, to be taken again.
     """
-    count = counter_of(inputs.encoding)
+    assembly, draft = drafted(inputs, assembly)
+    left_out = results_left_out(inputs, assembly, unanswered(draft.messages))
+    draft = replace(draft, left_out=left_out)
+    compiled = compile_request(inputs.provider, draft)
+    return Built(
+        assembly=assembly, compiled=compiled, count=counter_of(inputs.encoding)
+    )
+
+
+class Drafted(NamedTuple):
+    """A request before it is compiled."""
+
+    assembly: Assembly
+    draft: Draft
+
+
+def drafted(inputs: ContextInputs, assembly: Assembly | None = None) -> Drafted:
+    """What is compiled, but for what left out results of its calls.
+
+    `assembly` is one that was made of the same inputs, to be taken again.
+    """
     if assembly is None:
-        assembly = _assemble(inputs, count)
+        assembly = _assemble(inputs, counter_of(inputs.encoding))
     heading = Heading(
         title=inputs.session.title,
         model=inputs.model,
@@ -199,10 +226,8 @@ def build(inputs: ContextInputs, assembly: Assembly | None = None) -> Built:
         heading=heading,
         intact=assembly.intact,
         tools=inputs.tools,
-        left_out=_results_left_out(inputs, assembly),
     )
-    compiled = compile_request(inputs.provider, draft)
-    return Built(assembly=assembly, compiled=compiled, count=count)
+    return Drafted(assembly, draft)
 
 
 def counter_of(encoding: str) -> Count:
@@ -239,8 +264,7 @@ def last_question(reader: MessageReader) -> str:
 
 def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
     thread = inputs.thread
-    said = inputs.reader.effective(shown.key for shown in thread.effective())
-    messages = outgoings(thread, said, counter_of(inputs.session.encoding))
+    messages = _messages_of(inputs)
     total = None
     if inputs.encoding != inputs.session.encoding:
         messages = [one._replace(tokens=count(one.parts)) for one in messages]
@@ -255,17 +279,54 @@ def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
     return assemble(thread, messages, plan, total=total)
 
 
+class _KnownMessages(NamedTuple):
+    """The messages of a thread as they go out, which begin those of every thread it grows to."""
+
+    lineage: object
+    strategy: str
+    nodes: int
+    """How many nodes at the top of the thread they are of."""
+    messages: list[Outgoing]
+
+
+_known: Cache[_KnownMessages] = Cache(lambda known: 2 * len(known.messages) + 1)
+
+
+def _messages_of(inputs: ContextInputs) -> list[Outgoing]:
+    """The messages of the thread as they go out, in the encoding of the session.
+
+    Originals at its end are all that a request of a loop adds: what stands before is known.
+    """
+    session, thread, reader = inputs.session, inputs.thread, inputs.reader
+    count, start = counter_of(session.encoding), 0
+    key = (session.pk, session.encoding, thread.active_tags)
+    known, messages = _known.get(key), list[Outgoing]()
+    if known is not None and (known.lineage, known.strategy) == (
+        *(thread.lineage, session.parsing_strategy),
+    ):
+        start, messages = known.nodes, known.messages
+    if start < thread.total:
+        shown = (one.key for _, found in thread.standing(start) for one in found)
+        said = reader.effective(shown)
+        messages = [*messages, *outgoings(thread, said, count, start=start)]
+        if not reader.inbound:
+            kept = _KnownMessages(
+                thread.lineage, session.parsing_strategy, thread.total, messages
+            )
+            _known.keep(key, kept)
+    return messages
+
+
 def _originals(session: Session) -> Iterator[tuple[Part, ...]]:
     for start in range(0, session.message_count, _ROWS):
         for original in load_messages(session, start, start + _ROWS):
             yield original.parts
 
 
-def _results_left_out(
-    inputs: ContextInputs, assembly: Assembly
+def results_left_out(
+    inputs: ContextInputs, assembly: Assembly, calls: Mapping[str, int]
 ) -> Mapping[str, LeftOut]:
-    """What left out the results of calls that are sent, by the calls' ids."""
-    calls = unanswered(assembly.messages)
+    """What left out the results of calls that are sent without (`unanswered`), by their ids."""
     if not calls:
         return MappingProxyType({})
     said = inputs.reader.effective(keys_near(inputs.thread, calls))

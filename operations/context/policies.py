@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import F, Q
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
@@ -32,6 +33,7 @@ class InForce(NamedTuple):
     policy: Policy
     of: str
     """`session`, `project`, or empty where nobody chose one."""
+    actor: str = ""
     actor_name: str = ""
     updated_at: datetime | None = None
 
@@ -42,12 +44,16 @@ def in_force(session: Session) -> InForce:
     if row is None:
         return InForce(REPLAY, "")
     of = "session" if row.session_id else "project"
-    return InForce(_read(row), of, row.actor_name, row.updated_at)
+    return InForce(_read(row), of, row.actor, row.actor_name, row.updated_at)
 
 
 def policy_of(session: Session) -> Policy:
     """The policy in force for a session."""
-    return _read(_row(session.project_id, session) or _row(session.project_id))
+    rows = ContextPolicy.objects.filter(
+        Q(session=session) | Q(session=None), project_id=session.project_id
+    )
+    # Its own comes before its project's.
+    return _read(rows.order_by(F("session").asc(nulls_last=True)).first())
 
 
 def default_policy(project: Project) -> Policy:
@@ -79,9 +85,11 @@ def set_default_policy(
 @transaction.atomic
 def set_window(caller: Caller, session_id: uuid.UUID, groups: int) -> Policy:
     """Let the policy in force keep the last groups only; 0: all."""
-    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
     settings = encode_policy(policy_of(session)) | {"window": groups}
-    return set_policy(caller, session_id, settings)
+    _write(caller, session.project_id, session, settings)
+    events.announce(session)
+    return policy_of(session)
 
 
 def _row(project_id: int, session: Session | None = None) -> ContextPolicy | None:
@@ -118,7 +126,7 @@ def request_slice(
     caller: Caller, session_id: uuid.UUID, preference: Preference
 ) -> Preference:
     """Let this caller's next `apply` send this; an earlier wish that still waits is forgotten."""
-    session = get_session(caller, session_id, Right.EDIT)
+    session = get_session(caller, session_id, Right.OWN_SESSION)
     Slice.objects.update_or_create(
         session=session,
         actor=caller.actor,

@@ -25,18 +25,17 @@ from operations.context.services import (
 )
 from operations.domain.context.selection import ISOLATION, SLICE, WINDOW
 from operations.domain.context.step import Step
-from operations.domain.ledger.ledger import Run, Side, runs
+from operations.domain.ledger.ledger import Side
 from operations.domain.providers import PROVIDERS
 from operations.log.selectors import load_history
-from operations.messages.names import Named, named, range_of, word_for
+from operations.messages.names import named, range_of, word_for
 from operations.requests import number_of
 from threads.models import Session
 from threads.store.selectors import get_session
 
-from .request_page import PagePiece, pieces_of
+from .request_page import pieces_of
+from .sent_messages import AT_ONCE, Sent, differing, listed
 
-AT_ONCE = 100
-"""Messages on one page."""
 REASONS = 4
 """Reasons that are named of a step, at most."""
 NAMES = {
@@ -50,19 +49,6 @@ NAMES = {
     "compile": "Provider rules",
 }
 """What people call the steps."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """One message of the request, or a run of them that both contexts have."""
-
-    place: int
-    role: str = ""
-    pieces: Sequence[PagePiece] = ()
-    origins: Sequence[Named] = ()
-    side: Side = Side.BOTH
-    alike: int = 0
-    """How many messages this stands for that both have; 0: it is one message, shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,35 +117,22 @@ def layers_of(context: Context) -> list[Rail]:
 
 def messages_of(context: Context, start: int) -> tuple[int, list[Sent]]:
     """How many messages there are, and those from a place on."""
-    compiled = context.compiled
-    end = min(start + AT_ONCE, len(compiled.messages))
-    return len(compiled.messages), [_sent(context, n) for n in range(start, end)]
+    count = len(context.compiled.messages)
+    return count, listed(
+        count, start, lambda _side, places: [_sent(context, n) for n in places]
+    )
 
 
 def difference_of(
     before: Context, after: Context, start: int
 ) -> tuple[int, list[Sent]]:
     """As `messages_of`, of what differs between two contexts: what both have is folded."""
-    found = runs(_hashes(before), _hashes(after))
-    total, shown = 0, list[Sent]()
-    for run in found:
-        size = 1 if run.side is Side.BOTH else run.end - run.start
-        first, last = max(start - total, 0), min(start + AT_ONCE - total, size)
-        shown += _of_run(before, after, run, first, last)
-        total += size
-    return total, shown
 
+    def show(side: Side, places: range) -> Iterator[Sent]:
+        context = before if side is Side.BEFORE else after
+        return (_sent(context, place, side) for place in places)
 
-def _of_run(
-    before: Context, after: Context, run: Run, first: int, last: int
-) -> Iterator[Sent]:
-    if run.side is Side.BOTH:
-        if first < last:
-            yield Sent(run.start, alike=run.end - run.start)
-        return
-    context = before if run.side is Side.BEFORE else after
-    for place in range(run.start + first, run.start + last):
-        yield _sent(context, place, run.side)
+    return differing(_hashes(before), _hashes(after), start, show)
 
 
 def _hashes(context: Context) -> list[str]:
@@ -278,6 +251,7 @@ def _operations(session: Session) -> list[tuple[str, str, str]]:
             f"{word_for(recorded)} o{number}",
             history.rows[number].title,
         )
-        for number, recorded in reversed(history.log.edits.items())
-        if not recorded.withdrawn and recorded.edit.kind != "redact"
+        for number in reversed(history.log.edits)
+        if not (recorded := history.log.edits[number]).withdrawn
+        and recorded.edit.kind != "redact"
     ]

@@ -48,6 +48,11 @@ class PolicyForm(forms.Form):
         "Add a short line before and after each fold, so that the model can ask for what"
         " it holds.",
     )
+    fails_open = _switch(
+        "Send unedited on failure",
+        "If the proxy can't rewrite a request, send it as it came instead of refusing it."
+        " With a redaction in force it is always refused.",
+    )
     guidelines = _switch(
         "Guidelines", "Add a layer that tells the model how to read the history."
     )
@@ -82,7 +87,7 @@ class PolicyForm(forms.Form):
     def settings(self) -> dict[str, Any]:
         """The settings as `read_policy` takes them."""
         given = self.cleaned_data
-        plain = ("window", "isolation", "markers", "guidelines", "memos")
+        plain = ("window", "isolation", "markers", "guidelines", "memos", "fails_open")
         found: dict[str, Any] = {name: given[name] for name in plain}
         for name, default in _NESTED.items():
             inner = {one: given[one] for one in default.__dataclass_fields__}

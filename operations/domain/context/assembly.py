@@ -6,9 +6,11 @@ from functools import cache, partial
 from itertools import takewhile
 from typing import Protocol
 
+from operations.domain.log.log import CLIENT
 from operations.domain.providers.passes.signatures import count_intact
 from operations.domain.providers.request import Layer, Outgoing
 from operations.domain.thread.node import EffectiveMessage, FoldNode
+from operations.domain.thread.replay import sent_keys
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_number, made_place, original_index
 from threads.domain.message import Role
@@ -73,15 +75,16 @@ class Assembly:
 
 
 def outgoings(
-    thread: Thread, said: Mapping[Key, ReadMessage], count: Count
+    thread: Thread, said: Mapping[Key, ReadMessage], count: Count, *, start: int = 0
 ) -> list[Outgoing]:
     """What the model sees of a thread, given what all of its messages read.
 
     What is changed in its text is counted again: the tokens of changes don't simply add up.
+    With `start`, what it sees of the nodes from there on, which are originals.
     """
     return [
         _outgoing(thread, place, shown, said[shown.key], count)
-        for place, found in _standing(thread)
+        for place, found in _standing(thread, start)
         for shown in found
     ]
 
@@ -105,6 +108,7 @@ def assemble(
     replayed = _replayed(thread, total, shown)
     history, steps = _stepped(thread, history, plan, active)
     own = prompt.tokens if prompt else 0
+    sent_by_client = _sent_by_client(thread)
     sent_layers = in_order([*([prompt] if prompt else ()), *plan.layers])
     added = sum(layer.tokens for layer in sent_layers if layer.name != SYSTEM)
     sent = own + weigh(history) + added
@@ -122,9 +126,16 @@ def assemble(
         sent=sent,
         # None where anything stands before the history but the prompt as it was recorded.
         intact=0
-        if added or count_intact(messages[:rules]) < rules
-        else count_intact(history, rules),
+        if added or count_intact(messages[:rules], sent=sent_by_client) < rules
+        else count_intact(history, rules, sent=sent_by_client),
     )
+
+
+def _sent_by_client(thread: Thread) -> Sequence[Key] | None:
+    """What the client sends, where that is not just all originals."""
+    if not thread.log.client_edits:
+        return None
+    return sent_keys(thread.message_count, thread.log)
 
 
 def _prompt_length(thread: Thread) -> int:
@@ -184,11 +195,10 @@ def _replayed(thread: Thread, total: int, shown: int) -> Step:
 
 def _folds(thread: Thread) -> Iterator[FoldNode]:
     """The folds at the top."""
-    for key in thread.keys:
-        if entry_number(key) is not None:
-            node = thread.node(key)
-            if isinstance(node, FoldNode):
-                yield node
+    for key in thread.top_folds:
+        node = thread.node(key)
+        assert isinstance(node, FoldNode)  # noqa: S101 - for the type checker
+        yield node
 
 
 def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[Standing]:
@@ -204,12 +214,14 @@ def _indexes(thread: Thread, fold: Key) -> list[int]:
     return [index for index in found if index is not None]
 
 
-def _standing(thread: Thread) -> Iterator[tuple[Place, list[EffectiveMessage]]]:
+def _standing(
+    thread: Thread, start: int = 0
+) -> Iterator[tuple[Place, list[EffectiveMessage]]]:
     """The nodes of the thread with their groups: an insert's are those of the node before it."""
     alone: dict[int, frozenset[int]] = {}
     group = thread.leaves[0].group if thread.leaves else 0
     groups = frozenset((group,))
-    for node, shown in thread.standing():
+    for node, shown in thread.standing(start):
         index = shown[0].index if shown else None
         if index is not None:
             group = thread.leaves[index].group
@@ -230,7 +242,9 @@ def _outgoing(
     changed = bool(thread.spans(shown.key))
     kind = None
     if shown.index is None and (made := made_place(shown.key)):
-        kind = thread.log.edits[made[0]].edit.kind
+        recorded = thread.log.edits[made[0]]
+        # What the client sends in place of messages is to it as if it had always stood there.
+        kind = None if recorded.entry.actor == CLIENT else recorded.edit.kind
     return Outgoing(
         key=shown.key,
         node=place.node,

@@ -13,7 +13,13 @@ from typing import NamedTuple
 
 from operations.domain.providers import PROVIDERS
 from operations.domain.providers.passes.reading import bare
-from operations.domain.providers.request import Compiled, LeftOut, Outgoing
+from operations.domain.providers.request import (
+    Compiled,
+    Issue,
+    Layer,
+    LeftOut,
+    Outgoing,
+)
 from operations.domain.providers.turns import GAP, MADE
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_key
@@ -96,35 +102,9 @@ def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling
     Reasoning that isn't sent counts as left out even where a message is framed and grows, for it
     is what most often goes unseen. Else a message counts by the difference.
     """
-    written, made = _written(compiled)
-    # For each message that an issue names, the rule and what was done, in words.
-    rules = {
-        key: f"{issue.rule}: {issue.repair or issue.detail}"
-        for issue in reversed(compiled.issues)
-        for key in issue.keys
-    }
-    left_out: list[Omission] = []
-    messages: list[Outgoing] = []
-    added = _joins(compiled, count) + (count(made) if made else 0)
-    if assembly.layers or compiled.prompt:
-        layers = sum(layer.tokens for layer in assembly.layers)
-        added += count((Text(compiled.prompt),)) - layers
-    for place, message in enumerate(assembly.messages):
-        parts = written.get(place, ())
-        if _says_the_same(message.parts, parts):
-            messages.append(message)
-            continue
-        thoughts = [part for part in message.parts if isinstance(part, Thinking)]
-        lost = [part for part in thoughts if part not in parts]
-        reasoning = count(lost) if lost and parts else 0
-        now = _counted(message, parts, count) if parts else 0
-        change = now - (message.tokens - reasoning)
-        why = rules.get(message.key, "It is not sent.")
-        if lost or change < 0 or not parts:
-            less = reasoning + max(0, -change)
-            left_out.append(Omission(message.key, less, why))
-        added += max(0, change)
-        messages.append(message._replace(tokens=now))
+    compared = compare(assembly.messages, compiled, count)
+    added = compared.added + framing(assembly.layers, compiled.prompt, count)
+    left_out = omissions(compared.lost, compiled.issues)
     after = assembly.sent + added - sum(omission.tokens for omission in left_out)
     step = Step(
         name=NAME,
@@ -133,7 +113,61 @@ def compiling(assembly: Assembly, compiled: Compiled, count: Count) -> Compiling
         added=added,
         left_out=tuple(left_out),
     )
-    return Compiling(step, messages)
+    return Compiling(step, compared.messages)
+
+
+class Compared(NamedTuple):
+    """What compiling did to the tokens of messages."""
+
+    added: int
+    lost: list[tuple[Key, int]]
+    """What has less now, and how much."""
+    messages: list[Outgoing]
+    """As `Compiling.messages`."""
+
+
+def framing(layers: Sequence[Layer], prompt: str, count: Count) -> int:
+    """What the prompt as it is written has more than the layers it is made of."""
+    if not layers and not prompt:
+        return 0
+    return count((Text(prompt),)) - sum(layer.tokens for layer in layers)
+
+
+def omissions(
+    lost: Iterable[tuple[Key, int]], issues: Sequence[Issue]
+) -> list[Omission]:
+    """What messages lost, with the rule that a message doesn't keep and what was done, in words."""
+    rules = {
+        key: f"{issue.rule}: {issue.repair or issue.detail}"
+        for issue in reversed(issues)
+        for key in issue.keys
+    }
+    return [
+        Omission(key, less, rules.get(key, "It is not sent.")) for key, less in lost
+    ]
+
+
+def compare(messages: Sequence[Outgoing], compiled: Compiled, count: Count) -> Compared:
+    """What compiling did to the tokens of messages, one by one."""
+    written, made = _written(compiled)
+    lost_of: list[tuple[Key, int]] = []
+    now_of: list[Outgoing] = []
+    added = _joins(compiled, count) + (count(made) if made else 0)
+    for place, message in enumerate(messages):
+        parts = written.get(place, ())
+        if _says_the_same(message.parts, parts):
+            now_of.append(message)
+            continue
+        thoughts = [part for part in message.parts if isinstance(part, Thinking)]
+        lost = [part for part in thoughts if part not in parts]
+        reasoning = count(lost) if lost and parts else 0
+        now = _counted(message, parts, count) if parts else 0
+        change = now - (message.tokens - reasoning)
+        if lost or change < 0 or not parts:
+            lost_of.append((message.key, reasoning + max(0, -change)))
+        added += max(0, change)
+        now_of.append(message._replace(tokens=now))
+    return Compared(added, lost_of, now_of)
 
 
 def as_given(message: Outgoing, provider: str, count: Count) -> int:

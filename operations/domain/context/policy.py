@@ -67,6 +67,11 @@ class Policy:
     markers: bool = False
     """Whether folds are sent with a marker before and one after what they show."""
     pruning: Pruning | None = None
+    fails_open: bool = True
+    """Whether the proxy sends a request as it came where it can't be rewritten; else it is refused.
+
+    With a redaction in force it is refused in any case.
+    """
 
     def __post_init__(self) -> None:
         """Raise Invalid for a window below zero."""

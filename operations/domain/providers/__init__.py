@@ -7,6 +7,7 @@ gives them its form. `docs/providers.md` has the rules.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from threads.domain.formats.requests import SYSTEM_GAP
 
@@ -17,7 +18,7 @@ from .passes.pairing import paired
 from .passes.reading import turns_of
 from .passes.signatures import settled
 from .passes.turn_order import alternated, joined_results
-from .passes.work import Work
+from .passes.work import Findings, Work, issues_of
 from .request import Compiled, Draft, Written
 from .rules import Rules
 from .turns import Turn
@@ -59,14 +60,29 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType({one.name: one for one in _
 
 def compile_request(provider: str, draft: Draft) -> Compiled:
     """The request of a draft for a provider. Raises KeyError for a name that none has."""
+    return compile_portion(provider, draft).compiled
+
+
+class CompiledPortion(NamedTuple):
+    """What was compiled of a request, or of some of its messages, and what was found on the way."""
+
+    compiled: Compiled
+    findings: Findings
+    watermark: int
+    """As `Work.watermark`."""
+
+
+def compile_portion(provider: str, draft: Draft) -> CompiledPortion:
+    """The same, with what is to be known to join it to others: see `draft.goes_on`."""
     found = PROVIDERS[provider]
     work = Work(draft, found.rules)
     turns, prompt = _prepared(work), _system_of(work)
     request, messages, system, origins = found.write(turns, work, prompt)
-    issues = work.issues()
-    return Compiled(
+    issues = issues_of(work.findings)
+    compiled = Compiled(
         request, messages, system, tuple(origins), issues, tuple(turns), prompt
     )
+    return CompiledPortion(compiled, work.findings, work.watermark)
 
 
 def _prepared(work: Work) -> list[Turn]:

@@ -110,6 +110,10 @@ class Draft:
     """Definitions of tools as OpenAI Chat takes them."""
     left_out: Mapping[str, LeftOut] = field(default_factory=dict)
     """By the id of its call: results that the thread has and `messages` hasn't."""
+    follows: bool = False
+    """Whether other messages stand before these, so that nothing is done about how they begin."""
+    goes_on: bool = False
+    """Whether other messages follow, so that nothing is done about how these end."""
     answer_tokens: int = 4096
     """`max_tokens`, where the provider wants it said."""
 

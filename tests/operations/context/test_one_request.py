@@ -1,6 +1,7 @@
 """Whoever asks, gets the same request: every door, whatever was done, every policy and provider."""
 
 import json
+import os
 import random
 from collections.abc import Iterator
 from itertools import pairwise
@@ -43,7 +44,7 @@ from threads.domain.tokens import total, words
 from threads.models import Session
 from threads.sessions.services import NewSession, create_session
 
-LOGS = 200
+LOGS = 200 if os.environ.get("SOAK") else 60
 EDITS = 4
 LONGEST = 12
 EXPORTS = {

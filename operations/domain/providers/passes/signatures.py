@@ -110,7 +110,8 @@ def _without_last(turns: list[Turn], work: Work) -> list[Turn]:
 
 def _note_progress(turns: list[Turn], work: Work) -> None:
     """Say so where results are the last that was said, of an answer that lost its reasoning."""
-    if work.rules.reasoning is not Reasoning.SIGNED or len(turns) < 2:
+    is_signed = work.rules.reasoning is Reasoning.SIGNED
+    if not is_signed or work.draft.goes_on or len(turns) < 2:
         return
     answer, last = turns[-2:]
     if last.role is not Role.TOOL or _has_reasoning(answer):
@@ -162,19 +163,27 @@ class Broken(NamedTuple):
     """Messages that are still sent, with signed reasoning that the operation makes invalid."""
 
 
-def count_intact(messages: Sequence[Outgoing], first: int = 0) -> int:
+def count_intact(
+    messages: Sequence[Outgoing],
+    first: int = 0,
+    *,
+    sent: Sequence[Key] | None = None,
+) -> int:
     """How many messages, from the first, stand exactly as they were recorded.
 
     `first` is the index of the original that comes first where nothing is changed: the count
     of those that are the system prompt. This is `Draft.intact` where that prompt is unchanged.
+    `sent` is what the client sends, where that is not just all originals: `first` is a place in
+    it then.
     """
-    for place, message in enumerate(messages):
-        if (
-            message.index != first + place
-            or message.changed
-            or message.kind is not None
-        ):
-            return place
+    for place, message in enumerate(messages, start=first):
+        stands = (
+            message.index == place
+            if sent is None
+            else place < len(sent) and message.key == sent[place]
+        )
+        if not stands or message.changed or message.kind is not None:
+            return place - first
     return len(messages)
 
 

@@ -20,7 +20,8 @@ def alternated(turns: list[Turn], work: Work) -> list[Turn]:
         work.found(findings.NOTHING)
     if not work.rules.alternates:
         return turns or [_made(Role.USER, OPENER)]
-    if not turns or turns[0].role is not Role.USER:
+    begins = not turns or turns[0].role is not Role.USER
+    if begins and not work.draft.follows:
         if turns:
             work.found(findings.FIRST, turns[0].pieces[0])
             work.breaks(0)
@@ -28,7 +29,7 @@ def alternated(turns: list[Turn], work: Work) -> list[Turn]:
     arranged = _joined(turns, work)
     if work.rules.bridges:
         arranged = list(_bridged(arranged, work))
-    if arranged[-1].role is Role.ASSISTANT:
+    if arranged[-1].role is Role.ASSISTANT and not work.draft.goes_on:
         work.found(findings.LAST, arranged[-1].pieces[0])
         arranged.append(_made(Role.USER, CLOSER))
     return arranged

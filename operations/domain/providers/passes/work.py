@@ -1,6 +1,6 @@
 """What the passes of a compiler share while one draft is compiled."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 
 from operations.domain.providers.request import Draft, Issue
 from operations.domain.providers.rules import Rules
@@ -8,6 +8,8 @@ from operations.domain.providers.turns import MADE, Piece
 from operations.domain.tree.key import Key
 
 from .findings import Finding
+
+Findings = Mapping[Finding, Mapping[int, Key]]
 
 
 class Work:
@@ -44,15 +46,33 @@ class Work:
         """The places of the messages in which something was found."""
         return self._found.get(finding, {}).keys()
 
-    def issues(self) -> tuple[Issue, ...]:
-        """All findings, by the first message in which each was found."""
-        by_first = sorted(
-            self._found.items(), key=lambda found: min(found[1], default=MADE)
-        )
-        return tuple(_issue(finding, keys) for finding, keys in by_first)
+    @property
+    def findings(self) -> Findings:
+        """What was found, by the places and keys of the messages in which it was."""
+        return self._found
 
 
-def _issue(finding: Finding, keys: dict[int, Key]) -> Issue:
+def issues_of(found: Findings) -> tuple[Issue, ...]:
+    """All findings, by the first message in which each was found."""
+
+    def rank(finding: Finding) -> tuple[int, str, str]:
+        return min(found[finding], default=MADE), finding.rule, finding.detail
+
+    ordered = sorted(found, key=rank)
+    return tuple(_issue(finding, found[finding]) for finding in ordered)
+
+
+def together(portions: Iterable[tuple[int, Findings]]) -> Findings:
+    """What was found in portions of one request, each with the place at which it begins."""
+    found: dict[Finding, dict[int, Key]] = {}
+    for start, findings in portions:
+        for finding, keys in findings.items():
+            moved = found.setdefault(finding, {})
+            moved.update((start + place, key) for place, key in keys.items())
+    return found
+
+
+def _issue(finding: Finding, keys: Mapping[int, Key]) -> Issue:
     named = tuple(dict.fromkeys(keys[place] for place in sorted(keys)))
     detail = finding.detail.format(count=f"{len(named):,}")
     if len(named) == 1:

@@ -42,6 +42,18 @@ def test_what_is_whole_goes_out_as_it_is() -> None:
     assert compiled.origins == (("m0",), ("m1",), ("m2",), ("m3",), ("m4",))
 
 
+def test_a_result_that_names_its_tool_is_sent_as_it_is() -> None:
+    rows = (
+        ("user", "go"),
+        ("assistant", call("a")),
+        ("tool", result("a", "A", name="look")),
+    )
+    compiled = compile_request("gemini", draft(*rows))
+    (answer,) = compiled.messages[2]["parts"]
+    assert answer["functionResponse"]["name"] == "look"
+    assert rules(compiled) == {"R12"}  # the call bears no signature
+
+
 def test_a_result_without_its_call_is_not_sent() -> None:
     compiled = compile_request(
         "openai", draft(("user", "go"), ("tool", result("x", "?")))

@@ -1,0 +1,173 @@
+"""A request in portions is, to the byte, the request in one, whatever was known before."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from operations.domain.context import portions
+from operations.domain.context.compiling import compare, unanswered
+from operations.domain.context.portions import Frame, Portion, Portions
+from operations.domain.forwarding.passthrough import with_own
+from operations.domain.forwarding.sent import SentBlock
+from operations.domain.forwarding.splice import joined, splice
+from operations.domain.providers import compile_portion
+from operations.domain.providers.passes.work import issues_of, together
+from operations.domain.providers.request import PROMPT, LeftOut
+from tests.operations.domain.forwarding.sending import Conversation
+from tests.operations.domain.thread.talks import FORMATS, conversations, turns
+from tests.operations.support.builders import entries, snip
+from tests.operations.support.strategies import TAGS, logs
+from threads.domain.message import Message, Role
+from threads.domain.part import Text
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(portions, "SHORTEST", 1)
+
+
+def dump(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+class Request:
+    """A request of a conversation, in portions and in one."""
+
+    def __init__(self, conversation: Conversation, format: str, count: int) -> None:
+        self.format = format
+        body = conversation.export(format, "original")
+        body = {**body, "messages": body["messages"][:count]}
+        self.thread, made, more, beside = conversation.aligned(format, body)
+        self.assembly, draft = conversation.drafted(self.thread, format, more)
+        lost = [*unanswered(draft.messages)]
+        left_out = {id_: LeftOut("m0", "o1") for id_ in lost if sum(id_.encode()) % 2}
+        self.draft = replace(draft, left_out=left_out)
+        self.units, self.system = made.units, body.get("system")
+        self.given = [*([None] * beside), *range(len(body["messages"]))]
+
+    def portions(self, known: Sequence[Portion] = ()) -> list[Portion]:
+        by_key = {key: unit for unit in self.units for key in unit.keys}
+        prompt = [one for one in self.draft.layers if one.name == PROMPT]
+        of_prompt = [by_key.get(key) for one in prompt for key in one.keys]
+        at_top = [*takewhile(lambda one: one.start == 0, self.units), *of_prompt]
+        frame = Frame(
+            provider=self.format,
+            draft=replace(self.draft, messages=()),
+            thread=self.thread,
+            given=self.given,
+            system=self.system,
+            at_top=[unit for unit in at_top if unit],
+            unit=by_key.get,
+            left_out=lambda calls: {
+                id_: LeftOut("m0", "o1") for id_ in calls if sum(id_.encode()) % 2
+            },
+            write=dump,
+            count=len,
+            recorded=lambda _: 1,
+        )
+        return Portions(frame, known).of(self.draft.messages, intact=self.draft.intact)
+
+    def at_once(self) -> list[Any]:
+        """What the request is if nothing is cut."""
+        whole = compile_portion(self.format, self.draft)
+        compared = compare(self.draft.messages, whole.compiled, len)
+        passed = with_own(
+            whole.compiled,
+            self.draft.layers,
+            self.draft.messages,
+            self.thread,
+            self.units,
+            self.given,
+            self.system,
+        )
+        return [
+            splice(passed.messages, dump),
+            passed.system,
+            passed.given,
+            list(map(tuple, passed.origins)),
+            whole.compiled.issues,
+            compared.added,
+            compared.lost,
+            whole.compiled.prompt,
+        ]
+
+
+def together_of(found: Sequence[Portion]) -> list[Any]:
+    """What portions are together."""
+    starts = [sum(one.length for one in found[:place]) for place in range(len(found))]
+    blocks = [one.block for one in found]
+    findings = zip(starts, (one.findings for one in found), strict=True)
+    return [
+        joined(piece for block in blocks for piece in block.pieces),
+        found[0].system,
+        frozenset().union(*(one.given for one in found)),
+        [message.keys for block in blocks for message in block.messages],
+        issues_of(together(findings)),
+        sum(one.added for one in found),
+        [lost for one in found for lost in one.lost],
+        found[0].prompt,
+    ]
+
+
+def blocks_of(found: Sequence[Portion]) -> list[Any]:
+    return [(one.block.messages, one.more) for one in found]
+
+
+@st.composite
+def long_talks(draw: st.DrawFn) -> Conversation:
+    """Conversations with many places at which they may be cut."""
+    found = [
+        one for turn in draw(st.lists(turns(), min_size=3, max_size=12)) for one in turn
+    ]
+    tags = draw(st.none() | st.frozensets(st.sampled_from(TAGS)))
+    return Conversation(found, draw(logs(len(found))), tags)
+
+
+@settings(max_examples=250)
+@given(long_talks() | conversations(), st.sampled_from(FORMATS))
+def test_portions_together_are_the_request(
+    conversation: Conversation, format: str
+) -> None:
+    request = Request(conversation, format, 1 << 20)
+    assert together_of(request.portions()) == request.at_once()
+
+
+@settings(max_examples=250)
+@given(long_talks(), st.sampled_from(FORMATS), st.data())
+def test_what_is_known_of_another_request_changes_nothing(
+    conversation: Conversation, format: str, data: st.DataObject
+) -> None:
+    """Of one that was shorter, or under another log."""
+    count = len(conversation.given)
+    log = data.draw(st.just(conversation.entries) | logs(count))
+    before = Conversation(conversation.given, log, conversation.tags)
+    shorter = Request(before, format, data.draw(st.integers(1, 2 * count)))
+    request = Request(conversation, format, 1 << 20)
+    found = request.portions(shorter.portions())
+    assert together_of(found) == request.at_once()
+    tokens = sum(block.tokens for block in (one.block for one in found))
+    whole = SentBlock(
+        tuple(m for one in request.portions() for m in one.block.messages)
+    )
+    assert tokens == whole.tokens
+
+
+def test_what_is_the_same_is_not_made_again() -> None:
+    said = [
+        Message(role=(Role.USER, Role.ASSISTANT)[k % 2], parts=(Text(f"Word {k}."),))
+        for k in range(40)
+    ]
+    first = Request(
+        Conversation(said[:38], entries(snip(9, 9))), "openai", 38
+    ).portions()
+    second = Request(Conversation(said, entries(snip(9, 9))), "openai", 40)
+    third = Request(Conversation(said, entries(snip(9, 9), snip(21, 21))), "openai", 40)
+    again = second.portions(first)
+    assert sum(one not in first for one in again) == 2
+    assert sum(one not in again for one in third.portions(again)) == 1
