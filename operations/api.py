@@ -7,6 +7,8 @@ from .edits.api import ROUTERS as EDITS
 from .exports.api import router as exports
 from .find_replace.api import router as find_replace
 from .forwarding.api import router as forwarding
+from .forwarding.sent.api import router as sent
+from .forwarding.upstreams.api import router as upstreams
 from .ledger.api import router as ledger
 from .log.api import router as log
 from .messages.api import router as messages
@@ -15,5 +17,5 @@ from .tools.api import router as tools
 
 ROUTERS: tuple[Router, ...] = (
     *(messages, log, *EDITS, notes, context, find_replace, exports, forwarding),
-    *(ledger, tools),
+    *(sent, upstreams, ledger, tools),
 )

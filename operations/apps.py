@@ -12,10 +12,13 @@ class OperationsConfig(AppConfig):
 
         from .edits import given_tags as tags
         from .find_replace import secrets
+        from .forwarding import toolbox
         from .log.compactions import record
         from .log.selectors import load_payloads
         from .messages.reader import mask_originals, masked_places
+        from .tools.offered import ProxyTools
 
+        toolbox.register(ProxyTools())
         masking.register(mask_originals, masked_places)
         hooks.register_recorder(record)
         given_tags.register(tags.record, tags.load)

@@ -13,6 +13,9 @@ from .editor.views import (
     selection,
     thread,
 )
+from .forwarding import views as forwarding
+from .forwarding.sent import page as sent
+from .forwarding.upstreams import views as upstreams
 from .ledger import views as ledger
 from .notes import views as notes
 from .sessions import views as sessions
@@ -36,7 +39,20 @@ class ActConverter(KeyConverter):
     regex = "|".join(edits.ACTS)
 
 
+class SwitchConverter:
+    """On or off."""
+
+    regex = "on|off"
+
+    def to_python(self, text: str) -> bool:
+        return text == "on"
+
+    def to_url(self, active: bool) -> str:
+        return "on" if active else "off"
+
+
 register_converter(KeyConverter, "key")
+register_converter(SwitchConverter, "switch")
 register_converter(ActConverter, "act")
 
 app_name = "operations"
@@ -71,7 +87,17 @@ urlpatterns = [
     path(f"{_SESSION}policy", policy.page, name="policy"),
     path(f"{_SESSION}policy/effect", policy.effect, name="effect"),
     path(f"{_SESSION}ledger", ledger.lines, name="ledger"),
+    path(f"{_SESSION}sent", sent.page, name="sent"),
+    path(
+        "settings/projects/<slug:slug>/upstreams", upstreams.upstreams, name="upstreams"
+    ),
+    path(
+        "settings/projects/<slug:slug>/upstreams/remove",
+        upstreams.remove,
+        name="remove-upstream",
+    ),
     path(f"{_SESSION}notes", notes.page, name="notes"),
+    path(f"{_SESSION}requests", forwarding.requests, name="requests"),
     path(f"{_SESSION}panel", panels.operations, name="panel"),
     path(f"{_SESSION}log", panels.log, name="log"),
     path(f"{_SESSION}outline", panels.outline, name="outline"),
@@ -80,6 +106,11 @@ urlpatterns = [
     path(f"{_SESSION}texts", find_replace.texts, name="texts"),
     path(f"{_SESSION}operations/<key:key>/amend", edits.amend, name="amend"),
     path(f"{_SESSION}operations/<key:key>/<act:verb>", edits.act, name="act"),
+    path(
+        f"{_SESSION}actors/<str:actor>/<switch:active>",
+        edits.switch_all,
+        name="switch-all",
+    ),
     path(f"{_SESSION}undo", edits.step, {"name": "undo"}, name="undo"),
     path(f"{_SESSION}redo", edits.step, {"name": "redo"}, name="redo"),
     path(f"{_SESSION}staged/commit", edits.step, {"name": "commit"}, name="commit"),

@@ -13,15 +13,10 @@ from pydantic import TypeAdapter
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import ProjectRole, Right
+from contextstudio.accounts.keys.services import create_key, revoke_key
 from contextstudio.accounts.models import AuditEntry, Project, User
 from contextstudio.accounts.selectors import caller_of_actor, caller_of_user
-from contextstudio.accounts.services import (
-    create_key,
-    create_user,
-    owner_of,
-    revoke_key,
-    set_member,
-)
+from contextstudio.accounts.services import create_user, owner_of, set_member
 from operations.edits import services
 from operations.edits.arguments import AmendArguments, AnyEdit, EditArguments
 from operations.edits.lenses import save_lens

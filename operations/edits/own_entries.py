@@ -13,7 +13,6 @@ from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.selectors import require
 from operations.domain.log import history
 from operations.domain.log.log import EditState, Log, controlled
 from operations.domain.log.operation import (
@@ -28,8 +27,9 @@ from operations.domain.tree.key import Key, entry_key
 from operations.log.selectors import load_history
 from operations.log.transaction import LogTransaction, open_log
 from threads.models import Session
+from threads.store.selectors import require_in
 
-from .services import record_switch
+from .services import record_switch, right_over
 
 
 @atomic
@@ -100,7 +100,7 @@ def _turn_back(
     transaction.add(control)
     for number in control.entries:
         right = _right_over(number, before, transaction.history.log)
-        require(caller, right, transaction.session.project_id)
+        require_in(caller, right, transaction.session)
     return transaction.commit()
 
 
@@ -110,13 +110,13 @@ def _right_over(number: int, before: Log, after: Log) -> Right:
     if isinstance(operation, Accept | Reject):
         return Right.REVIEW
     if isinstance(operation, ActivateTags):
-        return Right.EDIT
-    states = {
-        log.edits[edit].state
-        for edit in controlled(operation) or (number,)
-        for log in (before, after)
-    }
-    return Right.EDIT if states & {EditState.ON, EditState.OFF} else Right.PROPOSE
+        return Right.OWN_SESSION
+    numbers = controlled(operation) or (number,)
+    states = {log.edits[edit].state for edit in numbers for log in (before, after)}
+    if states.isdisjoint({EditState.ON, EditState.OFF}):
+        return Right.PROPOSE
+    rights = {right_over(before.edits[edit].edit) for edit in numbers}
+    return Right.EDIT if Right.EDIT in rights else Right.OWN_SESSION
 
 
 def _keys(log: Log, caller: Caller) -> tuple[Key, ...]:

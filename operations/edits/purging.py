@@ -1,6 +1,7 @@
 """Destroying what messages say, for good: the one thing that the log can't take back."""
 
 import uuid
+from collections.abc import Set as AbstractSet
 
 from django.db.transaction import atomic, on_commit
 
@@ -12,10 +13,14 @@ from operations.domain.log.operation import Purge, Snip
 from operations.domain.thread.check import check
 from operations.domain.thread.groups import MessageGroup, groups_of
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import original_key
+from operations.domain.tree.key import Key, original_key
 from operations.log.cache import forget_everything
 from operations.log.transaction import LogTransaction, open_log
+from operations.models import AnsweredCalls, SentPiece
+from threads.models import Session
 from threads.sessions import erasing
+
+_AT_ONCE = 500
 
 
 @atomic
@@ -43,6 +48,10 @@ def remove_group(
     if not transaction.history.log.purged.issuperset(keys):
         transaction.add(Purge(targets=keys), bundle=bundle, title=title)
         erasing.purge(transaction.session, range(group.first, group.last + 1))
+        _purge_sent(transaction.session, frozenset(keys))
+        AnsweredCalls.objects.filter(
+            session=transaction.session, index__range=(group.first, group.last)
+        ).delete()
         on_commit(forget_everything)
         AuditEntry.objects.create(
             project_id=transaction.session.project_id,
@@ -51,6 +60,16 @@ def remove_group(
             object_id=str(session_id),
         )
     return transaction.commit()
+
+
+def _purge_sent(session: Session, keys: AbstractSet[Key]) -> None:
+    """Destroy what was sent of these originals; that it was sent stays known."""
+    rows = SentPiece.objects.filter(session=session)
+    told = rows.values_list("number", "keys").iterator()
+    numbers = [number for number, made_of in told if not keys.isdisjoint(made_of)]
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = rows.filter(number__in=numbers[start : start + _AT_ONCE])
+        some.update(content=b"")
 
 
 def find_group(thread: Thread, group_id: int) -> MessageGroup:

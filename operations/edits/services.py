@@ -12,10 +12,10 @@ from enum import StrEnum
 from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError, Invalid
+from contextstudio.accounts.domain.errors import DomainError, Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.selectors import require
 from operations.domain.log import history
+from operations.domain.log.authors import switch_of
 from operations.domain.log.history import effective_control
 from operations.domain.log.log import EditState
 from operations.domain.log.operation import (
@@ -28,12 +28,14 @@ from operations.domain.log.operation import (
     Resequence,
     Revert,
     Switch,
+    Tag,
     Toggle,
 )
 from operations.domain.thread.check import check, check_accept, check_amend, expanded
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import get_bundle, get_operation
 from operations.log.transaction import LogTransaction, counted, open_log
+from threads.store.selectors import may_in, require_in
 
 from .arguments import EditArguments
 
@@ -61,6 +63,11 @@ class Act(StrEnum):
                 return Accept(operations=keys)
             case Act.REJECT:
                 return Reject(operations=keys)
+
+
+def right_over(edit: Edit) -> Right:
+    """What it takes to let an edit apply: a tag is a note, all else changes what is read."""
+    return Right.OWN_SESSION if isinstance(edit, Tag) else Right.EDIT
 
 
 @atomic
@@ -146,21 +153,19 @@ def switch(
 ) -> LogTransaction:
     """Switch, take back or review an operation; switching a reverted one on restores it.
 
-    Who made a proposal may take it back, without the right to edit, while it waits. Raises
-    Conflict where accepting it would cut through a fold.
+    Who made a proposal may take it back, without the right to edit, while it waits; so may a
+    key switch its own tags in its own session. Raises Conflict where accepting it would cut
+    through a fold.
     """
     session, key = get_operation(caller, operation_id, Right.PROPOSE, lock=True)
     transaction = open_log(
         caller, session.pk, Right.PROPOSE, expected_head=expected_head
     )
-    recorded = transaction.history.log.edit(key)
-    waits_for_others = (
-        recorded is not None
-        and recorded.state is EditState.PROPOSED
-        and recorded.entry.actor == caller.actor
-    )
-    if act.right is not Right.EDIT or not waits_for_others:
-        require(caller, act.right, session.project_id)
+    right, recorded = act.right, transaction.history.log.edit(key)
+    if right is Right.EDIT and recorded and recorded.entry.actor == caller.actor:
+        waits = recorded.state is EditState.PROPOSED
+        right = Right.PROPOSE if waits else right_over(recorded.edit)
+    require_in(caller, right, session)
     return record_switch(transaction, act.control((key,)))
 
 
@@ -178,13 +183,34 @@ def switch_bundle(
     return record_switch(transaction, act.control(keys))
 
 
+@atomic
+def switch_all(
+    caller: Caller,
+    session_id: uuid.UUID,
+    actor: str,
+    *,
+    active: bool,
+    expected_head: int | None = None,
+) -> LogTransaction:
+    """Switch all operations of an actor off with one entry, or those on again that were on.
+
+    What waits for review goes on waiting. Raises NotFound for one who recorded none.
+    """
+    transaction = open_log(caller, session_id, Right.EDIT, expected_head=expected_head)
+    log = transaction.history.log
+    if actor not in log.standing:
+        raise NotFound("They recorded no operation in this session.", at=["actor"])
+    return record_switch(transaction, switch_of(log, actor, active=active))
+
+
 def record_switch(transaction: LogTransaction, control: Switch) -> LogTransaction:
     """Record a control as far as it changes anything. Raises Conflict for what can't apply."""
     effective = effective_control(transaction.history.log, control)
+    tried = None
     if isinstance(effective, Accept):
-        check_accept(transaction.thread, effective.operations)
+        tried = check_accept(transaction.thread, effective.operations)
     if effective is not None:
-        transaction.add(effective)
+        transaction.add(effective, tried=tried)
     return transaction.commit()
 
 
@@ -212,7 +238,8 @@ def amend(
     if isinstance(control, Amend):
         checked = check_amend(transaction.thread, control)
         transaction.warnings.extend(checked.warnings)
-        transaction.add(Amend(operation=key, edit=checked.edits[0]))
+        control = Amend(operation=key, edit=checked.edits[0])
+        transaction.add(control, tried=checked.thread)
     return transaction.commit()
 
 
@@ -224,7 +251,9 @@ def activate_tags(
     *,
     expected_head: int | None = None,
 ) -> LogTransaction:
-    transaction = open_log(caller, session_id, Right.EDIT, expected_head=expected_head)
+    transaction = open_log(
+        caller, session_id, Right.OWN_SESSION, expected_head=expected_head
+    )
     control = ActivateTags(tags=tuple(dict.fromkeys(tags)))
     if effective_control(transaction.history.log, control) is not None:
         transaction.add(control)
@@ -246,8 +275,9 @@ def _record(
 ) -> LogTransaction:
     """Add edits that fit. They wait where that is asked for, or who makes them may not edit."""
     log, caller = transaction.history.log, transaction.caller
-    may_edit = caller.may(Right.EDIT, transaction.session.project_id)
-    proposed = stage or propose or not may_edit
+    rights = {right_over(edit) for edit in made}
+    may_apply = all(may_in(caller, right, transaction.session) for right in rights)
+    proposed = stage or propose or not may_apply
     checked = check(
         transaction.thread, made, proposed=proposed, bundle=bundle is not None
     )
@@ -257,7 +287,12 @@ def _record(
         bundle = known or uuid.uuid4()
     transaction.warnings.extend(checked.warnings)
     transaction.add(
-        *checked.edits, proposed=proposed, staged=stage, bundle=bundle, title=title
+        *checked.edits,
+        proposed=proposed,
+        staged=stage,
+        bundle=bundle,
+        title=title,
+        tried=checked.thread,
     )
     return transaction.commit()
 

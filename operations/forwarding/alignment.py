@@ -1,41 +1,48 @@
 """Aligns a request with what its session holds; what was aligned before is known by its bytes.
 
 A client sends all of its messages each time. Those that it sent before are the same bytes, and
-stand where they stood, for originals never change: only what comes behind them is read.
+stand where they stood, for originals never change: only what comes behind them is read. Where a
+client no longer sends what it sent last, all originals are looked through for what it sends
+(`operations/domain/forwarding/`).
 """
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
-from contextstudio.accounts.domain.errors import Conflict, Invalid
-from operations.domain.forwarding.alignment import (
-    Given,
-    NotAligned,
-    Unit,
-    align,
-    recorded,
-)
+from contextstudio.accounts.domain.errors import Invalid
+from operations.domain.forwarding import side_calls
+from operations.domain.forwarding.alignment import Given, Unit, follow, placed
+from operations.domain.forwarding.finding import find
+from operations.domain.forwarding.plan import RequestPlan, extension, plan
+from operations.domain.log.log import Log, Recorded
+from operations.domain.log.operation import messages_of
+from operations.domain.thread.replay import sent_keys
+from operations.domain.tree.key import Key, made_place, original_index, original_key
 from operations.log.cache import Cache
-from operations.log.selectors import load_history
+from operations.log.selectors import load_history, load_leaves
 from operations.messages.reader import mask_originals
-from threads.domain.formats import REQUESTS
-from threads.domain.formats.anthropic import messages as anthropic
+from threads.domain.formats import READERS, REQUESTS
 from threads.domain.formats.format import Heading
 from threads.domain.formats.openai import forms
-from threads.domain.formats.openai import messages as openai
-from threads.domain.message import Message, digest
+from threads.domain.formats.requests import SYSTEM
+from threads.domain.message import Message, Role, digest
 from threads.models import Session
 from threads.store import blobs
 from threads.store.recording import named_by_hash
 from threads.store.selectors import Original, find_blobs, load_digests, load_recorded_at
 
-from .answers import RawRequest
+from .raw import Beginning, RawRequest
 
 _ROWS = 500
 """Originals that are read at once."""
+_REPLIES = 3
+"""Of the model's last replies, those that a client may have summed up."""
 MOST_UNITS = 500_000
 """How much of requests is known again."""
 
@@ -45,6 +52,7 @@ class Inbound:
     """A request on its way to a provider."""
 
     messages: Sequence[dict[str, Any]]
+    """Perhaps read only where they are asked for."""
     format: str = "openai"
     system: Any = None
     active_tags: frozenset[str] | None = None
@@ -54,16 +62,35 @@ class Inbound:
     tools: Sequence[dict[str, Any]] = ()
     raw: RawRequest | None = None
     """The same as it came in, where it can be read so."""
+    door: str = "apply"
+    """By which it came: `apply` or `proxy`."""
+    client: str = ""
+    """What its client calls itself (User-Agent)."""
 
 
 class RequestAlignment(NamedTuple):
-    """A request along a session: units for all of it, also for what the session lacks."""
+    """How a request stands to a session, and what of it is to be recorded."""
 
-    units: list[Unit]
-    held: int
-    """How many originals are aligned with it."""
-    new: Sequence[Message]
-    """What comes behind them, of which the session holds nothing."""
+    plan: RequestPlan
+    given: Given
+    """Those of its messages that were read, which are the last of it."""
+    skipped: int = 0
+    """How many before them are known by their bytes."""
+    is_side: bool = False
+    """Whether it has nothing to do with what the session holds."""
+    goes_on: bool = True
+    """Whether it holds what the client sent last, a reply of the session, or what one said: it
+    doesn't merely open with the same words."""
+
+    @property
+    def new(self) -> Sequence[Message]:
+        """Those that become originals."""
+        start = self.plan.appended.start - self.skipped
+        return self.given.messages[start:] if self.plan.appended else ()
+
+    def message(self, place: int) -> Message:
+        """The message at a place of the request that was read."""
+        return self.given.messages[place - self.skipped]
 
 
 class _Known(NamedTuple):
@@ -71,28 +98,36 @@ class _Known(NamedTuple):
 
     length: int
     """How many of its messages."""
+    beginning: Beginning | None
+    """These as the bytes that they came in, where they can be known by them."""
     digest: bytes
+    """Of these, where they can't; and of what else of the request is compared."""
     units: tuple[Unit, ...]
+    held: int
+    """How many originals the session had by then, but for those at its end that say nothing."""
+    clients: tuple[Recorded, ...]
+    """What the client had done to its messages by then."""
+    absent: frozenset[bytes]
+    """The digests of the originals that it left out."""
 
-    @property
-    def held(self) -> int:
-        """The originals that it is."""
-        return self.units[-1].last if self.units else 0
 
-
-_NOTHING = _Known(0, b"", ())
+_NOTHING = _Known(0, None, b"", (), 0, (), frozenset())
 _known: Cache[_Known] = Cache(lambda known: len(known.units) + 1, MOST_UNITS)
+_NOTES = re.compile(rb'"x-anthropic-billing-header:[^"]*"')
 
 
 def align_request(session: Session, inbound: Inbound) -> RequestAlignment:
-    """Where the messages of a request stand in its session. Raises Invalid and Conflict."""
-    known = _beginning(session, inbound)
+    """Where the messages of a request stand in its session. Raises Invalid."""
+    log = load_history(session).log if session.head else Log()
+    known = _beginning(session, inbound, log)
     if known.length:
         try:
-            return _align_from(session, inbound, known)
+            found = _extension(session, inbound, log, known)
         except Invalid:
-            pass  # whose place is to be counted from the first message
-    return _align_from(session, inbound, _NOTHING)
+            found = None  # whose place is to be counted from the first message
+        if found is not None:
+            return found
+    return _align(session, inbound, log)
 
 
 def keep(session: Session, inbound: Inbound, units: Sequence[Unit]) -> None:
@@ -103,106 +138,256 @@ def keep(session: Session, inbound: Inbound, units: Sequence[Unit]) -> None:
     """
     if inbound.raw is None or not all(unit.as_given for unit in units):
         return
-    if session.head and load_history(session).log.masks:
+    log = load_history(session).log if session.head else Log()
+    if log.masks:
         return
-    count, sent = len(inbound.messages), list(units)
+    count, sent, held = len(inbound.messages), list(units), session.message_count
     while sent and sent[-1].start == sent[-1].end:
-        sent.pop()  # of which nothing is sent: what comes next may be it
-    found = _Known(count, _digest(inbound, inbound.raw, count), tuple(sent))
+        held = sent.pop().first  # of which nothing is sent: what comes next may be it
+    absent: frozenset[bytes] = frozenset()
+    if log.client_edits:
+        digests = load_digests(session)
+        there = {index for unit in units for index in range(unit.first, unit.last)}
+        absent = frozenset(
+            one for index, one in enumerate(digests) if index not in there
+        )
+    found = _Known(
+        count,
+        inbound.raw.beginning,
+        _digest(inbound.raw, 0 if inbound.raw.beginning else count),
+        tuple(sent),
+        held,
+        tuple(log.client_edits),
+        absent,
+    )
     _known.keep((session.pk, inbound.format), found)
 
 
-def _beginning(session: Session, inbound: Inbound) -> _Known:
+def _beginning(session: Session, inbound: Inbound, log: Log) -> _Known:
     known = _known.get((session.pk, inbound.format))
     if known is None or inbound.raw is None or len(inbound.messages) < known.length:
         return _NOTHING
-    if session.head and load_history(session).log.masks:
+    if log.masks or tuple(log.client_edits) != known.clients:
         return _NOTHING
-    is_same = _digest(inbound, inbound.raw, known.length) == known.digest
-    return known if is_same else _NOTHING
+    if inbound.raw.goes_on_from is not known.beginning:
+        return _NOTHING
+    count = 0 if known.beginning else known.length
+    return known if _digest(inbound.raw, count) == known.digest else _NOTHING
 
 
-def _digest(inbound: Inbound, raw: RawRequest, count: int) -> bytes:
+def _digest(raw: RawRequest, count: int) -> bytes:
     found = hashlib.sha256(b",".join(raw.messages[:count]))
-    found.update(b"\0" + raw.system)
+    found.update(b"\0" + _NOTES.sub(b"", raw.system))
     return found.digest()
 
 
-def _align_from(session: Session, inbound: Inbound, known: _Known) -> RequestAlignment:
-    """The request, of which the beginning is known."""
+def _extension(
+    session: Session, inbound: Inbound, log: Log, known: _Known
+) -> RequestAlignment | None:
+    """A request of which the beginning is known, if it goes on from there."""
     given = _read(session, inbound, known.length)
     place = known.units[-1].end if known.units else 0
-    units, count = _align(session, given, inbound, known)
-    held = units[-1].last if units else 0
-    new = given.messages[count:]
-    units += [recorded(given, count + k, held + k) for k in range(len(new))]
+    keys = [original_key(at) for at in range(known.held, session.message_count)]
+    held = _Held(session, log, keys)
+    found = _followed(session, inbound, given, held, known.absent)
+    if found is None:
+        return None
+    units, count = found
     behind = (
-        unit._replace(
-            first=unit.first + known.held,
-            last=unit.last + known.held,
-            start=unit.start + place,
-            end=unit.end + place,
-        )
-        for unit in units
+        unit._replace(start=unit.start + place, end=unit.end + place)
+        for unit in placed(units, keys)
     )
-    return RequestAlignment([*known.units, *behind], known.held + held, new)
+    made = extension(
+        [*known.units, *behind],
+        held=session.message_count,
+        known=place + count,
+        count=place + len(given.messages),
+    )
+    return RequestAlignment(made, given, place)
+
+
+def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
+    """Where all messages stand: along what the client sent last, else wherever they do."""
+    given, count = _read(session, inbound, 0), session.message_count
+    every = _Held(session, log, [original_key(index) for index in range(count)])
+    last, absent = every, frozenset[bytes]()
+    if log.client_edits:
+        last = _Held(session, log, sent_keys(count, log), every)
+        there = set(last.keys)
+        absent = frozenset(
+            one
+            for key, one in zip(every.keys, every.digests, strict=True)
+            if key not in there
+        )
+    if found := _followed(session, inbound, given, last, absent):
+        units, known = found
+        if last is not every:
+            units = placed(units, last.keys)
+        made = extension(units, held=count, known=known, count=len(given.messages))
+        return RequestAlignment(made, given)
+    form, heading = REQUESTS[inbound.format], _heading(session)
+    units = find(given, every, form, heading)
+    quotes = side_calls.quotes(given.messages, _last_replies(session, last.keys))
+    made = plan(given, every.roles, log, units, quotes=quotes)
+    prompts = [
+        [held.readings(at)[0] for at in range(held.lead)] for held in (every, last)
+    ]
+    is_side = not quotes and side_calls.is_side(given, made, every.roles, prompts)
+    goes_on = quotes or (not is_side and side_calls.holds_reply(given, made, count))
+    return RequestAlignment(made, given, is_side=is_side, goes_on=goes_on)
+
+
+def read_opening(inbound: Inbound) -> Given:
+    """The messages of a request up to the first of a user that is more than results."""
+    asks = (at for at, one in enumerate(inbound.messages) if _asks(one))
+    return _given(inbound, slice(next(asks, len(inbound.messages) - 1) + 1))
+
+
+def _asks(message: Mapping[str, Any]) -> bool:
+    content = message.get("content")
+    is_result = isinstance(content, list) and all(
+        isinstance(one, dict) and one.get("type") == "tool_result" for one in content
+    )
+    return message.get("role") == "user" and not is_result
+
+
+def read_replies(inbound: Inbound, most: int) -> list[bytes]:
+    """The digests of the last replies of the model in a request."""
+    said = (
+        one
+        for one in reversed(inbound.messages)
+        if one.get("role") in ("assistant", "model")
+    )
+    reader = READERS[inbound.format]
+    return [
+        digest(message.role, named_by_hash(message.parts))
+        for one in islice(said, most)
+        for message in reader.read_messages([one])
+    ]
+
+
+def _followed(
+    session: Session,
+    inbound: Inbound,
+    given: Given,
+    held: "_Held",
+    absent: AbstractSet[bytes],
+) -> tuple[list[Unit], int] | None:
+    """The units along all that is held, and how many messages they are.
+
+    None where the client doesn't send all of it, or sends again what it had left out.
+    """
+    form, heading = REQUESTS[inbound.format], _heading(session)
+    units, count = follow(given, held, form, heading)
+    if (units[-1].last if units else 0) < len(held.keys):
+        return None
+    rest = range(count, len(given.messages)) if absent else ()
+    if any(given.digest(place) in absent for place in rest):
+        return None
+    return units, count
+
+
+def _last_replies(session: Session, keys: Sequence[Key]) -> list[str]:
+    """What the model said last of what the client sent last."""
+    leaves = load_leaves(session)
+    indexes = (original_index(key) for key in reversed(keys))
+    said = (one for one in indexes if one is not None)
+    replies = (index for index in said if leaves[index].role == Role.ASSISTANT)
+    originals = load_recorded_at(session, islice(replies, _REPLIES))
+    return [Message(role=one.role, parts=one.parts).text for one in originals.values()]
+
+
+def _heading(session: Session) -> Heading:
+    return Heading(blob=blobs.read, strategy=session.parsing_strategy)
 
 
 def _read(session: Session, inbound: Inbound, start: int) -> Given:
     """What came in from a message on; before the first there is the `system`."""
-    reader = anthropic if inbound.format == "anthropic" else openai
-    system = [] if start else [*anthropic.read_system(inbound.system)]
-    messages = [*system, *reader.read_messages(inbound.messages[start:])]
-    if named := forms.hashes_of(messages):
-        kept = find_blobs(session.project_id, named)
-        messages = [forms.by_hash(message, kept) for message in messages]
+    given = _given(inbound, slice(start, None))
+    if not (named := forms.hashes_of(given.messages)):
+        return given
+    kept = find_blobs(session.project_id, named)
+    messages = [forms.by_hash(message, kept) for message in given.messages]
+    return _digested(messages, system=given.system)
 
+
+def _given(inbound: Inbound, some: slice) -> Given:
+    reader = READERS[inbound.format]
+    system = [] if some.start else [*reader.read_system(inbound.system)]
+    messages = reader.read(inbound.messages, some)
+    return _digested([*system, *messages], system=bool(system))
+
+
+def _digested(messages: Sequence[Message], *, system: bool) -> Given:
+    @cache
     def digest_at(place: int) -> bytes:
         message = messages[place]
         return digest(message.role, named_by_hash(message.parts))
 
-    return Given(messages, digest_at, system=bool(system))
+    return Given(messages, digest_at, system=system)
 
 
-def _align(
-    session: Session, given: Given, inbound: Inbound, known: _Known
-) -> tuple[list[Unit], int]:
-    """What the session holds already: all of its own, or all of these."""
-    form = REQUESTS[inbound.format]
-    heading = Heading(blob=blobs.read, strategy=session.parsing_strategy)
-    try:
-        return align(given, _Originals(session, known.held), form, heading)
-    except NotAligned as error:
-        place = error.index - given.system + known.length
-        raise Conflict(
-            f"Message {place} is not the one that the session holds."
-            if place >= 0
-            else "The system prompt is not the one that the session holds.",
-            at=["messages", place] if place >= 0 else ["system"],
-            code="not_aligned",
-            facts={"message_count": session.message_count},
-        ) from None
+class _Held:
+    """What a session holds under some keys; its words are read only where they are needed."""
 
-
-class _Originals:
-    """What a session holds from an original on; its words are read only where they are needed."""
-
-    def __init__(self, session: Session, start: int) -> None:
-        self._session = session
-        self._start = start
+    def __init__(
+        self,
+        session: Session,
+        log: Log,
+        keys: Sequence[Key],
+        known: "_Held | None" = None,
+    ) -> None:
+        """`known` holds the same originals, and was perhaps read already."""
+        self.keys = keys
+        self._session, self._log, self._known = session, log, known
         self._rows: dict[int, Original] = {}
         self._count = 1
 
     @cached_property
     def digests(self) -> list[bytes]:
-        if self._start == self._session.message_count:
+        if not self.keys:
             return []
-        return load_digests(self._session)[self._start :]
+        all_of_them = self._known or self
+        originals = (
+            all_of_them.digests
+            if all_of_them is not self
+            else load_digests(self._session)
+        )
+        return [
+            digest((made := self._made(key)).role, made.parts)
+            if (index := original_index(key)) is None
+            else originals[index]
+            for key in self.keys
+        ]
 
-    def readings(self, index: int) -> list[Message]:
-        index += self._start
+    @cached_property
+    def roles(self) -> list[str]:
+        leaves = load_leaves(self._session)
+        return [
+            self._made(key).role
+            if (index := original_index(key)) is None
+            else leaves[index].role
+            for key in self.keys
+        ]
+
+    @property
+    def lead(self) -> int:
+        """How many of them at the top are the system's."""
+        roles = self.roles
+        return next(
+            (at for at, role in enumerate(roles) if role not in SYSTEM), len(roles)
+        )
+
+    def readings(self, at: int) -> list[Message]:
+        key = self.keys[at]
+        index = original_index(key)
+        if index is None:
+            made = self._made(key)
+            masked = self._log.masks.read(key, made.parts)
+            return [made, Message(role=made.role, parts=masked)]
         if index not in self._rows:
-            wanted = range(index, index + self._count)
+            behind = map(original_index, self.keys[at : at + self._count])
+            wanted = [one for one in behind if one is not None]
             self._rows = load_recorded_at(self._session, wanted)
             self._count = _ROWS
         original = self._rows[index]
@@ -211,3 +396,8 @@ class _Originals:
             Message(role=original.role, parts=parts)
             for parts in (original.parts, masked)
         ]
+
+    def _made(self, key: Key) -> Message:
+        number, k = made_place(key) or (0, 0)
+        made = messages_of(self._log.edits[number].edit)[k or 0]
+        return Message(role=Role(made.role), parts=made.parts)

@@ -1,4 +1,4 @@
-"""Requests to `apply` as bytes, answers put together of them, and those that are kept.
+"""Answers of `apply`, put together of bytes, and those that are kept.
 
 An answer is put together without reading messages, and kept, so that the same request is not
 worked out again.
@@ -9,13 +9,12 @@ policy, a layer or a slice is another one than it was, or anything was recorded 
 is no answer to be found, and `services.apply` makes one.
 """
 
-import hashlib
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
 
-import msgspec
+from django.db import transaction
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
@@ -23,62 +22,19 @@ from operations.context.layers import Surroundings, load_layers
 from operations.context.pipeline import counter_of
 from operations.context.policies import pending_slice, policy_of
 from operations.domain.context.policy import Policy
-from operations.domain.forwarding.splice import Splice
+from operations.domain.forwarding.plan import RequestDecision
+from operations.domain.forwarding.splice import Raw, Splice
 from operations.domain.providers.request import Layer
-from operations.log.cache import Cache, SessionVersion, version_of
+from operations.log.cache import Cache, version_of
 from operations.log.selectors import load_thread
 from threads.models import Session
 from threads.store.selectors import get_session
 
+from .raw import RawRequest
+from .records import RequestFacts, record_request
+
 MOST_BYTES = 64 << 20
 """How much memory all kept answers may take."""
-
-
-_NULL = msgspec.Raw(b"null")
-
-
-class _Members(msgspec.Struct):
-    """What of a request an answer is put together of; `apply` itself reads the others."""
-
-    messages: list[msgspec.Raw]
-    system: msgspec.Raw = _NULL
-    active_tags: list[str] | None = None
-    append: bool = True
-
-
-_read = msgspec.json.Decoder(_Members).decode
-
-
-@dataclass(frozen=True, kw_only=True)
-class RawRequest:
-    """What is given to `apply`, its messages as the bytes that they came in."""
-
-    body: bytes
-    messages: Sequence[bytes]
-    system: bytes
-    active_tags: frozenset[str] | None
-    append: bool
-
-    @cached_property
-    def digest(self) -> bytes:
-        """Stands for all of the request."""
-        return hashlib.sha256(self.body).digest()
-
-
-def read_raw(body: bytes) -> RawRequest | None:
-    """A request by its body; None for one that `apply` may read otherwise, or refuse."""
-    try:
-        found = _read(body)
-    except msgspec.MsgspecError:
-        return None
-    tags = found.active_tags
-    return RawRequest(
-        body=body,
-        messages=found.messages,
-        system=bytes(memoryview(found.system)),
-        active_tags=None if tags is None else frozenset(tags),
-        append=found.append,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +45,10 @@ class Answer:
     report: bytes
     """The other members of the answer, a JSON object that is not empty."""
 
-    def written(self, given: Sequence[bytes]) -> bytes:
-        """The answer as JSON, given the client's messages."""
+    def written(self, run: Callable[[int, int], Raw]) -> bytes:
+        """The answer as JSON, given the client's messages from one place to another."""
         behind = b"]," + self.report[1:]
-        return self.splice.of(given, before=b'{"messages":[', behind=behind)
+        return self.splice.of(run, before=b'{"messages":[', behind=behind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +59,8 @@ class CachedAnswer:
     policy: Policy
     layers: Sequence[Layer]
     question: str
+    facts: RequestFacts
+    """What the request was that it was made for."""
 
 
 _answers: Cache[CachedAnswer] = Cache(
@@ -112,17 +70,24 @@ _answers: Cache[CachedAnswer] = Cache(
 
 def keep(session: Session, raw: RawRequest, kept: CachedAnswer) -> None:
     """Keep the answer to a request, all of whose messages the session holds by now."""
-    _answers.keep(_key(session, raw), kept)
+    if raw.mark is not None:
+        _answers.keep((version_of(session), raw.mark), kept)
+    if raw.goes_on_from is None:
+        _answers.keep((version_of(session), raw.digest), kept)
 
 
 def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None:
-    """The answer to a request, as JSON, where it is known; nothing is recorded or used up.
+    """The answer to a request, as JSON, where it is known; nothing is used up.
 
-    Raises NotFound and Forbidden as `apply` does.
+    All that is recorded is that the request came again. Raises NotFound and Forbidden as `apply`
+    does.
     """
-    right = Right.EDIT if raw.append else Right.READ
+    started, known_by = perf_counter(), _known_by(raw)
+    if known_by is None:
+        return None
+    right = Right.OWN_SESSION if raw.append else Right.READ
     session = get_session(caller, session_id, right)
-    kept = _answers.get(_key(session, raw))
+    kept = _answers.get((version_of(session), known_by))
     if kept is None:
         return None
     policy = policy_of(session)
@@ -135,10 +100,33 @@ def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None
         question=lambda: kept.question,
     )
     layers = load_layers(surroundings, counter_of(session.encoding))
-    is_same = list(kept.layers) == layers
-    return kept.answer.written(raw.messages) if is_same else None
+    if list(kept.layers) != layers:
+        return None
+    if raw.append:
+        _record(caller, session, kept.facts, started)
+    return kept.answer.written(raw.run)
 
 
-def _key(session: Session, raw: RawRequest) -> tuple[SessionVersion, bytes]:
-    """All that an answer depends on, but for what `CachedAnswer` names."""
-    return version_of(session), raw.digest
+def _record(
+    caller: Caller, session: Session, facts: RequestFacts, started: float
+) -> None:
+    """Record that a request came again."""
+    with transaction.atomic():
+        locked = Session.objects.select_for_update().get(pk=session.pk)
+        again = replace(
+            facts,
+            decision=RequestDecision.REPEATED,
+            known=facts.known + facts.new,
+            new=0,
+            edits=[],
+            prepared_ms=(perf_counter() - started) * 1000,
+        )
+        record_request(locked, caller, again)
+
+
+def _known_by(raw: RawRequest) -> Hashable:
+    """What a request is known by that came before: as the last one by its beginning."""
+    known = raw.goes_on_from
+    if known is None:
+        return raw.digest
+    return raw.mark if known is raw.beginning else None

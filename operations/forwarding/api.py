@@ -1,7 +1,7 @@
 """REST for what leaves: messages rewritten before a client sends them, and exports."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import wraps
 from typing import Annotated, Any, Literal
@@ -11,19 +11,20 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from ninja import Router
 from ninja.decorators import decorate_view
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
-from contextstudio.accounts.responses import json_answer
+from contextstudio.accounts.responses import json_answer, json_response, read_json
 from contextstudio.accounts.shape import RequestBody
 from operations.context.schemas import IssueOut, StepOut
 from operations.edits.arguments import TagName
 from threads.sessions.presentation import MessageData
 
-from . import answers, services
+from . import answers, going_on, records, services
 from .alignment import Inbound
-from .answers import read_raw
+from .presentation import RequestPage, present_request
+from .raw import RawRequest, read_raw
 
 Route = Callable[..., HttpResponseBase]
 router = Router(tags=["operations"])
@@ -66,12 +67,15 @@ class ApplyOut(BaseModel):
     steps: list[StepOut]
     tokens: ApplyTokens
     session_id: uuid.UUID
+    message_count: int
+    """Of the session by now: `expected_count` of who appends the reply."""
 
 
 def _from_memory(route: Route) -> Route:
-    """The route of `apply`, which reads a request only where its answer isn't known.
+    """The route of `apply`, which reads of a request only what isn't known.
 
-    For requests with a key alone: those of a browser bring a token that the route checks.
+    One whose answer is known isn't read at all, and of one that goes on from the last only what is
+    new. For requests with a key alone: those of a browser bring a token that the route checks.
     What is refused is refused by the route too.
     """
 
@@ -79,14 +83,26 @@ def _from_memory(route: Route) -> Route:
     def answer(request: HttpRequest, **values: Any) -> HttpResponseBase:
         if "Authorization" in request.headers:
             with suppress(DomainError, RequestDataTooBig):
-                caller = caller_of(request)
-                raw = read_raw(request.body)
-                known = answers.find(caller, values["session_id"], raw) if raw else None
+                known = _known(request, uuid.UUID(values["session_id"]))
                 if known:
                     return json_answer(known)
         return route(request, **values)
 
     return answer
+
+
+def _known(request: HttpRequest, session_id: uuid.UUID) -> bytes | None:
+    """The answer to a request that is known, or begins as the last one did."""
+    caller, further = caller_of(request), going_on.find(session_id, request.body)
+    raw = further.request if further else read_raw(request.body)
+    found = answers.find(caller, session_id, raw) if raw else None
+    if found is not None or further is None:
+        return found
+    try:
+        body = ApplyIn.model_validate(read_json(further.rest))
+    except ValidationError:
+        return None
+    return _applied(request, session_id, body, further.request)
 
 
 @router.post(
@@ -97,20 +113,44 @@ def _from_memory(route: Route) -> Route:
 @decorate_view(_from_memory)
 def apply(request: HttpRequest, session_id: uuid.UUID, body: ApplyIn) -> HttpResponse:
     """Rewrite the messages that a client is about to send."""
-    applied = services.apply(
-        caller_of(request),
-        session_id,
-        Inbound(
-            messages=body.messages,
-            format=body.format,
-            system=body.system,
-            active_tags=None
-            if body.active_tags is None
-            else frozenset(body.active_tags),
-            append=body.append,
-            model=body.model or "",
-            tools=body.tools or (),
-            raw=read_raw(request.body),
-        ),
+    return json_answer(_applied(request, session_id, body, read_raw(request.body)))
+
+
+def _applied(
+    request: HttpRequest, session_id: uuid.UUID, body: ApplyIn, raw: RawRequest | None
+) -> bytes:
+    """What `apply` answers; `body` holds the messages that `raw` doesn't know."""
+    tags = body.active_tags
+    messages: Sequence[dict[str, Any]] = body.messages
+    if raw is not None and raw.goes_on_from is not None:
+        messages = going_on.Messages(raw, body.messages)
+    inbound = Inbound(
+        messages=messages,
+        format=body.format,
+        system=body.system,
+        active_tags=None if tags is None else frozenset(tags),
+        append=body.append,
+        model=body.model or "",
+        tools=body.tools or (),
+        raw=raw,
+        client=request.headers.get("User-Agent", ""),
     )
-    return json_answer(applied)
+    return services.apply(caller_of(request), session_id, inbound).answer
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/requests",
+    response=RequestPage,
+    operation_id="operations_api_requests",
+)
+def requests(
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    cursor: str | None = None,
+    limit: int | None = None,
+) -> HttpResponse:
+    """The requests that clients made of a session, the newest first."""
+    caller = caller_of(request)
+    found = records.list_requests(caller, session_id, cursor=cursor, limit=limit)
+    items = [present_request(row) for row in found.items]
+    return json_response({"items": items, "next_cursor": found.next_cursor})

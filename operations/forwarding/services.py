@@ -1,99 +1,134 @@
 """Rewriting the messages that a client is about to send.
 
-Here for clients that have not edited their history: what they send says what the session
-holds, in order, and what came after it. Where no operation applies and the policy asks for
-nothing, all of it passes as it was given. Else the request is the one that the context shows
-(`operations.context.pipeline`), with the client's own messages wherever nothing touches them.
+They are aligned with what the session holds: what is new is recorded, and what the client did to
+its own history becomes operations of the actor `client`. Where nobody else's operation applies and
+the policy asks for nothing, all of it passes as it was given. Else the request is the one that the
+context shows (`operations.context.pipeline`), with the client's own messages wherever nothing
+touches them. A request that has no part in the session goes to one of its own.
 """
 
 import uuid
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from time import perf_counter
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import dump
 from operations.context.pipeline import (
-    Built,
     ContextInputs,
-    build,
+    counter_of,
     inputs_of,
     last_question,
 )
 from operations.context.policies import consume_slice
 from operations.context.presentation import present_issue, present_step
-from operations.domain.context.compiling import as_given
-from operations.domain.context.step import Step
-from operations.domain.forwarding.alignment import Unit
-from operations.domain.forwarding.passthrough import with_own
-from operations.domain.forwarding.splice import splice
+from operations.domain.forwarding.plan import RequestDecision, extension
+from operations.domain.forwarding.sent import PieceRun
+from operations.domain.forwarding.splice import Raw
+from operations.domain.log.log import CLIENT, Log
 from operations.domain.log.operation import named_keys
-from operations.domain.providers.request import Compiled, Issue, Severity
-from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
-from operations.domain.tree.leaf import Leaf
-from operations.domain.tree.status import Status
-from operations.log.selectors import (
-    History,
-    load_history,
-    load_leaves,
-    load_thread,
-    overview,
-)
+from operations.domain.tree.status import Report, Status
+from operations.log.selectors import History, load_history
 from operations.messages.reader import MessageReader
-from threads import tokens
-from threads.domain.formats.anthropic import messages as anthropic
-from threads.domain.message import Message, starts_group
+from operations.models import SessionRequest
 from threads.models import Session
-from threads.store import events
-from threads.store.recording import record_messages
 from threads.store.selectors import get_session
 
-from . import alignment, answers
-from .alignment import Inbound
+from . import alignment, answers, client_edits, going_on
+from .alignment import Inbound, RequestAlignment
 from .answers import Answer
+from .outbound import Outbound, keep_last, keep_outbound, outbound
+from .records import RequestFacts, record_request
+from .sessions import is_beginning, remember, side_session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outbound:
-    """What is sent in place of a client's messages. Figures are tokens."""
+class Applied:
+    """A client's request as it is to be sent, and where it was recorded."""
 
-    messages: Sequence[dict[str, Any]]
-    system: Any
-    before: int
-    after: int
-    issues: Sequence[Issue] = ()
-    steps: Sequence[Step] = ()
+    answer: bytes
+    """What `apply` answers, as JSON."""
+    session: Session
+    """The one that it is of: perhaps another than the one it named."""
+    request: SessionRequest | None
+    """None where nothing was to be recorded."""
 
 
-@transaction.atomic
-def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> bytes:
-    """The messages to send instead, and what was done to them, as JSON.
+def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> Applied:
+    """The messages to send instead, and what was done to them.
 
-    What is untouched goes out as the bytes that it came in. New messages are appended to the
-    session first, where `append` says so. Raises Conflict (`not_aligned`) at the first message
-    that is not what the session holds, and Invalid (`refused`) where the provider would take
-    no form of what is left.
+    What is untouched goes out as the bytes that it came in. What is new, and what the client did
+    to its history, is recorded first, where `append` says so. Raises Invalid (`refused`) where
+    the provider would take no form of what is left.
     """
-    right = Right.EDIT if inbound.append else Right.READ
-    session = get_session(caller, session_id, right, lock=inbound.append)
-    units, held, new = alignment.align_request(session, inbound)
-    if inbound.append and inbound.model not in ("", session.model):
-        session.model = inbound.model[:128]
-        session.save(update_fields=["model"])
-    if inbound.append and new:
-        record_messages(session, new)
-        session.overview = overview(load_thread(session))
-        session.save(update_fields=["overview"])
-        events.announce(session)
-    history = load_history(session)
-    thread = _replay(session, history, held, new, inbound.active_tags)
+    started = perf_counter()
+    with transaction.atomic():
+        right = Right.OWN_SESSION if inbound.append else Right.READ
+        session = get_session(caller, session_id, right, lock=inbound.append)
+        session, aligned, decision = _aligned(caller, session, inbound)
+        if inbound.append and inbound.model not in ("", session.model):
+            session.model = inbound.model[:128]
+            session.save(update_fields=["model"])
+        made = _made(caller, session, inbound, aligned)
+        answer, facts = made.answer, replace(made.facts, decision=decision)
+        request = None
+        if inbound.append:
+            remember(caller, session, aligned)
+            facts = replace(facts, prepared_ms=(perf_counter() - started) * 1000)
+            request = record_request(session, caller, facts)
+        if inbound.append or not (aligned.is_side or aligned.plan.records):
+            alignment.keep(session, inbound, aligned.plan.units)
+            if inbound.raw is not None:
+                going_on.keep(session, inbound.raw)
+            _keep(session, inbound, made)
+    return Applied(answer=answer.written(made.run), session=session, request=request)
+
+
+def _aligned(
+    caller: Caller, session: Session, inbound: Inbound
+) -> tuple[Session, RequestAlignment, RequestDecision]:
+    """The session that a request has part in, how it stands there, and what it is to it."""
+    aligned = alignment.align_request(session, inbound)
+    if not aligned.is_side or is_beginning(session, inbound):
+        return session, aligned, aligned.plan.decision
+    if not inbound.append:
+        return session, aligned, RequestDecision.LINKED
+    own = side_session(caller, session, inbound)
+    aligned, count = alignment.align_request(own, inbound), own.message_count
+    return own, aligned, aligned.plan.decision if count else RequestDecision.LINKED
+
+
+class _Made(NamedTuple):
+    """An answer, what is to be known of it, and what it was made of."""
+
+    answer: Answer
+    facts: RequestFacts
+    inputs: ContextInputs
+    question: str
+    run: Callable[[int, int], Raw]
+    """Gives the client's messages."""
+
+
+def _made(
+    caller: Caller, session: Session, inbound: Inbound, aligned: RequestAlignment
+) -> _Made:
+    """Record what there is to record, and make the request of the thread."""
+    plan, new, held = aligned.plan, aligned.new, session.message_count
+    if inbound.append:
+        history, thread = client_edits.record(session, aligned, inbound.active_tags)
+        new, held = (), session.message_count
+    elif aligned.is_side:
+        history, thread = load_history(session), client_edits.alone(session, aligned)
+        plan, held = extension([], held=0, known=0, count=len(new)), 0
+    else:
+        history, thread = client_edits.tried(session, aligned, inbound.active_tags)
     reader = MessageReader(session, thread, held=held, inbound=new)
     inputs = inputs_of(
         session,
@@ -104,144 +139,102 @@ def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> bytes:
         encoding=session.encoding,
         actor=caller.actor,
     )
-    sent = _outbound(inputs, inbound, units)
+    sent = outbound(inputs, inbound, plan.units)
     if inputs.preference and inbound.append:
         consume_slice(session, caller.actor)
+    reports = [one for one in thread.operations if _is_of_others(thread, one)]
+    run = _given(inbound)
     answer = Answer(
-        splice=splice(sent.messages, inbound.messages, dump),
-        report=dump(_report(session, history, thread, sent)),
+        splice=sent.splice,
+        report=dump(_report(session, history, reports, sent)),
     )
-    if held + len(new) == session.message_count:
-        # What makes it short to answer the same request, or one that goes on from it.
-        alignment.keep(session, inbound, units)
-        if inbound.raw is not None and not inputs.preference:
-            kept = answers.CachedAnswer(
-                answer=answer,
-                policy=inputs.policy,
-                layers=inputs.layers,
-                question=last_question(reader),
-            )
-            answers.keep(session, inbound.raw, kept)
-    if inbound.raw is None:
-        return answer.written([dump(message) for message in inbound.messages])
-    return answer.written(inbound.raw.messages)
-
-
-def _outbound(
-    inputs: ContextInputs, inbound: Inbound, units: Sequence[Unit]
-) -> Outbound:
-    """What to send. Raises Invalid (`refused`) where the provider would take no form of it."""
-    if inputs.passes_through:
-        total = inputs.thread.tokens.original
-        return Outbound(
-            messages=inbound.messages, system=inbound.system, before=total, after=total
-        )
-    built = build(inputs)
-    _refuse(built.compiled)
-    passed = with_own(
-        built.compiled,
-        built.assembly.layers,
-        built.assembly.messages,
-        inputs.thread,
-        units,
-        # The system prompt beside the messages is one of those that were aligned.
-        [*(None for _ in anthropic.read_system(inbound.system)), *inbound.messages],
-        inbound.system,
+    runs: Sequence[PieceRun] = ()
+    if inbound.append:
+        count = counter_of(session.encoding)
+        runs = keep_outbound(session, inbound, sent, run, count)
+        keep_last(inputs, inbound, sent)
+    suspended: dict[str, list[Key]] = defaultdict(list)
+    for report in _suspended(reports, thread.log):
+        suspended[report.reason].append(report.key)
+    facts = RequestFacts(
+        door=inbound.door,
+        format=inbound.format,
+        decision=plan.decision,
+        messages=plan.known + plan.unknown + len(plan.appended),
+        known=plan.known,
+        new=len(plan.appended),
+        unknown=plan.unknown,
+        absent=plan.absent,
+        tools=len(inbound.tools),
+        model=inbound.model,
+        client=inbound.client,
+        edits=[change._asdict() for change in plan.changes],
+        applied=sum(report.status is Status.APPLIED for report in reports),
+        suspended=suspended,
+        tokens_before=sent.before,
+        tokens_after=sent.after,
+        sent=[[run.start, run.end] for run in runs],
     )
-    step = _without_given(built, inputs.provider, passed.given)
-    return Outbound(
-        messages=passed.messages,
-        system=passed.system,
-        before=built.assembly.total,
-        after=step.after,
-        issues=[
-            issue
-            for issue in built.compiled.issues
-            if not (issue.is_own and passed.given.issuperset(issue.keys))
-        ],
-        steps=[*built.steps[:-1], step],
+    question = last_question(reader) if inbound.append else ""
+    return _Made(answer, facts, inputs, question, run)
+
+
+def _given(inbound: Inbound) -> Callable[[int, int], Raw]:
+    """What gives the client's messages, from one place to another, as they came in."""
+    if inbound.raw is not None:
+        return inbound.raw.run
+    messages = [dump(message) for message in inbound.messages]
+    return lambda start, end: b",".join(messages[start:end])
+
+
+def _keep(session: Session, inbound: Inbound, made: _Made) -> None:
+    """Know the answer again: the session holds all that it was made of."""
+    if inbound.raw is None or made.inputs.preference:
+        return
+    kept = answers.CachedAnswer(
+        answer=made.answer,
+        policy=made.inputs.policy,
+        layers=made.inputs.layers,
+        question=made.question,
+        facts=made.facts,
     )
+    answers.keep(session, inbound.raw, kept)
 
 
-def _without_given(built: Built, provider: str, given: AbstractSet[Key]) -> Step:
-    """The compiler's step without what it would have done to messages that go out as given."""
-    step = built.steps[-1]
-    more = sum(
-        as_given(recorded, provider, built.count) - written.tokens
-        for recorded, written in zip(
-            built.assembly.messages, built.messages, strict=True
-        )
-        if recorded.key in given
-    )
-    left_out = tuple(one for one in step.left_out if one.key not in given)
-    lost = sum(omission.tokens for omission in left_out)
-    after = step.after + more
-    added = after - step.before + lost
-    return replace(step, after=after, added=added, left_out=left_out)
+def _is_of_others(thread: Thread, report: Report) -> bool:
+    """Whether an operation is another's than the client's own."""
+    return thread.log.edits[report.number].entry.actor != CLIENT
 
 
-def _refuse(compiled: Compiled) -> None:
-    refused = [one for one in compiled.issues if one.severity is Severity.REFUSED]
-    if refused:
-        raise Invalid(
-            refused[0].detail,
-            at=["messages"],
-            code="refused",
-            errors=[
-                Invalid(
-                    one.detail,
-                    at=["messages"],
-                    code=one.rule,
-                    facts={"keys": list(one.keys)},
-                )
-                for one in refused
-            ],
-        )
-
-
-def _replay(
-    session: Session,
-    history: History,
-    held: int,
-    new: Sequence[Message],
-    active_tags: frozenset[str] | None,
-) -> Thread:
-    """The log over the originals that came in, and over what is new behind them."""
-    leaves = load_leaves(session)[: held + len(new)]
-    if len(leaves) == session.message_count == held + len(new):
-        return load_thread(session, active_tags)
-    rest = new[len(leaves) - held :]
-    group = leaves[-1].group if leaves else 0
-    counts = tokens.count_messages(
-        [message.parts for message in rest], session.encoding
-    )
-    for message, count in zip(rest, counts, strict=True):
-        group += starts_group(message.role, message.parts)
-        leaves.append(Leaf(message.role, sum(count), group))
-    return replay(leaves, history.log, active_tags, objective=session.objective)
+def _suspended(reports: Sequence[Report], log: Log) -> Iterator[Report]:
+    """Those that are on and had nothing to act on among the client's messages."""
+    for report in reports:
+        is_void = report.status is Status.VOID
+        if report.status is Status.SUSPENDED or (
+            is_void and named_keys(log.edits[report.number].edit)
+        ):
+            yield report
 
 
 def _report(
-    session: Session, history: History, thread: Thread, sent: Outbound
+    session: Session, history: History, reports: Sequence[Report], sent: Outbound
 ) -> dict[str, Any]:
     """What was done to the messages, and the system prompt where there is one beside them."""
     system = {} if sent.system is None else {"system": sent.system}
     return {
         "applied": [
             str(history.rows[report.number].id)
-            for report in thread.operations
+            for report in reports
             if report.status is Status.APPLIED
         ],
-        # Those that are on and had nothing to act on among the inbound messages.
         "suspended": [
             {"id": str(history.rows[report.number].id), "reason": report.reason}
-            for report in thread.operations
-            if report.status is Status.VOID
-            and named_keys(thread.log.edits[report.number].edit)
+            for report in _suspended(reports, history.log)
         ],
         "issues": [present_issue(issue) for issue in sent.issues],
         "steps": [present_step(step) for step in sent.steps],
         "tokens": {"before": sent.before, "after": sent.after},
         "session_id": str(session.pk),
+        "message_count": session.message_count,
         **system,
     }

@@ -34,8 +34,12 @@ from threads.store.selectors import Original, load_recorded_at
 MOST = 50_000
 """How many originals are kept with their words, which weigh more than all else."""
 FEW = 200
-"""Originals that are read for themselves; where more are wanted, all are read and kept."""
+"""Originals that are read for themselves; where more are wanted, or all are no more, all are read
+and kept."""
+_MOST_FEW = 1_000
+"""Of those, how many are kept of a session."""
 _HELD = "_originals_read"
+_FEW_HELD = "_few_originals_read"
 
 
 class MessageText(NamedTuple):
@@ -124,14 +128,35 @@ def _originals(session: Session, indexes: set[int]) -> Mapping[int, MessageText]
         kept = _CachedTexts(purged, [])
     end = max(indexes, default=-1) + 1
     if len(kept.texts) < end:
-        if len(indexes) <= FEW:
-            return _texts(load_recorded_at(session, indexes))
+        unread = session.message_count - len(kept.texts)
+        if len(indexes) <= FEW < unread:
+            return _few_originals(session, indexes, purged)
         rest = range(len(kept.texts), session.message_count)
         more = _texts(load_recorded_at(session, rest), keep=True)
         kept = _CachedTexts(purged, [*kept.texts, *more.values()])
         _kept.keep(session.pk, kept)
         setattr(session, _HELD, kept)
     return {index: kept.texts[index] for index in indexes if index < len(kept.texts)}
+
+
+_few: Cache[dict[int, MessageText]] = Cache(len, MOST)
+
+
+def _few_originals(
+    session: Session, indexes: set[int], purged: frozenset[Key]
+) -> Mapping[int, MessageText]:
+    """A few originals; those that were read last need not be read again."""
+    key = session.pk, purged
+    of, found = getattr(session, _FEW_HELD, (purged, None))
+    found = (found if of == purged else None) or _few.get(key) or {}
+    if unread := indexes - found.keys():
+        more = _texts(load_recorded_at(session, unread), keep=True)
+        kept = found if len(found) + len(more) <= _MOST_FEW else {}
+        found = {**{index: found[index] for index in indexes & found.keys()}, **more}
+        found = {**kept, **found}
+        _few.keep(key, found)
+        setattr(session, _FEW_HELD, (purged, found))
+    return {index: found[index] for index in sorted(indexes) if index in found}
 
 
 def _texts(
@@ -152,16 +177,21 @@ def _texts(
 
 def mask_text(session: Session, text: str) -> str:
     """A text with what redactions that are on mask in the session, wherever it is found."""
-    masks = load_history(session).log.masks if text and session.head else None
+    return mask_words(text, masked_texts(session)) if text else text
+
+
+def masked_texts(session: Session) -> dict[str, str]:
+    """What redactions that are on mask in the session, and what is read in its place."""
+    masks = load_history(session).log.masks if session.head else None
     if not masks:
-        return text
+        return {}
     recorded = load_recorded_at(session, masks.indexes)
 
     def read(key: str) -> tuple[Part, ...]:
         found = recorded.get(original_number(key) - 1)
         return found.parts if found else ()
 
-    return mask_words(text, masks.texts(read))
+    return masks.texts(read)
 
 
 def mask_originals(session: Session, readings: Readings) -> Readings:

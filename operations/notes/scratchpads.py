@@ -59,7 +59,7 @@ def write_scratchpad(
     Raises Invalid where they are too long, Conflict (`stale_version`) where it is at another
     version than the caller knows.
     """
-    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
     newest = _versions(session).first()
     if append and newest is not None:
         before = decode(newest.content)

@@ -84,7 +84,7 @@ def current_state(session: Session, thread: Thread | None = None) -> State | Non
 @transaction.atomic
 def set_state(caller: Caller, session_id: uuid.UUID, content: str) -> Versioned:
     """Put other words in force until a later response brings its own. Raises Invalid."""
-    session = get_session(caller, session_id, Right.EDIT, lock=True)
+    session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
     if not content.strip() or len(content) > LONGEST:
         raise Invalid(f"STATE has 1 to {LONGEST:,} characters.", at=["content"])
     rows = StateVersion.objects.filter(session=session)

@@ -23,6 +23,7 @@ register(
         log.ListOperations,
         log.RevertOperation,
         log.ToggleOperation,
+        log.ToggleActor,
         log.AcceptOperation,
         log.RejectOperation,
         log.AmendOperation,

@@ -17,6 +17,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Invalid, NotFound, problem
 from contextstudio.accounts.domain.paging import decode_cursor, encode_cursor
 from contextstudio.accounts.idempotency import RecordedResponse, digest, once
+from contextstudio.accounts.keys.request_log import note_tool
 from contextstudio.accounts.responses import dump
 from contextstudio.accounts.shape import wrong_shape
 from operations.domain.text.budget import fitted
@@ -136,6 +137,7 @@ def register(tools: Iterable[type[Tool]]) -> None:
 def read_call(name: str, arguments: Any) -> Tool:
     """A call of the tool with this name. Raises NotFound, or Invalid with the places."""
     tool = _tools.get(name)
+    note_tool(name if tool else "")
     if tool is None:
         raise NotFound(f"There is no tool {name}.", at=["name"])
     try:

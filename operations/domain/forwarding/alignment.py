@@ -4,26 +4,28 @@ By digest, message by message. Where digests differ, the messages may still say 
 provider's form cuts a conversation into messages in its own way, and leaves out what it has
 no place for. So both sides are read as atoms, and the shortest run of originals is looked for
 that says what a run of the client's messages says: together they are a unit.
+
+`follow` goes along what the client sent last, which is all that most requests take; where it ends
+before the request does, `finding` looks for the originals wherever they stand.
 """
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from operations.domain.tree.key import Key, original_key
+from operations.domain.tree.key import Key, original_index, original_key
 from threads.domain.formats.format import Heading
 from threads.domain.formats.kit.calls import CallIds
 from threads.domain.formats.requests import (
-    SYSTEM_GAP,
+    SYSTEM,
     Atom,
     RequestForm,
     atoms_of,
+    plain_prompt,
     say_the_same,
     system_words,
 )
 from threads.domain.message import Message, Role, tombstone_of
 from threads.domain.part import ToolResult
-
-SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
 
 
 class Unit(NamedTuple):
@@ -40,11 +42,15 @@ class Unit(NamedTuple):
     end: int
     joins: bool = False
     as_given: bool = True
+    made: tuple[Key, ...] = ()
+    """The messages of the client's own edits that it is instead; it has no originals then."""
 
     @property
     def keys(self) -> list[Key]:
-        """Its originals."""
-        return [original_key(index) for index in range(self.first, self.last)]
+        """Its originals, or what else it is."""
+        return [original_key(index) for index in range(self.first, self.last)] or [
+            *self.made
+        ]
 
 
 class Held(Protocol):
@@ -53,6 +59,10 @@ class Held(Protocol):
     @property
     def digests(self) -> Sequence[bytes]:
         """The digest of each original, as it was recorded."""
+
+    @property
+    def lead(self) -> int:
+        """How many of the originals at the top are the system's."""
 
     def readings(self, index: int) -> Sequence[Message]:
         """An original as it was recorded, then, where it differs, as it may be read."""
@@ -68,42 +78,46 @@ class Given(NamedTuple):
     """Whether the first message stands in a member of its own."""
 
 
-class NotAligned(Exception):
-    """The client's message at `index` is not what the session holds."""
-
-    def __init__(self, index: int) -> None:
-        super().__init__(index)
-        self.index = index
-
-
-def align(
+def follow(
     given: Given, held: Held, form: RequestForm, heading: Heading
 ) -> tuple[list[Unit], int]:
-    """What the session holds of a client's messages, and how many of these it is.
+    """What is held of a client's messages from the first on, and how many of these it is.
 
-    The others are new; there are none where the session holds more. `heading` gives the bytes
-    of images. Raises NotAligned.
+    It ends where the two say something else, or one of them ends. `heading` gives the bytes of
+    images.
     """
     walk = _Walk(given, held, form, heading)
     units: list[Unit] = []
     digests, count = held.digests, len(given.messages)
     place, index = 0, 0
     while index < len(digests):
-        if place < count and _is_known(given.digest(place), digests[index]):
+        if place < count and is_known(given.digest(place), digests[index]):
             units.append(recorded(given, place, index))
             place, index = place + 1, index + 1
             continue
         unit = walk.unit(place, index)
-        if unit is None and place == count:
-            break
         if unit is None:
-            raise NotAligned(place)
+            break
         units.append(unit)
         place, index = unit.end, unit.last
     return units, place
 
 
-def _is_known(given: bytes, held: bytes) -> bool:
+def placed(units: Sequence[Unit], keys: Sequence[Key]) -> list[Unit]:
+    """Units along a sequence of keys, as units of what these name."""
+    found: list[Unit] = []
+    for unit in units:
+        named = keys[unit.first : unit.last]
+        first = original_index(named[0])
+        last = original_index(named[-1])
+        if first is not None and last == first + len(named) - 1:
+            found.append(unit._replace(first=first, last=last + 1))
+        else:
+            found.append(unit._replace(first=0, last=0, made=tuple(named)))
+    return found
+
+
+def is_known(given: bytes, held: bytes) -> bool:
     """Whether a digest is that of an original, be it purged since."""
     return held in (given, tombstone_of(given))
 
@@ -113,6 +127,20 @@ def recorded(given: Given, place: int, index: int) -> Unit:
     role, parts = given.messages[place].role, given.messages[place].parts
     joins = ToolResult in map(type, parts) and role is not Role.ASSISTANT
     return Unit(index, index + 1, place, place + 1, joins)
+
+
+def prompt_unit(given: Given, held: Held, index: int) -> Unit | None:
+    """The originals from here on that are the system prompt beside the client's messages."""
+    wanted = plain_prompt(given.messages[0].text)
+    for which in (0, -1):  # as recorded, then as it may be read
+        found: list[Message] = []
+        for at in range(index, len(held.digests)):
+            found.append(held.readings(at)[which])
+            if found[-1].role not in SYSTEM:
+                break
+            if plain_prompt(system_words(found)) == wanted:
+                return Unit(index, at + 1, 0, 1)
+    return None
 
 
 class _Walk:
@@ -128,24 +156,9 @@ class _Walk:
     def unit(self, place: int, index: int) -> Unit | None:
         """The unit that begins here; None where the two sides say something else."""
         is_prompt = place == 0 and self._given.system and self._form.has_system
-        find = self._prompt if is_prompt else self._said
-        return find(place, index, False) or find(place, index, True)
-
-    def _prompt(self, place: int, index: int, masked: bool) -> Unit | None:
-        """The originals that are the system prompt of a request."""
-        wanted = self._given.messages[place].text
-        found: list[Message] = []
-        length = -len(SYSTEM_GAP)
-        for at in range(index, len(self._held.digests)):
-            found.append(self._reading(at, masked))
-            length += len(SYSTEM_GAP) + len(found[-1].text)
-            if found[-1].role not in SYSTEM:
-                return None
-            if length >= len(wanted):
-                break
-        if length != len(wanted) or system_words(found) != wanted:
-            return None
-        return Unit(index, index + len(found), place, place + 1)
+        if is_prompt:
+            return prompt_unit(self._given, self._held, index)
+        return self._said(place, index, False) or self._said(place, index, True)
 
     def _said(self, place: int, index: int, masked: bool) -> Unit | None:
         """The originals and the client's messages from here on that say the same."""

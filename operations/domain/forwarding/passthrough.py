@@ -1,7 +1,7 @@
 """What is untouched of a compiled request goes out as its client gave it."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from operations.domain.providers.request import (
     PROMPT,
@@ -11,12 +11,14 @@ from operations.domain.providers.request import (
     Severity,
 )
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, original_index
+from operations.domain.tree.key import Key
 from threads.domain.part import ToolResult
 
 from .alignment import Unit
 
 Form = dict[str, Any]
+Own = TypeVar("Own")
+"""What stands for one of the client's messages: the message, or its place."""
 
 
 class _Run(NamedTuple):
@@ -28,12 +30,14 @@ class _Run(NamedTuple):
     """In the order in which they are sent."""
 
 
-class Passed(NamedTuple):
+class Passed(NamedTuple, Generic[Own]):
     """What goes out."""
 
-    messages: list[Form]
+    messages: list[Form | Own]
     given: frozenset[Key]
     """Of what is sent just as the client gave it."""
+    origins: list[Sequence[Key]]
+    """For each of `messages` the keys of what it is made of; empty for what a rule added."""
     system: Any = None
     """The prompt that stands in a member of its own; None where there is none."""
 
@@ -44,24 +48,29 @@ def with_own(
     messages: Sequence[Outgoing],
     thread: Thread,
     units: Sequence[Unit],
-    given: Sequence[Form | None],
+    given: Sequence[Own | None],
     system: Any,
-) -> Passed:
+    *,
+    renames: bool = False,
+) -> Passed[Own]:
     """A compiled request, in which the client's own messages stand wherever nothing touches them.
 
     `layers` and `messages` are what it was compiled of, `given` and `system` the client's
     request, aligned with the originals by `units`. A message that a rule of the provider repairs
-    for its own sake (`Issue.is_own`) passes too: its client sends it so.
+    for its own sake (`Issue.is_own`) passes too: its client sends it so. `renames`: other
+    messages of the same request were given other ids of calls.
     """
     prompt = next((layer for layer in layers if layer.name == PROMPT), None)
     is_prompt = prompt is not None and len(layers) == 1
     origins: list[Sequence[Key]] = list(compiled.origins)
     if prompt and is_prompt and compiled.system is None and compiled.prompt:
         origins[0] = prompt.keys
+    sent_instead = {key for unit in units for key in unit.made}
     plain = {
         message.key
         for message in messages
-        if message.index is not None and not message.changed
+        if not message.changed
+        and (message.index is not None or message.key in sent_instead)
     }
     plain |= {key for key in prompt.keys if not thread.spans(key)} if prompt else set()
     repaired = {
@@ -70,7 +79,7 @@ def with_own(
         if issue.severity is Severity.REPAIRED and not issue.is_own
         for key in issue.keys
     }
-    if any(issue.rule == "R2" for issue in compiled.issues):
+    if renames or any(issue.rule == "R2" for issue in compiled.issues):
         repaired |= _renamed(compiled, messages)
     if given[:1] == [None]:  # what stands beside the messages can't be given among them
         plain -= _at_top(units) - set(prompt.keys if prompt else ())
@@ -86,7 +95,11 @@ def with_own(
     if prompt and is_prompt and _is_given(prompt, thread, units):
         return passed._replace(system=system)
     if compiled.system is None and compiled.prompt:  # it goes where the client has it
-        return passed._replace(messages=passed.messages[1:], system=compiled.prompt)
+        return passed._replace(
+            messages=passed.messages[1:],
+            origins=passed.origins[1:],
+            system=compiled.prompt,
+        )
     return passed._replace(system=compiled.system)
 
 
@@ -125,16 +138,17 @@ def pass_through(
     messages: Sequence[Form],
     origins: Sequence[Collection[Key]],
     units: Sequence[Unit],
-    given: Sequence[Form | None],
+    given: Sequence[Own | None],
     is_changed: Callable[[Key], bool],
-) -> Passed:
+) -> Passed[Own]:
     """The compiled messages, with the client's own where nothing of them is changed.
 
     `origins` are those of the compiled messages, `units` align the client's messages (`given`)
     with the originals.
     """
     originals, place = _OriginalUnits(units, is_changed), 0
-    sent: list[Form] = []
+    sent: list[Form | Own] = []
+    sources: list[Sequence[Key]] = []
     kept: set[Key] = set()
     while place < len(messages):
         if (unit := originals.alone(origins, place)) is not None:
@@ -145,31 +159,34 @@ def pass_through(
             end = run.end
         else:
             sent.append(messages[place])
+            sources.append(tuple(origins[place]))
             place += 1
             continue
         for unit in starts:
             kept.update(unit.keys)
-            sent += [form for form in given[unit.start : unit.end] if form is not None]
+            own = [form for form in given[unit.start : unit.end] if form is not None]
+            sent += own
+            sources += [unit.keys] * len(own)
         place = end
-    return Passed(sent, frozenset(kept))
+    return Passed(sent, frozenset(kept), sources)
 
 
 class _OriginalUnits:
-    """The units of the originals, and which of these must be compiled."""
+    """The units of what the client sends, and which of it must be compiled."""
 
     def __init__(
         self, units: Sequence[Unit], is_changed: Callable[[Key], bool]
     ) -> None:
-        self._units = [unit for unit in units for _ in range(unit.first, unit.last)]
+        self._by_key = {key: unit for unit in units for key in unit.keys}
         self._is_changed = is_changed
 
     def alone(self, origins: Sequence[Collection[Key]], place: int) -> Unit | None:
-        """The unit of an original that is one compiled message, as most are; else None."""
+        """The unit of a message that is one compiled message, as most are; else None."""
         if len(origins[place]) != 1:
             return None
         (key,) = origins[place]
         unit = self._unit(key)
-        if unit is None or unit.last - unit.first != 1:
+        if unit is None or len(unit.keys) != 1:
             return None
         behind = origins[place + 1] if place + 1 < len(origins) else ()
         return None if key in behind else unit
@@ -185,23 +202,20 @@ class _OriginalUnits:
         return frozenset() if any(map(self._is_changed, found)) else frozenset(found)
 
     def of(self, keys: Sequence[Key]) -> list[Unit]:
-        """The units of originals that may all go out as given, in the order of these.
+        """The units of messages that may all go out as given, in the order of these.
 
         None where what one of them says together is sent in another order.
         """
-        found = list(
-            dict.fromkeys(self._units[original_index(key) or 0] for key in keys)
-        )
+        found = list(dict.fromkeys(self._by_key[key] for key in keys))
         said = [key for unit in found for key in unit.keys]
         return found if said == list(keys) else []
 
     def _unit(self, key: Key) -> Unit | None:
-        """The unit of an original that may go out as it was given; None for all others."""
-        index = original_index(key)
-        if index is None or index >= len(self._units) or self._is_changed(key):
+        """The unit of a message that may go out as it was given; None for all others."""
+        unit = self._by_key.get(key)
+        if unit is None or not unit.as_given or self._is_changed(key):
             return None
-        unit = self._units[index]
-        return unit if unit.as_given else None
+        return unit
 
 
 def _run(

@@ -5,7 +5,7 @@ runs of the client's messages and ready bytes between them, and a request that s
 again is answered without reading its messages at all.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,20 +28,24 @@ class Splice:
 
     pieces: tuple[GivenRun | bytes, ...]
 
-    def of(self, given: Sequence[Raw], *, before: bytes, behind: bytes) -> bytes:
-        """The messages with a comma between them, given the client's, and what is around them."""
-        found: list[Raw] = []
-        for piece in self.pieces:
-            if isinstance(piece, bytes):
-                found.append(piece)
-            else:
-                found += given[piece.start : piece.end]
+    def of(
+        self, run: Callable[[int, int], Raw], *, before: bytes, behind: bytes
+    ) -> bytes:
+        """The messages with a comma between them, and what is around them.
+
+        `run` gives the client's from one place to another.
+        """
+        found: list[Raw] = [
+            piece if isinstance(piece, bytes) else run(*piece) for piece in self.pieces
+        ]
         if not found:
             return before + behind
-        # Put together with its neighbours first, so that the whole is copied but once.
-        found[0] = b"".join((before, found[0]))
-        found[-1] = b"".join((found[-1], behind))
-        return b",".join(found)
+        # Each is copied but once: commas stand in the list as what they stand between.
+        whole: list[Raw] = [before]
+        for one in found:
+            whole += (one, b",")
+        whole[-1] = behind
+        return b"".join(whole)
 
     @property
     def weight(self) -> int:
@@ -51,30 +55,26 @@ class Splice:
 
 
 def splice(
-    messages: Sequence[Form],
-    given: Sequence[Form | None],
-    write: Callable[[Form], bytes],
-) -> Splice:
-    """What goes out, in which the client's own messages are the very objects of `given`."""
-    places = {id(form): place for place, form in enumerate(given) if form is not None}
-    return Splice(tuple(_pieces(messages, places, write)))
+    messages: Iterable[Form | int], write: Callable[[Form], bytes]
+) -> tuple[GivenRun | bytes, ...]:
+    """What goes out, in which a number is the place of one of the client's messages."""
+    return joined(
+        GivenRun(one, one + 1) if isinstance(one, int) else write(one)
+        for one in messages
+    )
 
 
-def _pieces(
-    messages: Sequence[Form], places: dict[int, int], write: Callable[[Form], bytes]
-) -> Iterator[GivenRun | bytes]:
-    start = end = 0
-    for form in messages:
-        place = places.get(id(form))
-        if place is not None and place == end:
-            end += 1
-            continue
-        if start < end:
-            yield GivenRun(start, end)
-        if place is None:
-            start = end = 0
-            yield write(form)
+def joined(pieces: Iterable[GivenRun | bytes]) -> tuple[GivenRun | bytes, ...]:
+    """Pieces, in which runs that follow one another are one."""
+    found: list[GivenRun | bytes] = []
+    for piece in pieces:
+        last = found[-1] if found else None
+        if (
+            isinstance(piece, GivenRun)
+            and isinstance(last, GivenRun)
+            and last.end == piece.start
+        ):
+            found[-1] = GivenRun(last.start, piece.end)
         else:
-            start, end = place, place + 1
-    if start < end:
-        yield GivenRun(start, end)
+            found.append(piece)
+    return tuple(found)

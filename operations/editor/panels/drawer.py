@@ -4,19 +4,24 @@ The contracts stand in `templates/operations/{drawer,panel,decision,operation_ro
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.urls import reverse
 
+from contextstudio.accounts.domain.caller import is_agent
 from contextstudio.templatetags.look import messages
+from operations.domain.log.authors import switch_of
 from operations.domain.log.history import redoable, staged, undoable
 from operations.domain.log.operation import named_keys
 from operations.domain.thread.check import expanded
-from operations.domain.tree.key import Key, entry_key
-from operations.domain.tree.status import Status
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key
+from operations.domain.tree.status import WITHDRAWN, Status
 from operations.editor.rows.look import Look, derived
 from operations.editor.rows.operation import Op, members_of
+from operations.forwarding.sent.turns import Turns, load_turns
 from operations.messages.names import Named, named, ranges_of, word_of
 from threads.rendering.hidden import visible
 
@@ -27,8 +32,20 @@ MOST_LISTED = 100
 MOST_WIDENED = 3
 """Conflicts for which a wider range is sought: each costs a replay."""
 
-_GONE = (Status.REVERTED, Status.REJECTED)
-_WAITING = (Status.PROPOSED, Status.CONFLICT)
+_WAITING = frozenset({Status.PROPOSED, Status.CONFLICT})
+_REST = frozenset(Status) - WITHDRAWN - _WAITING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """An agent whose operations can be switched at once: `active` is to what, `count` how many."""
+
+    actor: str
+    name: str
+    on: int
+    off: int
+    active: bool
+    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,32 +60,64 @@ class Decision(Op):
 
 def drawer_of(look: Look, *, actor: str, show_all: bool = False) -> dict[str, Any]:
     """The operations of a thread, newest first; `actor` is whose undo it offers."""
-    newest = look.operations.all()[::-1]
-    log = look.thread.log
-    most = len(newest) if show_all else MOST_LISTED
-    rest = [op for op in newest if op.status not in (*_WAITING, *_GONE)]
-    gone = [op for op in newest if op.status in _GONE]
-    own = {entry_key(number) for number in staged(log, actor)}
-    waiting = [op for op in newest if op.status in _WAITING and op.key not in own]
-    groups = (waiting, rest, gone)
+    thread, log, ops = look.thread, look.thread.log, look.operations
+    most = len(log.edits) if show_all else MOST_LISTED
+    own = staged(log, actor)
+    waiting = [
+        number
+        for number in reversed(thread.marked)
+        if thread.status(number) in _WAITING and number not in own
+    ]
+    gone, rest = _count(thread, WITHDRAWN), _count(thread, _REST)
+    turns = load_turns(look.session)
     return {
         "undo": done_by(look, undoable(log, actor)),
         "redo": done_by(look, redoable(log, actor)),
         "active_tags": sorted(log.active_tags),
         "may_activate": look.may_edit,
-        "staged": [  # in the order of the log
-            op for op in reversed(newest) if op.key in own
-        ],
+        "staged": ops.of(own),
         "may_commit": look.may_decide,
-        "waiting": _decisions(look, waiting[:most]),
-        "operations": rest[:most],
-        "gone": gone[:most],
-        "older": sum(max(0, len(group) - most) for group in groups),
-        "operations_count": len(newest) - len(gone),
+        "agents": _agents(look),
+        "waiting": _decisions(look, ops.of(waiting[:most])),
+        "operations": _reaching(look, ops.of(thread.newest(_REST, most)), turns),
+        "gone": _reaching(look, ops.of(thread.newest(WITHDRAWN, most)), turns),
+        "older": sum(max(0, count - most) for count in (len(waiting), rest, gone)),
+        "operations_count": len(log.edits) - gone,
         "entries_count": log.head,
         "log_href": reverse("operations:log", args=[look.session.pk]),
         "all_href": reverse("operations:panel", args=[look.session.pk]) + "?all=1",
     }
+
+
+def _count(thread: Thread, statuses: AbstractSet[Status]) -> int:
+    return sum(thread.statuses[status] for status in statuses)
+
+
+def _reaching(look: Look, listed: Sequence[Op], turns: Turns) -> list[Op]:
+    """Operations with the request that was the first to go out with them as they are now."""
+    log = look.thread.log
+    return [
+        replace(op, reaches=turns.words(log.last_change(int(op.key[1:]))))
+        for op in listed
+    ]
+
+
+def _agents(look: Look) -> list[Agent]:
+    """The agents that recorded operations, with what switching all of one would do."""
+    log = look.thread.log
+    names = look.operations.history.names()
+    return [
+        Agent(
+            actor=actor,
+            name=visible(names[actor]),
+            on=standing.on,
+            off=standing.off,
+            active=not standing.on,
+            count=standing.on or len(switch_of(log, actor, active=True).operations),
+        )
+        for actor, standing in log.standing.items()
+        if is_agent(actor) and (standing.on or standing.off)
+    ]
 
 
 def _decisions(look: Look, waiting: Sequence[Op]) -> list[Decision]:

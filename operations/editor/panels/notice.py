@@ -22,6 +22,7 @@ from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Op
 from operations.log.transaction import LogTransaction
 from operations.messages.names import name_of
+from threads.rendering.hidden import visible
 
 MOST_NAMED = 3
 _PAST = {
@@ -56,8 +57,9 @@ def done_by(look: Look, entries: Iterable[int]) -> str:
         operation = log.at(number).operation
         named = _named(look, concerned(look, number))
         match operation:
-            case Toggle(active=active):
-                return f"turning {'on' if active else 'off'} {named}"
+            case Toggle(active=active, actor=actor):
+                turning = f"turning {'on' if active else 'off'}"
+                return f"{turning} {_all_by(look, actor) if actor else named}"
             case Amend():
                 return f"the edit of {named}"
             case ActivateTags():
@@ -85,8 +87,9 @@ def _of_bundle(look: Look, transaction: LogTransaction) -> list[int]:
 def _deed(look: Look, number: int, operation: Operation, numbers: Sequence[int]) -> str:
     named = _named(look, numbers)
     match operation:
-        case Toggle(active=active):
-            return f"{named} {'on' if active else 'off'}"
+        case Toggle(active=active, actor=actor):
+            turned = _all_by(look, actor) if actor else named
+            return f"{turned} {'on' if active else 'off'}"
         case Undo(entries=entries):
             return f"undid {done_by(look, entries)}"
         case Redo(entries=entries):
@@ -99,6 +102,10 @@ def _deed(look: Look, number: int, operation: Operation, numbers: Sequence[int])
             return f"{named} {waits or _place(look, number)}".rstrip()
         case _:
             return f"{named} {_PAST.get(operation.kind, operation.kind)}"
+
+
+def _all_by(look: Look, actor: str) -> str:
+    return f"all by {visible(look.operations.history.names()[actor])}"
 
 
 def _named(look: Look, numbers: Sequence[int]) -> str:

@@ -100,12 +100,16 @@ def _title(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
 
 def _operations(look: Look) -> dict[int, list[OutlineOp]]:
     """The operations of each group, those inside a fold under it."""
-    shown = (Status.APPLIED, Status.PROPOSED)
-    ops = [
-        op for op in look.operations.all() if op.word in _LISTED and op.status in shown
-    ]
+    thread = look.thread
+    proposed_ones = (
+        number
+        for number in thread.marked
+        if thread.status(number) is Status.PROPOSED
+        and thread.log.edits[number].edit.kind in _LISTED
+    )
+    numbers = sorted({*thread.shaping, *proposed_ones})
     known: dict[Key, OutlineOp] = {}
-    for op in ops[-MOST_OPERATIONS:]:
+    for op in look.operations.of(numbers[-MOST_OPERATIONS:]):
         proposed = op.status == Status.PROPOSED
         waits = (", staged" if op.staged else ", proposed") if proposed else ""
         name = op.verb.capitalize() + waits

@@ -14,6 +14,7 @@ from operations.domain.tree.key import Key, made_key
 from operations.domain.tree.span import read_changed
 from operations.messages.names import name_of
 from operations.messages.reader import MessageReader, MessageText
+from operations.messages.senders import agents_of
 from operations.requests import View
 from threads.domain.message import Role, body_digest
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
@@ -75,6 +76,12 @@ class _Making:
         html = fragments.load_bodies(look.session.project_id, bodies.values())
         self.html = {key: html[body.digest] for key, body in bodies.items()}
         self.tools = self._tools()
+        self.agents = agents_of(look.session, self._indexes(keys))
+
+    def _indexes(self, keys: Iterable[Key]) -> list[int]:
+        """The indexes of the originals among some messages."""
+        said = (self.words[key].original for key in keys if key in self.words)
+        return [one.row.index for one in said if one is not None]
 
     def draw(self, article: Article) -> SafeString:
         if not article.shows:
@@ -105,6 +112,7 @@ class _Making:
             tokens=tokens,
             time=original.created_at if original else None,
             model=visible(original.model) if original else "",
+            by=visible(self.agents.get(original.index, "")) if original else "",
             depth=node.depth,
             **_hung(article),
             tool=said.tool,

@@ -9,7 +9,6 @@ from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from contextstudio.accounts.domain.errors import NotFound
-from operations.domain.log.operation import Redact
 from operations.domain.thread.node import FoldNode, Mark, MessageNode, Moved, Node
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index
@@ -122,11 +121,10 @@ class Look:
                 return index
         raise NotFound(f"{key} is no original.")
 
-    @cached_property
+    @property
     def masks(self) -> bool:
         """Whether anything is redacted, be it by an operation whose condition doesn't hold."""
-        edits = self.thread.log.edits.values()
-        return any(isinstance(recorded.edit, Redact) for recorded in edits)
+        return self.thread.log.redacts
 
     @cached_property
     def moved_from(self) -> dict[Key, Moved]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from operations.domain.ledger.saving import saved_in_thread
-from operations.domain.log.log import EditState, Log
+from operations.domain.log.log import CLIENT, EditState
 from operations.domain.log.operation import (
     Amend,
     Edit,
@@ -23,7 +23,7 @@ from operations.domain.log.operation import (
 )
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, original_index
+from operations.domain.tree.key import Key, entry_key, original_index
 from operations.domain.tree.status import Report, Status
 from operations.domain.tree.tree import longest_ascent
 from operations.log.selectors import History, LogRow
@@ -31,6 +31,7 @@ from operations.messages.names import name_of, range_of, word_for
 from threads.rendering.hidden import visible
 
 FOLDS = frozenset({"digest", "revise", "snip", "condense"})
+_NOT_PLAIN = (Status.UNMET, Status.SUSPENDED, Status.VOID, Status.CONFLICT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,10 @@ class Op:
     title: str
     staged: bool
     """Whether its author still collects it with others, to commit them together."""
+    by_client: bool = False
+    """Whether it says what the client did to its own messages."""
+    reaches: str = ""
+    """When the model sees it as it is now; empty where no client sends the session."""
 
     @property
     def range_words(self) -> str:
@@ -81,6 +86,13 @@ class Op:
             return self.where
         many = "" if self.first == self.last else "s"
         return f"message{many} {self.range.replace('–', ' to ')}"
+
+    @property
+    def headline(self) -> str:
+        """What a marker is headed: its name, or what a client did."""
+        if self.by_client and self.title:
+            return visible(self.title)
+        return f"{self.name[:1].upper()}{self.name[1:]}"
 
     @property
     def share(self) -> int | None:
@@ -93,8 +105,7 @@ class Op:
     def note(self) -> str:
         """What it is for, the tags it gives, and why it isn't plainly on or off."""
         tags = " ".join(f"#{tag}" for tag in self.tags)
-        isnt_plain = self.status in (Status.UNMET, Status.VOID, Status.CONFLICT)
-        why = f"{self.status}: {self.reason}" if isnt_plain else ""
+        why = f"{self.status}: {self.reason}" if self.status in _NOT_PLAIN else ""
         return " · ".join(filter(None, (visible(self.title), visible(tags), why)))
 
 
@@ -108,7 +119,6 @@ class Operations:
     def __init__(self, thread: Thread, history: History) -> None:
         self.thread = thread
         self.history = history
-        self._amends = amends_in_force(thread.log)
         self._known: dict[Key, Op] = {}
 
     def __getitem__(self, key: Key) -> Op:
@@ -117,12 +127,16 @@ class Operations:
             self._known[key] = self._present(key)
         return self._known[key]
 
-    def all(self) -> list[Op]:
-        return [self[report.key] for report in self.thread.operations]
+    def of(self, numbers: Iterable[int]) -> list[Op]:
+        return [self[entry_key(number)] for number in numbers]
 
     def amends(self, number: int) -> tuple[int, ...]:
         """The entries that gave an operation the words in force: what tells versions apart."""
-        return self._amends.get(number, ())
+        return tuple(
+            control.number
+            for control in self.thread.log.controls(number)
+            if isinstance(control.operation, Amend)
+        )
 
     def _present(self, key: Key) -> Op:
         recorded = self.thread.log.edit(key)
@@ -160,6 +174,7 @@ class Operations:
             else "",
             tags=edit.tags if isinstance(edit, Tag) else edit.condition.tags,
             staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,
+            by_client=recorded.entry.actor == CLIENT,
         )
 
     def _fold(self, report: Report) -> FoldNode | None:
@@ -194,16 +209,6 @@ class Operations:
             return f"after {after}" if after else "at the top"
         count = len(spans_of(edit))
         return f"{count:,} match{'es' if count > 1 else ''}" if count else ""
-
-
-def amends_in_force(log: Log) -> dict[int, tuple[int, ...]]:
-    """For each amended edit the numbers of the amendments that were not undone, in order."""
-    found: dict[int, list[int]] = {}
-    for entry in log.entries:
-        operation = entry.operation
-        if isinstance(operation, Amend) and not log.is_undone(entry.number):
-            found.setdefault(int(operation.operation[1:]), []).append(entry.number)
-    return {number: tuple(amends) for number, amends in found.items()}
 
 
 def author_of(row: LogRow) -> Author:

@@ -76,6 +76,8 @@ class Row:
     tokens: int
     time: datetime | None = None
     model: str = ""
+    by: str = ""
+    """The agent that it came from, through the proxy."""
     tags: tuple[str, ...] = ()
     body_html: SafeString = NOTHING
     brief: str = ""

@@ -59,6 +59,17 @@ def act(
 
 
 @require_POST
+def switch_all(
+    request: HttpRequest, session_id: uuid.UUID, actor: str, active: bool
+) -> HttpResponse:
+    """Switch all operations of an actor off, or back on."""
+    transaction = services.switch_all(
+        caller_of(request), session_id, actor, active=active
+    )
+    return answer(request, transaction)
+
+
+@require_POST
 def amend(request: HttpRequest, session_id: uuid.UUID, key: str) -> HttpResponse:
     """Give an operation other words or another condition."""
     caller = caller_of(request)

@@ -99,8 +99,12 @@ def _word(operations: Operations, entry: Entry) -> str:
 
 def _sentence(operations: Operations, entry: Entry) -> str:
     match entry.operation:
-        case Toggle(operations=keys, active=active):
-            return f"{_named(operations, keys)} {'on' if active else 'off'}"
+        case Toggle(operations=keys, active=active, actor=actor):
+            what = _named(operations, keys)
+            if actor:
+                name = visible(operations.history.names()[actor])
+                what = f"all by {name}: {what}"
+            return f"{what} {'on' if active else 'off'}"
         case (
             Revert(operations=keys) | Accept(operations=keys) | Reject(operations=keys)
         ):

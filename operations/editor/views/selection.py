@@ -153,6 +153,4 @@ def _touched(look: Look) -> Iterator[Key]:
     yield from thread.marks
     for moved in thread.moved:
         yield moved.keys[0]
-    for op in look.operations.all():
-        if op.word == "insert" and thread.holds(f"{op.key}.0"):
-            yield f"{op.key}.0"
+    yield from (key for key in thread.inserted if key.endswith(".0"))

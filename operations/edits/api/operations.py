@@ -30,7 +30,12 @@ from operations.find_replace.schemas import DryRunOut, present_dry_run
 from operations.find_replace.services import dry_run
 from operations.ledger.schemas import StagedOut, present_staged
 from operations.ledger.services import staged_ledger
-from operations.log.presentation import OperationList, present_page
+from operations.log.presentation import (
+    ActorList,
+    OperationList,
+    present_actors,
+    present_page,
+)
 from operations.log.selectors import load_history, load_thread
 from operations.log.transaction import LogTransaction
 from operations.requests import expected_head
@@ -113,6 +118,34 @@ def toggle(
     """Switch an operation on or off."""
     act = Act.ON if body.active else Act.OFF
     return _done(request, services.switch, operation_id, act, head=body.expected_head)
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/actors",
+    response=ActorList,
+    operation_id="operations_api_actors",
+)
+def actors(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Who recorded operations of a session, and how many of them are on, off and proposed."""
+    session = get_session(caller_of(request), session_id)
+    return json_response({"actors": present_actors(load_history(session))})
+
+
+@_recording(
+    "/sessions/{uuid:session_id}/actors/{str:actor}/toggle", "operations_api_toggle_all"
+)
+def toggle_all(
+    request: HttpRequest, session_id: uuid.UUID, actor: str, body: ToggleIn
+) -> dict[str, Any]:
+    """Switch all operations of an actor off with one entry, or those on again that were on."""
+    transaction = services.switch_all(
+        caller_of(request),
+        session_id,
+        actor,
+        active=body.active,
+        expected_head=expected_head(request, body.expected_head),
+    )
+    return present_transaction(transaction)
 
 
 @_recording("/operations/{uuid:operation_id}/revert", "operations_api_revert")

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid
+from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import project_to_edit
 from operations.context.policies import keep_matches
 from operations.domain.text.outline import OutlinedMessage, outline
@@ -77,7 +78,7 @@ class CreateSession(Tool):
     def call(self, caller: Caller) -> dict[str, Any]:
         if self.expected_head:
             raise Conflict("A new session has no log yet.", code="stale_head")
-        project = project_to_edit(caller, self.project)
+        project = project_to_edit(caller, self.project, Right.OWN_SESSION)
         new = NewSession(
             title=self.title,
             external_id=self.external_id,

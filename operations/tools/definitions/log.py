@@ -51,7 +51,8 @@ class ListOperations(SessionTool):
 
     Use it to find the operation_id of what you want to switch, amend or take back. `status`
     is `applied`, `off`, `reverted`, `proposed`, `rejected`, `unmet` (its condition does not
-    hold), `void` (nothing it covers is there) or `conflict` (another operation is in its
+    hold), `suspended` (the client no longer sends what it covers; it resumes when the client
+    does), `void` (nothing it covers is there) or `conflict` (another operation is in its
     way); `reason` says why. `active_only` leaves out all that are not applied.
 
     Example: {"session_id": "…", "active_only": true}
@@ -100,6 +101,34 @@ class ToggleOperation(OperationTool):
 
     def act(self, caller: Caller) -> LogTransaction:
         return self.switch(caller, Act.ON if self.active else Act.OFF)
+
+
+class ToggleActor(SessionTool):
+    """Switch all operations of one actor off at once, or back on.
+
+    `actor` is an `actor.id` of list_operations, such as `key:5`; your own, unless given. Off,
+    the thread reads as if this actor had recorded nothing; one undo_operation takes that back.
+    On brings back what was on before, and nothing that was off already. Proposals go on
+    waiting.
+
+    Example: {"session_id": "…", "actor": "key:5", "active": false}
+    """
+
+    name = "toggle_actor"
+    group = "log"
+
+    actor: str | None = Field(None, min_length=1, max_length=64)
+    active: bool
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        transaction = services.switch_all(
+            caller,
+            self.session_id,
+            self.actor or caller.actor,
+            active=self.active,
+            expected_head=self.expected_head,
+        )
+        return present_transaction(transaction)
 
 
 class AcceptOperation(OperationTool):

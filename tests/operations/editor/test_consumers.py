@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
+from channels.layers import get_channel_layer
 from channels.routing import URLRouter
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.db import SessionStore
@@ -18,6 +19,7 @@ from contextstudio.accounts.selectors import caller_of_user
 from contextstudio.asgi import application
 from operations.editor import consumers
 from operations.editor.consumers import websocket_urlpatterns
+from tests.servers import PATIENCE_SECONDS
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.models import Session
@@ -47,7 +49,7 @@ async def knock(
 
 async def heard(socket: ApplicationCommunicator) -> object:
     """The next fact that it is sent."""
-    return json.loads((await socket.receive_output(timeout=5))["text"])
+    return json.loads((await socket.receive_output(timeout=PATIENCE_SECONDS))["text"])
 
 
 def append(owner: User, session: Session) -> None:
@@ -64,7 +66,9 @@ def append(owner: User, session: Session) -> None:
 def test_a_page_hears_of_what_a_job_has_appended(owner: User, session: Session) -> None:
     async def watch() -> object:
         socket = await knock(owner, session)
-        assert (await socket.receive_output())["type"] == "websocket.accept"
+        assert (await socket.receive_output(timeout=PATIENCE_SECONDS))[
+            "type"
+        ] == "websocket.accept"
         assert await heard(socket) == {"head": 0, "message_count": 0}
         await asyncio.to_thread(append, owner, session)
         fact = await heard(socket)
@@ -80,7 +84,7 @@ def test_a_stranger_and_one_who_is_not_signed_in_hear_nothing(
 ) -> None:
     async def refused(user: object) -> object:
         socket = await knock(user, session)
-        return await socket.receive_output()
+        return await socket.receive_output(timeout=PATIENCE_SECONDS)
 
     for user in (stranger, AnonymousUser()):
         answer = asyncio.run(refused(user))
@@ -89,9 +93,9 @@ def test_a_stranger_and_one_who_is_not_signed_in_hear_nothing(
 
 async def closed(socket: ApplicationCommunicator) -> int:
     """The code by which a socket is closed."""
-    while (message := await socket.receive_output(timeout=20))["type"] != (
-        "websocket.close"
-    ):
+    while (message := await socket.receive_output(timeout=PATIENCE_SECONDS))[
+        "type"
+    ] != ("websocket.close"):
         pass
     return int(message["code"])
 
@@ -116,7 +120,9 @@ def test_the_socket_of_one_who_may_not_see_the_session_any_more_closes(
 
     async def watch() -> int:
         socket = await knock(editor, session)
-        assert (await socket.receive_output())["type"] == "websocket.accept"
+        assert (await socket.receive_output(timeout=PATIENCE_SECONDS))[
+            "type"
+        ] == "websocket.accept"
         await heard(socket)
         await sync_to_async(loses)(project, editor)
         return await closed(socket)
@@ -129,11 +135,11 @@ def test_a_fact_is_not_told_to_who_has_left(
 ) -> None:
     async def watch() -> object:
         socket = await knock(editor, session)
-        await socket.receive_output()
+        await socket.receive_output(timeout=PATIENCE_SECONDS)
         await heard(socket)
         await sync_to_async(leave)(project, editor)
         await asyncio.to_thread(append, owner, session)
-        return await socket.receive_output(timeout=20)
+        return await socket.receive_output(timeout=PATIENCE_SECONDS)
 
     assert asyncio.run(watch()) == {"type": "websocket.close", "code": 4404}
 
@@ -150,7 +156,9 @@ def test_the_sockets_of_a_browser_close_when_it_signs_out(
 
     async def watch() -> int:
         socket = await knock(owner, session, browser=browser)
-        assert (await socket.receive_output())["type"] == "websocket.accept"
+        assert (await socket.receive_output(timeout=PATIENCE_SECONDS))[
+            "type"
+        ] == "websocket.accept"
         await heard(socket)
         await sync_to_async(client.post)("/sign-out")
         return await closed(socket)
@@ -174,7 +182,18 @@ def test_an_unknown_path_of_a_socket_is_not_found(
         }
         socket = ApplicationCommunicator(application, scope)
         await socket.send_input({"type": "websocket.connect"})
-        message = await socket.receive_output(timeout=20)
+        message = await socket.receive_output(timeout=PATIENCE_SECONDS)
         return int(message.get("status") or message["code"])
 
     assert asyncio.run(ask()) == answer
+
+
+@pytest.mark.redis
+def test_redis_may_wait_for_a_message_as_long_as_it_is_asked_to() -> None:
+    async def patience() -> tuple[float, float]:
+        layer = get_channel_layer()
+        pool = layer.connection(0).connection_pool
+        return pool.connection_kwargs["socket_timeout"], layer.brpop_timeout
+
+    until_it_fails, asked = asyncio.run(patience())
+    assert until_it_fails > 2 * asked

@@ -174,20 +174,6 @@ def test_a_client_goes_on_from_an_export(agent: Client, session_id: str) -> None
     agree(agent, session_id, "anthropic")
 
 
-def test_the_place_of_a_refusal_is_that_in_the_request(agent: Client) -> None:
-    messages = [{"role": "user", "content": "Hi"}, {"role": "user", "content": "Ho"}]
-    session_id = make_session(agent, messages, system="Be brief.")
-    path = f"/api/sessions/{session_id}/apply"
-    body = {"format": "anthropic", "system": "Be brief.", "messages": messages}
-    other = [messages[0], {"role": "user", "content": "Hm"}]
-
-    refused = post(agent, path, {**body, "messages": other}, expect=409)
-    assert (refused["code"], refused["at"]) == ("not_aligned", ["messages", 1])
-    refused = post(agent, path, {**body, "system": "Be long."}, expect=409)
-    assert (refused["code"], refused["at"]) == ("not_aligned", ["system"])
-    assert refused["message_count"] == 3
-
-
 def test_the_project_of_another_holds_no_images_of_ours(
     agent: Client, session_id: str, project: Project
 ) -> None:

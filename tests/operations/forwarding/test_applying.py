@@ -94,6 +94,19 @@ def test_what_is_new_is_appended_and_operations_reach_it_at_once(
     assert again["messages"] == said(COUNT)
 
 
+def test_a_reply_is_appended_to_what_the_answer_counted(
+    agent: Client, session_id: str, path: str
+) -> None:
+    counted = post(agent, path, {"messages": said(COUNT + 1)})["message_count"]
+    assert counted == COUNT + 1
+    reply = {"messages": said(COUNT + 2)[-1:], "expected_count": counted}
+    messages = f"/api/sessions/{session_id}/messages"
+    post(agent, messages, reply, expect=201)
+    stale = post(agent, messages, reply, expect=409)
+    assert (stale["code"], stale["message_count"]) == ("stale_count", counted + 1)
+    assert post(agent, path, {"messages": said(1)})["message_count"] == counted + 1
+
+
 def test_nothing_is_appended_where_the_client_says_so(
     agent: Client, session_id: str, path: str
 ) -> None:
@@ -114,14 +127,17 @@ def test_a_session_without_messages_takes_any(agent: Client) -> None:
     assert get(agent, f"/api/sessions/{session_id}")["message_count"] == 3
 
 
-def test_another_course_is_refused_at_the_first_message_that_differs(
+def test_a_message_that_the_client_edited_stands_in_place_of_the_other(
     agent: Client, session_id: str, path: str
 ) -> None:
     sent = said(COUNT)
     sent[3] = {"role": "assistant", "content": "something else"}
-    refused = post(agent, path, {"messages": sent}, expect=409)
-    assert (refused["code"], refused["at"]) == ("not_aligned", ["messages", 3])
-    assert refused["message_count"] == COUNT
+    answer = post(agent, path, {"messages": sent})
+    assert (answer["messages"], answer["applied"]) == (sent, [])
+    assert get(agent, f"/api/sessions/{session_id}")["message_count"] == COUNT
+    (edit,) = get(agent, f"/api/sessions/{session_id}/operations")["operations"]
+    assert (edit["type"], edit["actor"]["id"]) == ("revise", "client")
+    assert edit["title"] == "Edited by the client"
 
 
 def test_a_text_and_a_list_of_one_text_are_one_message(
@@ -159,8 +175,7 @@ def test_anthropics_form_has_its_system_beside_the_messages(agent: Client) -> No
     assert answer["messages"][1] == said(4)[3]
     blocks = [{"type": "text", "text": "Be brief.", "cache_control": {}}]
     assert post(agent, address, {**body, "system": blocks})["system"] == blocks
-    refused = post(agent, address, {**body, "system": "Be long."}, expect=409)
-    assert refused["code"] == "not_aligned"
+    assert post(agent, address, {**body, "system": "Be long."})["system"] == "Be long."
     operate(agent, session_id, "snip", range=[0, 0])
     assert "system" not in post(agent, address, {**body, "system": "Be brief."})
 

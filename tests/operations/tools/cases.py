@@ -74,6 +74,9 @@ CASES: dict[str, Case] = {
     "list_operations": read("operations", active_only=True),
     "revert_operation": switch("operation"),
     "toggle_operation": switch("operation", active=False),
+    "toggle_actor": Case(
+        {"active": False}, SWITCH, needs=("operation",), right=Right.EDIT
+    ),
     "accept_operation": switch("proposal", Right.REVIEW),
     "reject_operation": switch("proposal", Right.REVIEW),
     "amend_operation": switch("operation", summary="Better"),

@@ -4,13 +4,15 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
 from operations.domain.context.assembly import Assembly, Plan, assemble, outgoings
-from operations.domain.forwarding.alignment import Given, Unit, align, recorded
+from operations.domain.forwarding.alignment import Given
+from operations.domain.forwarding.finding import find
 from operations.domain.forwarding.passthrough import Passed, with_own
-from operations.domain.log.log import Entry, fold
+from operations.domain.forwarding.plan import RequestPlan, plan
+from operations.domain.log.log import CLIENT, Entry, fold
 from operations.domain.log.operation import Tag
 from operations.domain.providers import compile_request
 from operations.domain.providers.request import Compiled, Draft
@@ -24,6 +26,7 @@ from tests.operations.support.reading import Read
 from threads.domain import formats
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.format import Heading
+from threads.domain.formats.requests import SYSTEM
 from threads.domain.message import Message, Role, digest
 from threads.domain.part import File, Image, Part, Text, Thinking, ToolCall, ToolResult
 
@@ -58,10 +61,15 @@ class Conversation:
         masked = self.log.masks.read(original_key(index), message.parts)
         return [message, replace(message, parts=masked)]
 
-    def thread(self, count: int | None = None, more: Sequence[Message] = ()) -> Thread:
-        found = [*self.messages[:count], *more]
-        leaves = [Leaf(str(message.role), 10, 1) for message in found]
-        return replay(leaves, self.log, self.tags)
+    @property
+    def lead(self) -> int:
+        return len([*takewhile(lambda one: one.role in SYSTEM, self.messages)])
+
+    def leaves(self, more: Sequence[Message] = ()) -> list[Leaf]:
+        return [Leaf(str(one.role), 10, 1) for one in [*self.messages, *more]]
+
+    def thread(self) -> Thread:
+        return replay(self.leaves(), self.log, self.tags)
 
     def words(
         self, thread: Thread, keys: Sequence[Key], more: Sequence[Message] = ()
@@ -81,6 +89,13 @@ class Conversation:
         self, thread: Thread, provider: str, more: Sequence[Message] = ()
     ) -> Sent:
         """What the pipeline makes of a thread for a provider, its policy being `replay`."""
+        assembly, draft = self.drafted(thread, provider, more)
+        return Sent(assembly, compile_request(provider, draft))
+
+    def drafted(
+        self, thread: Thread, provider: str, more: Sequence[Message] = ()
+    ) -> tuple[Assembly, Draft]:
+        """The same before it is compiled."""
         keys = [one.key for one in thread.effective()]
         said = {
             key: Read(message.parts, provider, message.name)
@@ -95,7 +110,7 @@ class Conversation:
             heading=self.heading,
             intact=assembly.intact,
         )
-        return Sent(assembly, compile_request(provider, draft))
+        return assembly, draft
 
     def export(self, format: str, view: str) -> dict[str, Any]:
         """The body of a request that the export of a view is."""
@@ -111,41 +126,48 @@ class Conversation:
 
     def apply(self, format: str, body: dict[str, Any]) -> Passed:
         """What goes out for a request; what is new in it is not recorded."""
-        form = formats.REQUESTS[format]
-        prompt = list(anthropic.read_system(body.get("system")))
-        messages = [*prompt, *map(form.read, body["messages"])]
-        given = Given(messages, lambda place: digest_of(messages[place]), bool(prompt))
-        units, known = align(given, self, form, self.heading)
-        count = units[-1].last if units else 0
-        units += new_units(given, known, count)
-        more = messages[known:]
-        thread = self.thread(count, more)
+        thread, made, more, beside = self.aligned(format, body)
         if not changes(thread):
-            return Passed(body["messages"], frozenset(), body.get("system"))
+            return Passed(body["messages"], frozenset(), [], body.get("system"))
         sent = self.context(thread, format, more)
         return with_own(
             sent.compiled,
             sent.assembly.layers,
             sent.assembly.messages,
             thread,
-            units,
-            [*([None] * len(prompt)), *body["messages"]],
+            made.units,
+            [*([None] * beside), *body["messages"]],
             body.get("system"),
         )
+
+    def aligned(
+        self, format: str, body: dict[str, Any]
+    ) -> tuple[Thread, RequestPlan, Sequence[Message], int]:
+        """The thread that a request makes, how it stands to it, what of it is new, and how many
+        prompts stand beside its messages."""
+        form = formats.REQUESTS[format]
+        prompt = list(anthropic.read_system(body.get("system")))
+        messages = [*prompt, *map(form.read, body["messages"])]
+        given = Given(messages, lambda place: digest_of(messages[place]), bool(prompt))
+        roles = [message.role for message in self.messages]
+        units = find(given, self, form, self.heading)
+        made = plan(given, roles, self.log, units)
+        numbered = enumerate(made.operations, start=self.log.head + 1)
+        log = self.log.extended(Entry(n, one, CLIENT) for n, one in numbered)
+        more = [messages[place] for place in made.appended]
+        thread = replay(self.leaves(more), log, self.tags)
+        return thread, made, more, len(prompt)
 
 
 def changes(thread: Thread) -> bool:
     """Whether any operation applies that changes what is sent."""
     edits = thread.log.edits
     return any(
-        one.status is Status.APPLIED and not isinstance(edits[one.number].edit, Tag)
+        one.status is Status.APPLIED
+        and not isinstance(edits[one.number].edit, Tag)
+        and edits[one.number].entry.actor != CLIENT
         for one in thread.operations
     )
-
-
-def new_units(given: Given, known: int, count: int) -> list[Unit]:
-    places = range(known, len(given.messages))
-    return [recorded(given, place, count + place - known) for place in places]
 
 
 def digest_of(message: Message) -> bytes:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from operations.domain.forwarding.alignment import NotAligned
 from operations.domain.log.operation import Redact
 from tests.operations.support.builders import (
     digest,
@@ -161,23 +160,34 @@ def test_what_is_revised_or_inserted_at_the_top_is_the_system_prompt() -> None:
     assert len(added["messages"]) == 1
 
 
-def test_a_system_prompt_passes_as_it_was_given_and_another_is_refused() -> None:
+def test_a_system_prompt_passes_as_it_was_given_and_so_does_another() -> None:
     empty = message(Role.SYSTEM)
     session = Conversation([PROMPT, empty, ASKED])
     messages = [{"role": "user", "content": "Look."}]
     blocks = [{"type": "text", "text": "Be brief.", "cache_control": {}}]
-    for prompt in ("Be brief.", blocks, "Be brief.\n\n"):
+    own = ["Be brief.", blocks, "Be brief.\n\n"]
+    others = ["Be", "Be brief", "Be brief.\n\nBe kind."]
+    for prompt in [*own, *others]:
         sent = session.apply("anthropic", {"system": prompt, "messages": messages})
         assert (sent.system, sent.messages) == (prompt, messages)
-    for prompt in ("Be", "Be brief", "Be brief.\n\nBe kind."):
-        with pytest.raises(NotAligned) as refusal:
-            session.apply("anthropic", {"system": prompt, "messages": messages})
-        assert refusal.value.index == 0
 
 
-def test_a_session_without_a_system_prompt_refuses_one() -> None:
-    with pytest.raises(NotAligned):
-        Conversation([ASKED]).apply("anthropic", {"system": "Be.", "messages": []})
+def test_a_prompt_of_a_client_passes_as_it_came_where_others_change_the_rest() -> None:
+    """With what it marks for its provider's cache, be it the session's or a version of it."""
+    noted = "x-anthropic-billing-header: cc_version=2.1; cch=7;"
+    messages = [{"role": "user", "content": "Look."}, USE, user(block("a"))]
+    for found in ([PROMPT, ASKED, CALLED, ONE], [ASKED, CALLED, ONE]):
+        at = len(found) - 2
+        session = Conversation(found, entries(digest(at, at + 1)))
+        for words in ("Be brief.", "Be long."):
+            prompt = [
+                {"type": "text", "text": noted},
+                {"type": "text", "text": words, "cache_control": {}},
+            ]
+            body = {"system": prompt, "messages": messages}
+            sent = session.apply("anthropic", body)
+            assert sent.system == prompt
+            assert len(sent.messages) < len(messages)
 
 
 def test_a_message_of_the_system_s_at_the_top_becomes_the_prompt() -> None:
@@ -225,5 +235,5 @@ def test_openai_s_form_may_have_its_system_prompt_beside_the_messages() -> None:
 def test_a_system_prompt_of_several_messages_is_not_one_beside_them() -> None:
     prompt = message(Role.SYSTEM, Text("Be brief."), Image("image/png", url="x"))
     body = {"system": "Be brief.", "messages": [{"role": "user", "content": "Look."}]}
-    with pytest.raises(NotAligned):
-        Conversation([prompt, ASKED]).apply("openai", body)
+    session = Conversation([prompt, ASKED], entries(snip(0, 0)))
+    assert session.apply("openai", body).system == "Be brief."

@@ -3,8 +3,15 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.text.reading import HeldText, PartReading
+from operations.domain.log.operation import Redact, Revert
+from operations.domain.text.reading import (
+    HeldText,
+    PartReading,
+    held_text,
+    keys_to_read,
+)
 from operations.domain.tree.span import SpanChange, read_changed
+from tests.operations.support.builders import digest, log, span, thread
 from threads.domain.part import Image, Text, ToolCall
 from threads.domain.text import text_of
 
@@ -98,3 +105,17 @@ def test_a_stretch_without_a_holder_was_recorded_word_for_word(made, data):
     if place is not None:
         assert text_of(part)[slice(*place)] == reading.text[start:end]
         assert all(one.end <= place[0] or one.start >= place[1] for one in changes)
+
+
+def test_what_is_folded_is_read_where_it_is_asked_for():
+    made = thread(5, digest(1, 3), digest(2, 3))
+    assert keys_to_read(made) == ["m0", "o1.0", "m4"]
+    folded = keys_to_read(made, include_folded=True)
+    assert folded == ["m0", "o1.0", "m1", "o2.0", "m2", "m3", "m4"]
+
+
+def test_what_redactions_hold_is_known_by_message_and_part_until_they_are_reverted():
+    redact = Redact(spans=(span("m1", 0, 3), span("m1", 5, 9, part=1)))
+    held = {("m1", 0): [HeldText(0, 3, 1)], ("m1", 1): [HeldText(5, 9, 1)]}
+    assert held_text(log(redact)) == held
+    assert held_text(log(redact, Revert(operations=("o1",)))) == {}

@@ -146,9 +146,9 @@ def test_what_an_operation_holds_is_not_suggested():
 )
 def test_long_texts_stay_fast(text):
     texts = readings(text)
-    began = time.perf_counter()
+    began = time.thread_time()
     suggest(texts)
-    assert time.perf_counter() - began < 30
+    assert time.thread_time() - began < 30
 
 
 @settings(max_examples=50)

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from operations.context import pipeline
-from operations.domain.providers.request import Compiled, Issue, Severity
+from operations.domain.context import portions
+from operations.domain.providers import CompiledPortion
+from operations.domain.providers.passes.findings import Finding
+from operations.domain.providers.request import Compiled, Severity
 from tests.operations.support.rest import get, make_session, operate, post, put, said
 
 COUNT = 5
@@ -130,9 +132,9 @@ def test_results_are_cut_by_the_tiers_of_a_policy(agent: Client) -> None:
 def test_what_no_provider_takes_is_refused_with_its_rule(
     agent: Client, session_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    issue = Issue("R9", Severity.REFUSED, ("m0",), "It can't be sent.")
-    refused = Compiled({}, [], None, (), (issue,), (), "")
-    monkeypatch.setattr(pipeline, "compile_request", lambda *_: refused)
+    found = {Finding("R9", Severity.REFUSED, "It can't be sent."): {0: "m0"}}
+    refused = CompiledPortion(Compiled({}, [], None, (), (), (), ""), found, 0)
+    monkeypatch.setattr(portions, "compile_portion", lambda *_: refused)
     operate(agent, session_id, "snip", range=[1, 1])
     path = f"/api/sessions/{session_id}/apply"
     found = post(agent, path, {"messages": said(COUNT)}, expect=422)

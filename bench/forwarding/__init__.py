@@ -1,0 +1,1 @@
+"""What stands between a client and its provider."""

@@ -1,0 +1,50 @@
+"""The peer of `bench.forwarding.loop`: takes a body, inserts one row durably, echoes the body."""
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from bench.pages.reading_server import Announcing
+
+
+async def echo(database: sqlite3.Connection, receive: Any, send: Any) -> None:
+    """Answers any request with its body."""
+    pieces, more = [], True
+    while more:
+        message = await receive()
+        pieces.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    body = b"".join(pieces)
+    database.execute("INSERT INTO request (body) VALUES (?)", (body[-2_000:],))
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def main() -> None:
+    """Serve until told to stop."""
+    path = Path(os.environ["CONTEXTSTUDIO_DATA_DIR"]) / "echo.sqlite3"
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute("PRAGMA journal_mode=WAL")
+    database.execute("PRAGMA synchronous=FULL")
+    database.execute("CREATE TABLE request (id INTEGER PRIMARY KEY, body BLOB)")
+
+    async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        await echo(database, receive, send)
+
+    config = uvicorn.Config(
+        application,
+        host="127.0.0.1",
+        port=0,
+        log_level="warning",
+        lifespan="off",
+        timeout_keep_alive=3600,
+    )
+    Announcing(config, "").run()
+
+
+if __name__ == "__main__":
+    main()

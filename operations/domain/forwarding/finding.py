@@ -1,0 +1,161 @@
+"""Finds the originals that a client sends wherever they stand, always in their order.
+
+Anchors are messages of which the digests are the same. Between them, messages may still say the
+same in another form (`saying_of`). What is found nowhere is the client's own; what is not sent it
+left out.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from threads.domain.formats.format import Heading
+from threads.domain.formats.kit.calls import CallIds
+from threads.domain.formats.requests import SYSTEM, RequestForm, Saying, saying_of
+from threads.domain.message import Message, tombstone_of
+from threads.domain.part import Text, Thinking
+
+from .alignment import Given, Held, Unit, follow, recorded
+from .matching import match
+
+_SHORT = 64
+"""Characters below which words alone don't say which message they are: "Go on."."""
+_NEAR = 32
+"""Originals at either end of a gap that are compared with what stands in it, and then some."""
+
+
+def find(given: Given, held: Held, form: RequestForm, heading: Heading) -> list[Unit]:
+    """All that is held of a client's messages, in the order of both."""
+    units, start = follow(given, held, form, heading)
+    first = units[-1].last if units else 0
+    known = set(held.digests)
+    sent = [
+        _known_as(given.digest(place), known)
+        for place in range(start, len(given.messages))
+    ]
+    anchors = [
+        recorded(given, place + start, index + first)
+        for place, index in match(sent, held.digests[first:])
+    ]
+    anchors = _without_stray([*units, *anchors], given, held)[len(units) :]
+    gaps = _Gaps(given, held, form, heading)
+    for anchor in anchors:
+        units += gaps.units(range(start, anchor.start), range(first, anchor.first))
+        units.append(anchor)
+        start, first = anchor.end, anchor.last
+    units += gaps.units(
+        range(start, len(given.messages)), range(first, len(held.digests))
+    )
+    return _without_stray(units, given, held)
+
+
+def _known_as(given: bytes, known: AbstractSet[bytes]) -> bytes:
+    """The digest by which a message would be held: another one, where it is purged."""
+    if given not in known and (gone := tombstone_of(given)) in known:
+        return gone
+    return given
+
+
+def _without_stray(units: Sequence[Unit], given: Given, held: Held) -> list[Unit]:
+    """The units without short words that stand alone among others than their neighbours.
+
+    Who says "Go on." again after something else says it anew: taken for the first one, it would
+    be folded or hidden as that was.
+    """
+    begins = {(unit.start, unit.first) for unit in units}
+    begins.add((len(given.messages), len(held.digests)))
+    ends = {(unit.end, unit.last) for unit in units}
+    ends |= {(0, 0), (_lead(given.messages), held.lead)}
+    return [
+        unit
+        for unit in units
+        if (unit.start, unit.first) in ends
+        or (unit.end, unit.last) in begins
+        or not all(map(_is_short, given.messages[unit.start : unit.end]))
+    ]
+
+
+def _lead(messages: Sequence[Message]) -> int:
+    """How many messages of the system are at the top."""
+    for place, message in enumerate(messages):
+        if message.role not in SYSTEM:
+            return place
+    return len(messages)
+
+
+def _is_short(message: Message) -> bool:
+    parts = message.parts
+    words = sum(len(part.text) for part in parts if isinstance(part, Text))
+    return words < _SHORT and all(isinstance(part, Text | Thinking) for part in parts)
+
+
+class _Gaps:
+    """Finds what says the same between messages that were found by their digests."""
+
+    def __init__(
+        self, given: Given, held: Held, form: RequestForm, heading: Heading
+    ) -> None:
+        self._given, self._held = given, held
+        self._form, self._heading = form, heading
+
+    def units(self, places: range, indexes: range) -> list[Unit]:
+        """The units of a gap, in order: what is in none of them is new, or was left out."""
+        if not places or not indexes:
+            return []
+        at_top = places[0] == indexes[0] == 0 and self._given.system
+        if at_top and self._form.has_system:
+            places = places[1:]  # another prompt than the one that is held
+        most = _NEAR + 2 * len(places)
+        near = [*indexes[:most], *indexes[max(most, len(indexes) - most) :]]
+        sent = [(place, self._sent(place)) for place in places]
+        wanted = {atom for _, saying in sent for atom in saying.atoms}
+        kept = [(index, self._kept(index, wanted)) for index in near]
+        return list(_same(sent, kept))
+
+    def _sent(self, place: int) -> Saying:
+        return self._saying(self._given.messages[place])
+
+    def _kept(self, index: int, wanted: AbstractSet[bytes]) -> Saying:
+        """What an original says: as it was recorded, or as it may be read where that is wanted."""
+        sayings = [*map(self._saying, self._held.readings(index))]
+        return max(sayings, key=lambda one: wanted >= set(one.atoms))
+
+    def _saying(self, message: Message) -> Saying:
+        named = CallIds().given(message) if self._form.has_ids else message
+        saying = saying_of(named, self._form, self._heading)
+        return saying if named is message else saying._replace(ids=("",))
+
+
+def _same(
+    sent: Sequence[tuple[int, Saying]], kept: Sequence[tuple[int, Saying]]
+) -> Iterator[Unit]:
+    """Runs of both sides that say the same, atom by atom; nothing of either is left over."""
+    ours = [(at, atom) for at, (_, saying) in enumerate(sent) for atom in saying.atoms]
+    theirs = [(at, atom) for at, (_, one) in enumerate(kept) for atom in one.atoms]
+    pairs = match([atom for _, atom in ours], [atom for _, atom in theirs])
+    links = [(ours[place][0], theirs[index][0]) for place, index in pairs]
+    said = Counter(place for place, _ in links), Counter(index for _, index in links)
+    at = 0
+    while at < len(links):
+        run = [links[at]]
+        while at + len(run) < len(links) and (
+            links[at + len(run)][0] == run[-1][0]
+            or links[at + len(run)][1] == run[-1][1]
+        ):
+            run.append(links[at + len(run)])
+        at += len(run)
+        places = range(run[0][0], run[-1][0] + 1)
+        indexes = range(run[0][1], run[-1][1] + 1)
+        whole = all(said[0][one] == len(sent[one][1].atoms) for one in places)
+        if not whole or not all(
+            said[1][one] == len(kept[one][1].atoms) for one in indexes
+        ):
+            continue
+        first, last = kept[indexes[0]][0], kept[indexes[-1]][0] + 1
+        if last - first != len(indexes):
+            continue  # what lies between was not compared
+        ids = [one for i in places for one in sent[i][1].ids]
+        same = ids == [one for i in indexes for one in kept[i][1].ids]
+        yield Unit(
+            first, last, sent[places[0]][0], sent[places[-1]][0] + 1, as_given=same
+        )

@@ -1,0 +1,115 @@
+"""What lies between the messages that were found of a request: left out, or unknown, or both."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from operations.domain.log.log import EditState, Log, Recorded
+from operations.domain.log.operation import Revise, named_keys
+from operations.domain.tree.key import original_index
+from threads.domain.formats.requests import SYSTEM
+from threads.domain.message import Role, digest
+
+from .alignment import Given, Unit
+
+
+class RequestGap(NamedTuple):
+    """Originals that are not sent, and messages that stand there; either may be none.
+
+    An empty range begins where the gap is.
+    """
+
+    indexes: range
+    places: range
+    is_tail: bool = False
+    is_prompt: bool = False
+
+
+class RequestGaps:
+    """Tells what lies between what was found of a request."""
+
+    def __init__(self, given: Given, roles: Sequence[str], log: Log) -> None:
+        self._given, self._roles = given, roles
+        self._shown = [*_shown(log)]
+
+    def of(self, units: Sequence[Unit]) -> Iterator[RequestGap]:
+        """The gaps in order, the tail last, which may be empty."""
+        index = place = 0
+        for unit in units:
+            gaps = self._split(range(index, unit.first), range(place, unit.start))
+            yield from (gap for gap in gaps if gap.indexes or gap.places)
+            index, place = unit.last, unit.end
+        indexes = range(index, len(self._roles))
+        *others, tail = self._split(indexes, range(place, len(self._given.messages)))
+        yield from others
+        yield tail._replace(is_tail=True)
+
+    def _split(self, indexes: range, places: range) -> Iterator[RequestGap]:
+        """A gap without the system prompt at the top, and cut at what an edit showed before."""
+        old = new = 0
+        while indexes.start == 0 and old < len(indexes) and self._roles[old] in SYSTEM:
+            old += 1
+        while (
+            places.start == 0
+            and new < len(places)
+            and self._given.messages[new].role in SYSTEM
+        ):
+            new += 1
+        if old or new:
+            yield RequestGap(indexes[:old], places[:new], is_prompt=True)
+        indexes, places = indexes[old:], places[new:]
+        for targets, shown in self._known(indexes, places):
+            before = RequestGap(
+                range(indexes.start, targets.start), range(places.start, shown.start)
+            )
+            if before.indexes or before.places:
+                yield before
+            yield RequestGap(targets, shown)
+            indexes = range(targets.stop, indexes.stop)
+            places = range(shown.stop, places.stop)
+        yield RequestGap(indexes, places)
+
+    def _known(self, indexes: range, places: range) -> list[tuple[range, range]]:
+        """What earlier edits of the client's showed in place of some of these, in order."""
+        found: list[tuple[range, range]] = []
+        if not indexes or not places:
+            return found
+        sent = [self._given.digest(place) for place in places]
+        for targets, shown in self._shown:
+            if targets.start < indexes.start or targets.stop > indexes.stop:
+                continue
+            for at in range(len(sent) - len(shown) + 1):
+                stands = range(places[at], places[at] + len(shown))
+                if sent[at : at + len(shown)] == shown and _fits(
+                    targets, stands, found
+                ):
+                    found.append((targets, stands))
+                    break
+        return sorted(found, key=lambda one: one[0].start)
+
+
+def _shown(log: Log) -> Iterator[tuple[range, list[bytes]]]:
+    """What stands, or stood, in place of runs of originals: in force and the longest first."""
+
+    def rank(recorded: Recorded) -> tuple[bool, int, int]:
+        edit = recorded.edit
+        return (
+            recorded.state is not EditState.ON,
+            -len(named_keys(edit)),
+            -recorded.entry.number,
+        )
+
+    for recorded in sorted(log.client_edits, key=rank):
+        edit = recorded.edit
+        if isinstance(edit, Revise):
+            indexes = [original_index(key) or 0 for key in edit.targets]
+            shown = [digest(Role(new.role), new.parts) for new in edit.messages]
+            yield range(indexes[0], indexes[-1] + 1), shown
+
+
+def _fits(targets: range, places: range, others: Iterable[tuple[range, range]]) -> bool:
+    """Whether a run stands before or behind each of the others on both sides."""
+    return all(
+        (targets.stop <= one.start and places.stop <= other.start)
+        or (one.stop <= targets.start and other.stop <= places.start)
+        for one, other in others
+    )

@@ -1,0 +1,110 @@
+"""A request as it was sent: numbers of pieces, of which the session keeps each once.
+
+A piece is the list of tools, the system prompt or a message, as its bytes and the keys of what
+it was made of; the session numbers its pieces from 0 as they are first sent. A request of a loop
+is the one before it and what is new, so that most of it is one run of numbers.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from operations.domain.tree.key import Key
+
+from .splice import GivenRun, joined
+
+
+class PieceRun(NamedTuple):
+    """Pieces that were sent one behind another in the order of their numbers, half-open."""
+
+    start: int
+    end: int
+
+
+def joined_runs(runs: Iterable[PieceRun]) -> list[PieceRun]:
+    """The same pieces as the fewest runs."""
+    found: list[PieceRun] = []
+    for run in runs:
+        if found and found[-1].end == run.start:
+            found[-1] = PieceRun(found[-1].start, run.end)
+        else:
+            found.append(run)
+    return found
+
+
+def runs_of(numbers: Iterable[int]) -> list[PieceRun]:
+    """The pieces of a request as the fewest runs."""
+    return joined_runs(PieceRun(number, number + 1) for number in numbers)
+
+
+def numbers_of(runs: Iterable[Sequence[int]]) -> list[int]:
+    """The pieces of a request, by its runs."""
+    return [number for start, end in runs for number in range(start, end)]
+
+
+class SentMessage(NamedTuple):
+    """A message that goes out, and what it is made of."""
+
+    piece: GivenRun | bytes
+    keys: Sequence[Key]
+    tokens: int
+
+
+class SentBlock:
+    """Messages that go out one behind another, and the numbers that they are kept by."""
+
+    def __init__(self, messages: tuple[SentMessage, ...]) -> None:
+        self.messages = messages
+        self.pieces = joined(message.piece for message in messages)
+        """What they are put together of."""
+        self.tokens = sum(message.tokens for message in messages)
+        self.runs: list[PieceRun] | None = None
+        """None where they are not kept yet."""
+
+
+class SentChange(NamedTuple):
+    """What a request differs in from the one before it. Figures are tokens.
+
+    `kept` + `again` + `new` are those of the request.
+    """
+
+    place: int
+    """Where the first piece stands that differs; where the shorter of the two ends, its end."""
+    kept: int
+    """Of what stands before it: the provider's cache may hold it."""
+    again: int
+    """Of pieces behind it that the request before had too: read anew for the change."""
+    new: int
+    """Of pieces that the request before did not have."""
+    dropped: int
+    """Of pieces that only the request before had."""
+    extends: bool
+    """Whether nothing of the request before was changed."""
+
+
+def change_between(
+    before: Sequence[int], after: Sequence[int], tokens: Mapping[int, int]
+) -> SentChange:
+    """What a request changed of the one before it, given the tokens of their pieces."""
+    place = _alike(before, after)
+    old, now = set(before), set(after)
+
+    def count(numbers: Iterable[int]) -> int:
+        return sum(tokens[number] for number in numbers)
+
+    return SentChange(
+        place=place,
+        kept=count(after[:place]),
+        again=count(one for one in after[place:] if one in old),
+        new=count(one for one in after[place:] if one not in old),
+        dropped=count(one for one in before if one not in now),
+        extends=place == len(before),
+    )
+
+
+def _alike(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
+    """How many pieces stand at the top of both."""
+    pairs: Iterator[tuple[Hashable, Hashable]] = zip(before, after, strict=False)
+    shorter = min(len(before), len(after))
+    return next(
+        (place for place, (old, new) in enumerate(pairs) if old != new), shorter
+    )

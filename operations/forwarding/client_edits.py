@@ -1,0 +1,180 @@
+"""Recording what a client did to its own messages, and what is new of them.
+
+In the transaction of the request, under the session's lock. Where nothing is to be recorded, the
+thread is the one that there would be.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from contextstudio.accounts.domain.caller import Caller
+from operations.domain.log.log import CLIENT, Entry, Log
+from operations.domain.log.operation import Amend, Insert, Operation, Redact, Revise
+from operations.domain.thread.replay import replay
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, original_index, original_key
+from operations.domain.tree.leaf import Leaf
+from operations.domain.tree.span import MASK, Span, fingerprint
+from operations.log.selectors import (
+    History,
+    load_history,
+    load_leaves,
+    load_thread,
+    overview,
+)
+from operations.log.transaction import begin, counted
+from threads import tokens
+from threads.domain.message import Message, starts_group
+from threads.domain.part import Part
+from threads.domain.text import text_of
+from threads.models import Session
+from threads.store import events
+from threads.store.recording import record_messages
+from threads.store.selectors import load_recorded_at
+
+from .alignment import RequestAlignment
+
+_CLIENT = Caller(actor=CLIENT, name="Client")
+_MASKED_AGAIN = "Redacted in what the client sends instead"
+
+
+def record(
+    session: Session, aligned: RequestAlignment, active_tags: frozenset[str] | None
+) -> tuple[History, Thread]:
+    """Record what is new of a request, and what its client did; the session's row is locked."""
+    first = session.message_count
+    if aligned.new:
+        record_messages(session, aligned.new)
+    if aligned.plan.operations:
+        transaction = begin(session, _CLIENT)
+        masks = list(_masked_again(session, transaction.history.log, aligned, first))
+        edits = [_counted(session, one) for one in aligned.plan.operations]
+        titles = [*aligned.plan.titles, *(_MASKED_AGAIN for _ in masks)]
+        transaction.add(*edits, *masks, titles=titles)
+        transaction.commit()
+        if active_tags is None:
+            return transaction.history, transaction.thread
+    elif aligned.new:
+        thread = load_thread(session)
+        session.overview = overview(thread)
+        session.save(update_fields=["overview"])
+        events.announce(session)
+        if active_tags is None:
+            return load_history(session), thread
+    return load_history(session), load_thread(session, active_tags)
+
+
+def tried(
+    session: Session, aligned: RequestAlignment, active_tags: frozenset[str] | None
+) -> tuple[History, Thread]:
+    """The thread that there would be if a request was recorded; nothing is."""
+    history, leaves = load_history(session), load_leaves(session)
+    new, operations = aligned.new, aligned.plan.operations
+    if not new and not operations:
+        return history, load_thread(session, active_tags)
+    made = [
+        *(_with_tokens(session, one) for one in operations),
+        *_masked_again(session, history.log, aligned, session.message_count),
+    ]
+    numbered = enumerate(made, start=history.log.head + 1)
+    log = history.log.extended(Entry(n, one, CLIENT) for n, one in numbered)
+    leaves = [*leaves, *_leaves(session, leaves, new)]
+    return history, replay(leaves, log, active_tags, objective=session.objective)
+
+
+def alone(session: Session, aligned: RequestAlignment) -> Thread:
+    """The thread of a request that has nothing to do with its session and isn't recorded."""
+    return replay(list(_leaves(session, (), aligned.new)), Log(), frozenset())
+
+
+def _leaves(
+    session: Session, leaves: Sequence[Leaf], new: Sequence[Message]
+) -> Iterator[Leaf]:
+    group = leaves[-1].group if leaves else 0
+    counts = tokens.count_messages([one.parts for one in new], session.encoding)
+    for message, count in zip(new, counts, strict=True):
+        group += starts_group(message.role, message.parts)
+        yield Leaf(message.role, sum(count), group)
+
+
+def _counted(session: Session, operation: Operation) -> Operation:
+    """An operation with its images kept and its tokens counted."""
+    if isinstance(operation, Amend):
+        return replace(operation, edit=counted(session, operation.edit))
+    if isinstance(operation, Revise | Insert):
+        return counted(session, operation)
+    return operation
+
+
+def _with_tokens(session: Session, operation: Operation) -> Operation:
+    """An operation with its tokens counted, and nothing kept."""
+    if isinstance(operation, Amend):
+        edit = _with_tokens(session, operation.edit)
+        return replace(operation, edit=edit)  # type: ignore[arg-type]  # an edit's is one
+    if not isinstance(operation, Revise | Insert):
+        return operation
+    counts = tokens.count_messages(
+        [new.parts for new in operation.messages], session.encoding
+    )
+    made = tuple(
+        replace(new, tokens=sum(count))
+        for new, count in zip(operation.messages, counts, strict=True)
+    )
+    return replace(operation, messages=made)
+
+
+def _masked_again(
+    session: Session, log: Log, aligned: RequestAlignment, first: int
+) -> Iterator[Redact]:
+    """What redactions mask in messages that are gone, masked in what stands there instead.
+
+    A client that edits or sums up a message tells what it said; what was redacted of it may be
+    in there, and must not be sent for being in another message. `first` is the index of the
+    first new original.
+    """
+    if not log.masks:
+        return
+    sent = {key for unit in aligned.plan.units for key in unit.keys}
+    gone = [key for key in log.masks.keys if key not in sent]
+    if not gone:
+        return
+    indexes = (original_index(key) for key in gone)
+    recorded = load_recorded_at(session, (one for one in indexes if one is not None))
+
+    def read(key: Key) -> tuple[Part, ...]:
+        found = recorded.get(original_index(key) or 0)
+        return found.parts if found else ()
+
+    texts = log.masks.texts(read, gone)
+    start = aligned.plan.appended.start
+    stands = aligned.plan.made | {
+        original_key(first + place - start): place for place in aligned.plan.appended
+    }
+    for key, place in stands.items():
+        message = aligned.message(place)
+        spans = tuple(_spans(session, key, message, texts))
+        if spans:
+            yield Redact(spans=spans)
+
+
+def _spans(
+    session: Session, key: Key, message: Message, texts: Mapping[str, str]
+) -> Iterator[Span]:
+    """Where a message says one of these texts, the longest first, none within another."""
+    for place, part in enumerate(message.parts):
+        words, taken = text_of(part), list[range]()
+        for text in sorted(texts, key=len, reverse=True):
+            start = words.find(text)
+            while start >= 0:
+                end = start + len(text)
+                if all(end <= one.start or one.stop <= start for one in taken):
+                    taken.append(range(start, end))
+                    yield Span(
+                        key=key,
+                        part=place,
+                        start=start,
+                        end=end,
+                        sha256=fingerprint(text),
+                        text="" if texts[text] == MASK else texts[text],
+                    )
+                start = words.find(text, end)

@@ -1,0 +1,303 @@
+"""What goes out in place of a client's messages, and the pieces that are kept of it.
+
+Where the client goes on from its last request, what went out for that goes out again, portion by
+portion, as far as nothing of it differs.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.responses import dump
+from operations.context.pipeline import (
+    ContextInputs,
+    Drafted,
+    counter_of,
+    drafted,
+    results_left_out,
+)
+from operations.domain.context.assembly import Assembly
+from operations.domain.context.compiling import NAME, framing, omissions
+from operations.domain.context.portions import Frame, Portion, Portions
+from operations.domain.context.step import Count, Step
+from operations.domain.forwarding.alignment import Unit
+from operations.domain.forwarding.sent import PieceRun, SentBlock, SentMessage
+from operations.domain.forwarding.splice import GivenRun, Raw, Splice, joined
+from operations.domain.providers.passes.work import issues_of, together
+from operations.domain.providers.request import PROMPT, Issue, Severity
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, original_index
+from operations.log.cache import Cache
+from operations.models import SentPiece
+from threads.domain.formats import READERS
+from threads.domain.part import Text
+from threads.models import Session
+
+from .alignment import Inbound
+from .raw import RawRequest
+from .sent.keeping import keep_sent
+from .sent.outgoing import OutgoingPiece, member_piece
+
+_BLOCK = 64
+"""Messages of a block, where all pass as they were given."""
+MOST_BYTES = 256 << 20
+"""How much memory all that is kept of last requests may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outbound:
+    """What is sent in place of a client's messages. Figures are tokens."""
+
+    blocks: Sequence[SentBlock]
+    system: Any
+    before: int
+    after: int
+    portions: Sequence[Portion] = ()
+    units: Sequence[Unit] = ()
+    by_key: Mapping[Key, Unit] = field(default_factory=dict)
+    issues: Sequence[Issue] = ()
+    steps: Sequence[Step] = ()
+
+    @property
+    def splice(self) -> Splice:
+        """Its messages."""
+        return Splice(joined(piece for block in self.blocks for piece in block.pieces))
+
+
+class _LastRequest(NamedTuple):
+    """What went out for the last request of a client."""
+
+    raw: RawRequest
+    basis: Hashable
+    """What its portions have in common."""
+    units: Sequence[Unit]
+    by_key: Mapping[Key, Unit]
+    portions: Sequence[Portion]
+    blocks: Sequence[SentBlock]
+    """Of a request that passed as it was given."""
+
+
+_last: Cache[_LastRequest] = Cache(lambda last: 2 * len(last.raw.body), MOST_BYTES)
+
+
+def outbound(
+    inputs: ContextInputs, inbound: Inbound, units: Sequence[Unit]
+) -> Outbound:
+    """What to send. Raises Invalid (`refused`) where the provider would take no form of it."""
+    last = _last_of(inputs, inbound)
+    if inputs.passes_through:
+        total = inputs.thread.tokens_sent
+        return Outbound(
+            blocks=_own_blocks(
+                inputs.thread, inbound, units, last.blocks if last else ()
+            ),
+            system=inbound.system,
+            before=total,
+            after=total,
+        )
+    assembly, draft = drafted(inputs)
+    by_key = _by_key(units, last)
+    frame = _frame(inputs, inbound, units, by_key, Drafted(assembly, draft))
+    portions = Portions(frame, last.portions if last else ()).of(
+        draft.messages, intact=draft.intact
+    )
+    return replace(_joined(inputs, portions, assembly), units=units, by_key=by_key)
+
+
+def keep_last(inputs: ContextInputs, inbound: Inbound, sent: Outbound) -> None:
+    """Know what went out, all of whose pieces are kept, by the next request."""
+    if inbound.raw is None:
+        return
+    last = _LastRequest(
+        inbound.raw,
+        _basis(inputs, inbound),
+        sent.units,
+        sent.by_key,
+        sent.portions,
+        () if sent.portions else sent.blocks,
+    )
+    _last.keep((inputs.session.pk, inbound.format), last)
+
+
+def _last_of(inputs: ContextInputs, inbound: Inbound) -> _LastRequest | None:
+    """The last request, if this one begins with the same bytes and is made in the same way."""
+    last = _last.get((inputs.session.pk, inbound.format))
+    if last is None or inbound.raw is None or last.basis != _basis(inputs, inbound):
+        return None
+    return last if inbound.raw.extends(last.raw) else None
+
+
+def _basis(inputs: ContextInputs, inbound: Inbound) -> Hashable:
+    session = inputs.session
+    return (
+        *(inputs.provider, inputs.model, inputs.encoding, dump(inputs.tools)),
+        *(session.title, session.parsing_strategy, session.encoding),
+        *(session.project_id, dump(inbound.system)),
+    )
+
+
+def _by_key(units: Sequence[Unit], last: _LastRequest | None) -> Mapping[Key, Unit]:
+    """The units by the keys of what they are; those of the last request are known."""
+    count = len(last.units) if last else 0
+    if last is None or units[:count] != last.units:
+        return {key: unit for unit in units for key in unit.keys}
+    return {**last.by_key, **{key: unit for unit in units[count:] for key in unit.keys}}
+
+
+def _frame(
+    inputs: ContextInputs,
+    inbound: Inbound,
+    units: Sequence[Unit],
+    by_key: Mapping[Key, Unit],
+    drafted: Drafted,
+) -> Frame:
+    assembly, draft = drafted
+    prompt = next((layer for layer in draft.layers if layer.name == PROMPT), None)
+    of_prompt = (by_key.get(key) for key in (prompt.keys if prompt else ()))
+    at_top = [*takewhile(lambda unit: unit.start == 0, units), *of_prompt]
+    # The system prompt beside the messages is one of those that were aligned.
+    beside = READERS[inbound.format].read_system(inbound.system)
+    return Frame(
+        provider=inputs.provider,
+        draft=replace(draft, messages=()),
+        thread=inputs.thread,
+        given=[*(None for _ in beside), *range(len(inbound.messages))],
+        system=inbound.system,
+        at_top=[unit for unit in at_top if unit is not None],
+        unit=by_key.get,
+        left_out=lambda calls: results_left_out(inputs, assembly, calls),
+        write=dump,
+        count=counter_of(inputs.encoding),
+        recorded=lambda key: _recorded_tokens(inputs.thread, key),
+    )
+
+
+def _joined(
+    inputs: ContextInputs, portions: Sequence[Portion], assembly: Assembly
+) -> Outbound:
+    """What portions are together, with the step from the assembly to what is sent.
+
+    It is without what the compiler would have done to messages that go out as given.
+    """
+    starts, place = list[int](), 0
+    for portion in portions:
+        starts.append(place)
+        place += portion.length
+    found = zip(starts, (one.findings for one in portions), strict=True)
+    issues = issues_of(together(found))
+    _refuse(issues)
+    first, count = portions[0], counter_of(inputs.encoding)
+    lost = [
+        (key, less)
+        for portion in portions
+        for key, less in portion.lost
+        if key not in portion.given
+    ]
+    left_out = tuple(omissions(lost, issues))
+    after = (
+        assembly.sent
+        + sum(portion.added + portion.more for portion in portions)
+        + framing(assembly.layers, first.prompt, count)
+        - sum(less for portion in portions for _, less in portion.lost)
+    )
+    step = Step(
+        name=NAME,
+        before=assembly.sent,
+        after=after,
+        added=after - assembly.sent + sum(omission.tokens for omission in left_out),
+        left_out=left_out,
+    )
+    return Outbound(
+        blocks=[portion.block for portion in portions],
+        system=first.system,
+        before=inputs.thread.tokens_sent,
+        after=after,
+        portions=portions,
+        issues=[*_of_others(issues, portions)],
+        steps=[*assembly.steps, step],
+    )
+
+
+def _of_others(issues: Iterable[Issue], portions: Sequence[Portion]) -> Iterable[Issue]:
+    """The issues but those of messages that a client sends so itself."""
+    for issue in issues:
+        own = set(issue.keys) if issue.is_own else set()
+        for portion in portions if own else ():
+            own -= portion.given
+        if own or not issue.is_own:
+            yield issue
+
+
+def _own_blocks(
+    thread: Thread,
+    inbound: Inbound,
+    units: Sequence[Unit],
+    known: Sequence[SentBlock],
+) -> list[SentBlock]:
+    """The client's messages as they came in, with what each is to the thread."""
+    beside = len([*READERS[inbound.format].read_system(inbound.system)])
+    whole = [block for block in known if len(block.messages) == _BLOCK]
+    start, count = _BLOCK * len(whole), len(inbound.messages)
+    sent = [
+        SentMessage(GivenRun(place, place + 1), (), 0) for place in range(start, count)
+    ]
+    for unit in reversed(units):
+        if unit.end - beside <= start:
+            break
+        keys = tuple(unit.keys)
+        tokens = sum(_recorded_tokens(thread, key) for key in keys)
+        for place in range(max(start, unit.start - beside), unit.end - beside):
+            # What is cut in several messages has its tokens with the first of them.
+            weight = tokens if place == unit.start - beside else 0
+            sent[place - start] = sent[place - start]._replace(keys=keys, tokens=weight)
+    return whole + [
+        SentBlock(tuple(sent[at : at + _BLOCK])) for at in range(0, len(sent), _BLOCK)
+    ]
+
+
+def _recorded_tokens(thread: Thread, key: Key) -> int:
+    """The tokens of a message as it was recorded; 0 of what is none."""
+    index = original_index(key)
+    if index is not None:
+        return thread.leaves[index].tokens
+    made = thread.made(key)
+    return made.tokens if made else 0
+
+
+def _refuse(issues: Sequence[Issue]) -> None:
+    refused = [one for one in issues if one.severity is Severity.REFUSED]
+    if refused:
+        raise Invalid(
+            refused[0].detail,
+            at=["messages"],
+            code="refused",
+            errors=[
+                Invalid(
+                    one.detail,
+                    at=["messages"],
+                    code=one.rule,
+                    facts={"keys": list(one.keys)},
+                )
+                for one in refused
+            ],
+        )
+
+
+def keep_outbound(
+    session: Session,
+    inbound: Inbound,
+    sent: Outbound,
+    run: Callable[[int, int], Raw],
+    count: Count,
+) -> list[PieceRun]:
+    """Keep what goes out, in the order in which providers read it; `run` gives the client's."""
+    beside: list[OutgoingPiece] = []
+    if inbound.tools:
+        weight = count((Text(dump(inbound.tools).decode()),))
+        beside.append(member_piece(SentPiece.Kind.TOOLS, inbound.tools, (), weight))
+    if sent.system is not None:
+        weight = max(0, sent.after - sum(block.tokens for block in sent.blocks))
+        beside.append(member_piece(SentPiece.Kind.SYSTEM, sent.system, (), weight))
+    return keep_sent(session, beside, sent.blocks, run)

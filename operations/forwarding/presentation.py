@@ -1,0 +1,164 @@
+"""A client's requests in the public contract, and what each was in a sentence."""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+
+from operations.domain.forwarding.plan import RequestDecision
+from operations.log.presentation import ActorOut
+from operations.models import SessionRequest
+
+
+class ClientChangeOut(BaseModel):
+    """What was recorded of one of the client's own edits."""
+
+    key: str
+    act: str
+    """`made`, `amended`, `restored` or `reverted`."""
+    kind: str
+    cause: str
+    count: int
+    """How many originals it folds; of an insert how many messages it puts in."""
+
+
+class RequestOut(BaseModel):
+    """One request of a client: how it stood to the session, what went out, what came back."""
+
+    id: uuid.UUID
+    number: int
+    created_at: str
+    actor: ActorOut
+    client: str
+    door: str
+    format: str
+    model: str
+    decision: str
+    sentence: str
+    """The decision in words."""
+    messages: int
+    known: int
+    new: int
+    unknown: int
+    absent: int
+    tools: int
+    edits: list[ClientChangeOut]
+    head: int
+    message_count: int
+    applied: int
+    suspended: dict[str, list[str]]
+    """Keys of operations, by the reason why they had nothing to act on."""
+    tokens: dict[str, int]
+    prepared_ms: float
+    status: str
+    error: str
+    upstream_status: int | None
+    usage: dict[str, int | None]
+    cost: float | None
+    """In dollars."""
+    first_byte_ms: float | None
+    total_ms: float | None
+    reply_index: int | None
+
+
+class RequestPage(BaseModel):
+    """Some requests of a session, the newest first."""
+
+    items: list[RequestOut]
+    next_cursor: str | None
+
+
+def present_request(row: SessionRequest) -> dict[str, Any]:
+    """A request as the API gives it."""
+    return {
+        "id": str(row.pk),
+        "number": row.number,
+        "created_at": row.created_at.isoformat(),
+        "actor": {"id": row.actor, "name": row.actor_name},
+        "client": row.client,
+        "door": row.door,
+        "format": row.format,
+        "model": row.model,
+        "decision": row.decision,
+        "sentence": sentence(row),
+        "messages": row.messages,
+        "known": row.known,
+        "new": row.new,
+        "unknown": row.unknown,
+        "absent": row.absent,
+        "tools": row.tools,
+        "edits": row.edits,
+        "head": row.head,
+        "message_count": row.message_count,
+        "applied": row.applied,
+        "suspended": row.suspended,
+        "tokens": {"before": row.tokens_before, "after": row.tokens_after},
+        "prepared_ms": row.prepared_ms,
+        "status": row.status,
+        "error": row.error,
+        "upstream_status": row.upstream_status,
+        "usage": {
+            "input_tokens": row.input_tokens,
+            "cached_tokens": row.cached_tokens,
+            "cache_written_tokens": row.cache_written_tokens,
+            "output_tokens": row.output_tokens,
+        },
+        "cost": None if row.cost is None else float(row.cost),
+        "first_byte_ms": row.first_byte_ms,
+        "total_ms": row.total_ms,
+        "reply_index": row.reply_index,
+    }
+
+
+def sentence(row: SessionRequest) -> str:
+    """What a request was to its session, in plain words."""
+    return " ".join(_sentences(row))
+
+
+def _sentences(row: SessionRequest) -> Iterator[str]:
+    match row.decision:
+        case RequestDecision.FIRST:
+            yield f"Begins the conversation with {_messages(row.new)}."
+            return
+        case RequestDecision.LINKED:
+            yield "Has no part in the session it was sent to: it begins this one."
+            return
+        case RequestDecision.REPEATED:
+            yield "Sends the same again."
+            return
+        case RequestDecision.EXTENDED:
+            yield f"Goes on with {_messages(row.new)}."
+            return
+    gone = [one for one in row.edits if one["act"] == "reverted"]
+    there = [one for one in row.edits if one["act"] != "reverted"]
+    yield from (_did(one) for one in there)
+    if gone and not there:
+        count = sum(one["count"] for one in gone if one["kind"] != "insert")
+        back = f"Sends {_messages(count)} again that it had left out."
+        yield back if count else "No longer sends what it had put in."
+    if row.new:
+        yield f"Goes on with {_messages(row.new)}."
+
+
+def _did(edit: dict[str, Any]) -> str:
+    count, kind = edit["count"], edit["kind"]
+    match edit["cause"]:
+        case RequestDecision.PROMPT:
+            gone = "No longer sends its system prompt."
+            return gone if kind == "snip" else "Sends another system prompt."
+        case RequestDecision.COMPACTED:
+            return f"Sends its own summary in place of {_messages(count)}."
+        case RequestDecision.REGENERATED:
+            if count == 1:
+                return "Goes back before the last message."
+            return f"Goes back before the last {count:,} messages."
+        case RequestDecision.TRIMMED:
+            return f"No longer sends {_messages(count)}."
+    if kind == "insert":
+        return f"Puts {_messages(count)} between others."
+    return f"Sends {_messages(count)} in other words."
+
+
+def _messages(count: int) -> str:
+    return "1 message" if count == 1 else f"{count:,} messages"

@@ -1,0 +1,140 @@
+"""The way in to the proxy, before Django: who asks, the request to its end, then the exchange."""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from channels.db import database_sync_to_async
+from django.db import DatabaseError
+
+from contextstudio.accounts.authentication import caller_by_key
+from contextstudio.accounts.credentials import sent_key
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
+from contextstudio.accounts.responses import PROBLEM, outage
+from operations.forwarding.upstreams.services import Provider
+
+from .incoming import Incoming
+from .preparing import Outgoing, prepare
+from .problems import refusal_body
+from .recording import Outcome, record_outcome
+from .relay import Exchanging, Recorded
+from .routes import Route, is_forwarded, route_of
+from .tools.answering import settle
+from .tools.offering import Answered
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_threads = ThreadPoolExecutor(8, thread_name_prefix="proxy")
+"""Where the database is asked: before a request is sent and once its reply has ended, so that
+many streams need few of them."""
+
+
+class ClientGone(Exception):
+    """The client left before its request was here."""
+
+
+def with_proxy(application: Application) -> Application:
+    """An application that forwards what providers would be asked; the rest is as before."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and is_forwarded(scope["path"]):
+            await _forward(scope, receive, send)
+        else:
+            await application(scope, receive, send)
+
+    return answer
+
+
+async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
+    headers = dict(scope["headers"])
+    provider = (
+        Provider.ANTHROPIC if b"anthropic-version" in headers else Provider.OPENAI
+    )
+    try:
+        route = route_of(
+            scope["method"], scope.get("raw_path") or scope["path"].encode(), headers
+        )
+        provider = route.provider
+        key = sent_key(headers, scope["query_string"])
+        incoming = Incoming(
+            method=scope["method"],
+            query=scope["query_string"],
+            headers=[(name.lower(), value) for name, value in scope["headers"]],
+            body=await _body(receive),
+        )
+        outgoing = await _in_thread(_prepared, key, route, incoming)
+
+        async def record(sent: Outgoing, outcome: Outcome) -> Recorded:
+            recorded: Recorded = await _in_thread(_recorded, sent, outcome)
+            return recorded
+
+        await Exchanging(outgoing, send, record).run(receive)
+    except ClientGone:
+        return
+    except DomainError as error:
+        await _refuse(provider, error, send)
+    except DatabaseError as error:
+        unavailable = outage(error)
+        if unavailable is None:
+            raise
+        await _refuse(provider, unavailable, send)
+
+
+async def _in_thread(function: Callable[..., Any], *values: Any) -> Any:
+    """What a function that asks the database answers."""
+    ask = database_sync_to_async(function, thread_sensitive=False, executor=_threads)
+    return await ask(*values)
+
+
+def _prepared(key: str | None, route: Route, incoming: Incoming) -> Outgoing:
+    if key is None:
+        raise Unauthenticated("Send a key of ContextStudio as that of the provider.")
+    caller: Caller = caller_by_key(f"Bearer {key}")
+    return prepare(caller, route, incoming)
+
+
+def _recorded(sent: Outgoing, outcome: Outcome) -> Recorded:
+    """Record how a request ended; where calls of ours were answered, what is to be sent next."""
+    if sent.exchange is None:
+        return Recorded()
+    if sent.offer is None:
+        record_outcome(sent.exchange, outcome)
+        return Recorded()
+    offer, settled = sent.offer, settle(sent.offer, sent.exchange, outcome)
+    if not settled.asks_again:
+        return Recorded(unsaid=settled.unsaid)
+    answered = Answered(offer.answered + 1, sent.exchange.session_id)
+    again = prepare(offer.caller, offer.route, offer.incoming, answered)
+    return Recorded(again=again)
+
+
+async def _body(receive: Receive) -> bytes:
+    """The request's body. Raises ClientGone."""
+    pieces: list[bytes] = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        pieces.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(pieces)
+
+
+async def _refuse(provider: Provider, error: DomainError, send: Send) -> None:
+    body = refusal_body(provider, error)
+    headers = [
+        (b"content-type", PROBLEM.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    if error.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if error.retry_after is not None:
+        headers.append((b"retry-after", str(error.retry_after).encode()))
+    start = {"type": "http.response.start", "status": error.status, "headers": headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,112 @@
+"""Which headers pass, and with whose key.
+
+What is the connection's own ends here, as RFC 9110 has it, and so does what is ours: our key, the
+name of the session, cookies of this host. All others pass as they came.
+"""
+
+from collections.abc import Iterable
+
+from contextstudio.accounts.credentials import CREDENTIALS, KEY_START, bare
+from contextstudio.accounts.domain.errors import Invalid
+from operations.forwarding.upstreams.services import Provider, Target
+
+Header = tuple[bytes, bytes]
+SESSION = b"x-session-id"
+TAGS = b"x-contextstudio-tags"
+TOOLS = b"x-contextstudio-tools"
+_HOP_BY_HOP = frozenset(
+    {b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization"}
+    | {b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade"}
+)
+_OURS = frozenset(
+    {b"host", b"content-length", b"expect", b"cookie", SESSION, b"forwarded"}
+    | {b"x-real-ip"}
+)
+_OUR_PREFIXES = (b"x-contextstudio-", b"x-forwarded-")
+_NOT_OF_THIS_HOST = frozenset(
+    {b"set-cookie", b"strict-transport-security", b"alt-svc", b"clear-site-data"}
+    | {b"content-security-policy", b"content-security-policy-report-only", b"refresh"}
+    | {
+        b"x-content-type-options",
+        b"report-to",
+        b"nel",
+        b"public-key-pins",
+        b"server-timing",
+    }
+    | {b"service-worker-allowed", b"origin-agent-cluster"}
+)
+"""What a provider says of its own host, and would be taken to be said of this one."""
+_HARMLESS = [
+    # A reply is nothing to be looked at here: a page of an upstream would act as this site.
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; sandbox"),
+]
+
+
+def to_upstream(
+    given: Iterable[Header], target: Target, *, is_read: bool
+) -> list[Header]:
+    """The headers of a request as it goes to the provider, but for those of its body.
+
+    With the caller's own key where it brings one, else with the project's. `is_read`: the
+    reply's body must be one that we can read. Raises Invalid where there is no key at all.
+    """
+    given = list(given)
+    dropped = _HOP_BY_HOP | _OURS | _named_by_connection(given)
+    sent: list[Header] = [(b"host", target.base.authority.encode())]
+    has_key = False
+    for name, value in given:
+        name = name.lower()
+        if name in dropped or name.startswith(_OUR_PREFIXES):
+            continue
+        if name in CREDENTIALS:
+            if bare(value.decode("latin-1")).startswith(KEY_START):
+                continue
+            has_key = True
+        if name == b"accept-encoding" and is_read:
+            continue
+        sent.append((name, value))
+    if is_read:  # as it streams, beside the client: nothing to be unpacked
+        sent.append((b"accept-encoding", b"identity"))
+    if not has_key:
+        sent.append(_with_key(target))
+    return sent
+
+
+def _with_key(target: Target) -> Header:
+    if not target.api_key:
+        raise Invalid(
+            f"There is no key for {target.provider}: store one with the project's upstream, or "
+            "send your own beside X-ContextStudio-Key.",
+            at=["upstream"],
+            code="upstream_key_missing",
+        )
+    key = target.api_key.encode()
+    match target.provider:
+        case Provider.ANTHROPIC:
+            return b"x-api-key", key
+        case Provider.GEMINI:
+            return b"x-goog-api-key", key
+    return b"authorization", b"Bearer " + key
+
+
+def to_client(given: Iterable[Header]) -> list[Header]:
+    """The headers of a reply as it goes to the client."""
+    given = list(given)
+    dropped = _HOP_BY_HOP | _NOT_OF_THIS_HOST | _named_by_connection(given)
+    kept = [
+        (name.lower(), value)
+        for name, value in given
+        if name.lower() not in dropped
+        and not name.lower().startswith((b"access-control-", b"x-contextstudio-"))
+    ]
+    return [*kept, *_HARMLESS]
+
+
+def _named_by_connection(given: Iterable[Header]) -> set[bytes]:
+    return {
+        one.strip().lower()
+        for name, value in given
+        if name.lower() == b"connection"
+        for one in value.split(b",")
+    }

@@ -1,0 +1,115 @@
+"""From a client's request to the one that is sent: where to, with which headers, which body."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl
+
+from contextstudio.accounts.credentials import KEY_START
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.selectors import project_to_edit
+from operations.forwarding.upstreams.services import Provider, Target, target_of
+
+from .headers import Header, to_upstream
+from .incoming import Incoming
+from .recording import Exchange
+from .rewriting import Asked, Sent, rewrite
+from .routes import Kind, Route
+from .tools.offering import MOST_ROUNDS, NOT_YET, Answered, Offer, wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """A request as it is sent."""
+
+    method: str
+    target: Target
+    path: bytes
+    """With the query."""
+    headers: Sequence[Header]
+    body: bytes
+    form: str = ""
+    """Of the reply that becomes a message; empty where none does."""
+    is_list: bool = False
+    """Whether a stream that isn't of events is a list of responses."""
+    exchange: Exchange | None = None
+    notes: Sequence[Header] = field(default_factory=tuple)
+    """What the client is told of it, in headers of the reply."""
+    offer: Offer | None = None
+    """The tools of ours that were added: a reply may call them."""
+
+
+def prepare(
+    caller: Caller, route: Route, incoming: Incoming, answered: Answered = NOT_YET
+) -> Outgoing:
+    """The request to send in place of a client's, of which the session holds the messages by now.
+
+    `answered`: the calls of our tools since the client asked. Raises what `apply` does, and Invalid
+    where there is no way to the provider.
+    """
+    project = project_to_edit(caller, None, Right.OWN_SESSION)
+    target = target_of(project.pk, route.provider)
+    is_read = route.kind is Kind.REPLY
+    headers = to_upstream(incoming.headers, target, is_read=is_read)
+    path = _path(target, route, incoming.query)
+    sent, offer = Sent(incoming.body), None
+    if route.kind is not Kind.OTHER:
+        asked = Asked(
+            caller,
+            project,
+            target,
+            route,
+            incoming,
+            tools=wanted(incoming, target),
+            goes_on=answered.session_id,
+            may_call=answered.rounds < MOST_ROUNDS,
+        )
+        sent = rewrite(asked)
+    if sent.offered and sent.exchange:
+        offer = Offer(
+            caller=caller,
+            route=route,
+            incoming=incoming,
+            names=sent.offered,
+            answered=answered.rounds,
+        )
+    body, exchange = sent.body, sent.exchange
+    if body or incoming.method in ("POST", "PUT", "PATCH"):
+        headers.append((b"content-length", str(len(body)).encode()))
+    return Outgoing(
+        method=incoming.method,
+        target=target,
+        path=path,
+        headers=headers,
+        body=body,
+        form=route.form if exchange else "",
+        is_list=route.streams,
+        exchange=exchange,
+        notes=sent.notes,
+        offer=offer,
+    )
+
+
+def _path(target: Target, route: Route, query: bytes) -> bytes:
+    """The path at the provider's, as its own SDK makes it of a base URL.
+
+    OpenAI's takes a base URL to which it adds what comes behind `/v1`; the others add all of it.
+    """
+    base, path = target.base.path, route.path
+    root, _, rest = path[1:].partition("/")
+    is_added_already = base.endswith(f"/{root}")
+    is_openai = target.provider is Provider.OPENAI and base != ""
+    if is_added_already or is_openai:
+        path = f"/{rest}" if rest else ""
+    if target.model and route.model:
+        path = path.replace(f"/models/{route.model}:", f"/models/{target.model}:")
+    kept = _query(query)
+    return f"{base}{path}".encode() + (b"?" + kept if kept else b"")
+
+
+def _query(query: bytes) -> bytes:
+    """The query without a key of ours; as it came in where it has none."""
+    named = parse_qsl(query.decode("latin-1"))
+    if not any(name == "key" and value.startswith(KEY_START) for name, value in named):
+        return query
+    return b"&".join(pair for pair in query.split(b"&") if not pair.startswith(b"key="))

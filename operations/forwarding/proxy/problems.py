@@ -1,0 +1,54 @@
+"""Refusals as clients of each provider read them: our problem document with their `error`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from contextstudio.accounts.domain.errors import DomainError, problem
+from contextstudio.accounts.responses import dump
+from operations.forwarding.upstreams.services import Provider
+
+_ANTHROPIC: Mapping[int, str] = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+}
+_GEMINI: Mapping[int, str] = {
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+
+
+def refusal_body(provider: Provider, error: DomainError) -> bytes:
+    """A problem document (RFC 9457) that a provider's SDK understands too."""
+    return dump(problem(error) | {"error": _error(provider, error)})
+
+
+def _error(provider: Provider, error: DomainError) -> dict[str, Any]:
+    status = error.status
+    match provider:
+        case Provider.ANTHROPIC:
+            usual = "invalid_request_error" if status < 500 else "api_error"
+            return {"type": _ANTHROPIC.get(status, usual), "message": error.message}
+        case Provider.GEMINI:
+            usual = "INVALID_ARGUMENT" if status < 500 else "INTERNAL"
+            word = _GEMINI.get(status, usual)
+            return {"code": status, "message": error.message, "status": word}
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return {"message": error.message, "type": kind, "param": None, "code": error.code}
+
+
+def error_event(provider: Provider, sentence: str) -> bytes:
+    """The last event of a stream that broke off, behind what may be half of one."""
+    failed = DomainError(sentence, code="upstream_broke_off")
+    failed.status = 502  # type: ignore[misc]  # as if nothing had come yet
+    error: dict[str, Any] = {"error": _error(provider, failed)}
+    name = b""
+    if provider is Provider.ANTHROPIC:
+        name, error = b"event: error\n", {"type": "error", **error}
+    return b"\n\n" + name + b"data: " + dump(error) + b"\n\n"

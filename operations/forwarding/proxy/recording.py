@@ -1,0 +1,156 @@
+"""Keeping what came back: the reply as a message of the session, and what it cost."""
+
+import hashlib
+import logging
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db import transaction
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.domain.rights import Right
+from operations.context.model_catalog import cost_of
+from operations.forwarding.records import ReplyFacts, finish_request
+from operations.log.selectors import load_thread, overview
+from operations.models import SessionRequest
+from threads.domain.message import Message, digest
+from threads.models import Session
+from threads.store import events
+from threads.store.recording import named_by_hash, record_messages
+from threads.store.selectors import get_session, load_digests
+
+from .replies import Reply
+from .replies.stream import Tokens
+
+logger = logging.getLogger(__name__)
+Status = SessionRequest.Status
+UNKNOWN = -1
+"""The index of a reply whose place can't be said: it is not recorded as a message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """What is to be recorded of one request that was forwarded."""
+
+    caller: Caller
+    session_id: uuid.UUID
+    request_id: uuid.UUID | None
+    count: int
+    """How many messages the session had once the request was aligned: the reply is the next."""
+    provider: str
+    model: str
+    is_named: bool = False
+    """Whether a later request may go on from the reply by its id alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How an exchange ended."""
+
+    read: Callable[[], Reply] | None = None
+    """Gives the reply, where one has begun: what takes long of reading it is done only then."""
+    before: Sequence[Message] = ()
+    """Messages that stand before it, of which its client knows nothing."""
+    status: int | None = None
+    error: str = ""
+    first_byte_ms: float | None = None
+    total_ms: float | None = None
+
+
+def record_outcome(exchange: Exchange, outcome: Outcome) -> None:
+    """Record the reply, where there is one, and how the request ended. Never raises DomainError.
+
+    A session that is gone by then takes nothing.
+    """
+    reply = outcome.read() if outcome.read else None
+    error = outcome.error or (reply.fault if reply else "")
+    index = None
+    said = [*outcome.before, *([reply.message] if reply and reply.message else [])]
+    if said:
+        try:
+            index = record_reply(exchange, said)
+        except DomainError as refused:
+            logger.warning("A reply was not recorded: %s", refused.message)
+    if exchange.request_id is None:
+        return
+    tokens = reply.tokens if reply else Tokens()
+    model = (reply.model if reply else "") or exchange.model
+    finish_request(
+        exchange.request_id,
+        ReplyFacts(
+            status=_status(reply),
+            error=error,
+            upstream_status=outcome.status,
+            input_tokens=tokens.input,
+            cached_tokens=tokens.cached,
+            cache_written_tokens=tokens.written,
+            output_tokens=tokens.output,
+            cost=_cost(exchange.provider, model, tokens),
+            first_byte_ms=outcome.first_byte_ms,
+            total_ms=outcome.total_ms,
+            reply_index=index,
+            reply_digest=_name(exchange, reply),
+        ),
+    )
+
+
+def _status(reply: Reply | None) -> SessionRequest.Status:
+    if reply is not None and reply.is_whole:
+        return Status.ANSWERED
+    has_begun = reply is not None and reply.message is not None
+    return Status.PARTIAL if has_begun else Status.FAILED
+
+
+def digest_of_id(reply: str) -> bytes:
+    """What stands for a provider's id of a reply, however long that is."""
+    return hashlib.sha256(reply.encode("utf-8", "surrogatepass")).digest()
+
+
+def _name(exchange: Exchange, reply: Reply | None) -> bytes | None:
+    said = reply.message if reply else None
+    if not exchange.is_named or said is None or not said.source_id:
+        return None
+    return digest_of_id(said.source_id)
+
+
+def _cost(provider: str, model: str, tokens: Tokens) -> Decimal | None:
+    if tokens.input is None or tokens.output is None:
+        return None
+    return cost_of(
+        provider,
+        model,
+        input=tokens.input,
+        cached=tokens.cached or 0,
+        written=tokens.written or 0,
+        output=tokens.output,
+    )
+
+
+@transaction.atomic
+def record_reply(exchange: Exchange, said: Sequence[Message]) -> int | None:
+    """Make a reply the session's next message, behind what stands before it; its index.
+
+    None where the session went on meanwhile without it, as where one question was asked twice at
+    once: two replies can't both be the next message. A client that goes on from this one sends
+    it again with its next request, which is then aligned as what it is.
+    """
+    session = get_session(
+        exchange.caller, exchange.session_id, Right.OWN_SESSION, lock=True
+    )
+    if session.message_count != exchange.count:
+        return _known(session, exchange.count, said[-1])
+    record_messages(session, said)
+    session.overview = overview(load_thread(session))
+    session.save(update_fields=["overview"])
+    events.announce(session)
+    return exchange.count + len(said) - 1
+
+
+def _known(session: Session, index: int, message: Message) -> int | None:
+    """The index of a reply that its client was faster to send again than we to record it."""
+    digests = load_digests(session)
+    said = digest(message.role, named_by_hash(message.parts))
+    return index if index < len(digests) and digests[index] == said else None

@@ -1,0 +1,299 @@
+"""The exchange with the provider: the request sent, its reply passed on as it comes.
+
+No thread and no connection to the database is held meanwhile. Whatever ends an exchange (the
+client goes, the provider fails, stalls or breaks off, the server stops), the connection to the
+provider is given back or closed, and what was said by then is recorded, once.
+"""
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import anyio
+import httpcore
+from django.conf import settings
+from django.db import DatabaseError
+
+from contextstudio.accounts.domain.errors import DomainError
+from operations.forwarding.upstreams import dialing
+
+from .headers import Header, to_client
+from .preparing import Outgoing
+from .problems import error_event
+from .recording import Outcome
+from .replies import MOST_BYTES, ReplyReader
+from .tools.stripping import without_calls
+
+logger = logging.getLogger(__name__)
+Receive = Callable[[], Awaitable[dict[str, object]]]
+Send = Callable[[dict[str, object]], Awaitable[None]]
+
+_SECONDS_TO_CONNECT = 10.0
+_SECONDS_TO_WRITE = 60.0
+_SECONDS_OF_CLIENT = 60.0
+"""How long a client may take to take a piece of the reply."""
+_OF_BYTES = frozenset({b"content-length", b"content-encoding"})
+"""Headers that say something of a body's bytes, which others take the place of."""
+
+
+class BadGateway(DomainError):
+    """The provider can't be reached, or answers what is no answer."""
+
+    status = 502
+    default_code = "upstream_failed"
+
+
+class GatewayTimeout(DomainError):
+    """The provider didn't answer in time."""
+
+    status = 504
+    default_code = "upstream_timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What is to be done once a reply is recorded."""
+
+    again: Outgoing | None = None
+    """The request to send now: calls of our tools were answered."""
+    unsaid: frozenset[str] = frozenset()
+    """The tools whose calls are not the client's."""
+
+
+Record = Callable[[Outgoing, Outcome], Awaitable[Recorded]]
+
+
+class Exchanging:
+    """One request and its reply; of a client that is offered tools of ours, perhaps several."""
+
+    def __init__(self, outgoing: Outgoing, send: Send, record: Record) -> None:
+        self._outgoing = outgoing
+        self._send = send
+        self._record = record
+        self._started = time.perf_counter()
+        self._reader: ReplyReader | None = None
+        self._status: int | None = None
+        self._first_byte: float | None = None
+        self._error = ""
+        self._is_recorded = False
+        self._is_begun = False
+        """Whether the client has a part of an answer."""
+        self._again: Outgoing | None = None
+
+    async def run(self, receive: Receive) -> None:
+        """Send the request and pass on its reply, until it ends or the client goes.
+
+        Raises DomainError where the client has been answered nothing yet.
+        """
+        refusal: Exception | None = None
+        try:
+            async with anyio.create_task_group() as tasks:
+
+                async def watch() -> None:
+                    while (await receive())["type"] != "http.disconnect":
+                        pass
+                    self._error = self._error or "The client went away."
+                    tasks.cancel_scope.cancel()
+
+                tasks.start_soon(watch)
+                try:
+                    await self._exchange()
+                    while self._again is not None:
+                        self._begin_again(self._again)
+                        await self._exchange()
+                except (DomainError, DatabaseError) as error:
+                    refusal = error  # raised outside: a group of tasks would wrap it
+                tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._keep(broken=True)
+        if refusal is not None:
+            raise refusal
+
+    def _begin_again(self, outgoing: Outgoing) -> None:
+        """Be at the beginning of another request, with what was answered."""
+        self._outgoing, self._again = outgoing, None
+        self._started, self._first_byte = time.perf_counter(), None
+        self._reader, self._status = None, None
+        self._is_recorded = False
+
+    async def _exchange(self) -> None:
+        try:
+            response = await dialing.pool().handle_async_request(self._request())
+        except dialing.AddressRefused as error:
+            raise self._failed(BadGateway(str(error), code="address_refused")) from None
+        except httpcore.TimeoutException:
+            raise self._failed(
+                GatewayTimeout("The provider didn't answer in time.")
+            ) from None
+        except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
+            logger.info("An upstream failed: %r", error)
+            raise self._failed(BadGateway("The provider can't be reached.")) from None
+        try:
+            self._status = response.status
+            if 300 <= response.status < 400 and response.status != 304:
+                sentence = (
+                    "The provider answers with a redirect, which is not followed."
+                )
+                raise self._failed(BadGateway(sentence, code="upstream_redirects"))
+            await self._pass_on(response)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await response.aclose()
+
+    def _request(self) -> httpcore.Request:
+        sent = self._outgoing
+        base, silent = sent.target.base, float(settings.UPSTREAM_TIMEOUT)
+        timeout = {
+            "connect": _SECONDS_TO_CONNECT,
+            "pool": _SECONDS_TO_CONNECT,
+            "write": _SECONDS_TO_WRITE,
+            "read": silent,
+        }
+        host = f"[{base.host}]" if ":" in base.host else base.host
+        url = httpcore.URL(
+            scheme=base.scheme.encode(),
+            host=host.encode(),
+            port=base.port,
+            target=sent.path,
+        )
+        return httpcore.Request(
+            sent.method,
+            url,
+            headers=list(sent.headers),
+            content=sent.body,
+            extensions={"timeout": timeout},
+        )
+
+    async def _pass_on(self, response: httpcore.Response) -> None:
+        headers = {name.lower(): value for name, value in response.headers}
+        if self._outgoing.form and response.status < 300:
+            self._reader = ReplyReader(
+                self._outgoing.form,
+                headers.get(b"content-type", b"").decode("latin-1").lower(),
+                headers.get(b"content-encoding", b"").decode("latin-1"),
+                is_list=self._outgoing.is_list,
+            )
+        start = [*to_client(response.headers), *self._outgoing.notes]
+        try:
+            if self._reader is not None and (
+                self._outgoing.offer or not self._reader.streams
+            ):
+                await self._at_once(response, start, self._reader)
+            else:
+                await self._as_it_comes(response, start)
+        except (
+            httpcore.TimeoutException,
+            httpcore.NetworkError,
+            httpcore.ProtocolError,
+        ) as error:
+            stalled = isinstance(error, httpcore.TimeoutException)
+            self._error = (
+                "The provider fell silent." if stalled else "The provider broke off."
+            )
+            await self._break_off(GatewayTimeout if stalled else BadGateway)
+
+    async def _at_once(
+        self, response: httpcore.Response, start: Sequence[Header], reader: ReplyReader
+    ) -> None:
+        """A reply that doesn't stream, or may call tools of ours: recorded before it is passed on.
+
+        So a client that goes on at once finds it in the session, and sees no call that is not
+        its own.
+        """
+        held: list[bytes] = []
+        size = 0
+        async for chunk in response.aiter_stream():
+            self._took(chunk)
+            held.append(chunk)
+            size += len(chunk)
+            if size > MOST_BYTES:
+                raise self._failed(BadGateway("The reply is too long."))
+        recorded = await self._keep(broken=False)
+        if recorded.again is not None:
+            self._again = recorded.again
+            return
+        if recorded.unsaid:
+            start = [one for one in start if one[0] not in _OF_BYTES]
+            whole = reader.unpacked(b"".join(held))
+            form, names = self._outgoing.form, recorded.unsaid
+            held = [without_calls(form, whole, names, events=reader.has_events)]
+        await self._begin(response.status, start)
+        await self._say(b"".join(held), more=False)
+
+    async def _as_it_comes(
+        self, response: httpcore.Response, start: Sequence[Header]
+    ) -> None:
+        """A reply that streams, or is not recorded: every piece as it comes.
+
+        Only the piece with which a conversation's reply ends waits until that is recorded.
+        """
+        await self._begin(response.status, start)
+        async for chunk in response.aiter_stream():
+            if self._took(chunk):
+                await self._keep(broken=False)
+            await self._say(chunk, more=True)
+        await self._keep(broken=False)
+        await self._say(b"", more=False)
+
+    async def _begin(self, status: int, headers: Sequence[Header]) -> None:
+        self._is_begun = True
+        start = {
+            "type": "http.response.start",
+            "status": status,
+            "headers": list(headers),
+        }
+        await self._send(start)
+
+    async def _say(self, chunk: bytes, *, more: bool) -> None:
+        message = {"type": "http.response.body", "body": chunk, "more_body": more}
+        try:
+            with anyio.fail_after(_SECONDS_OF_CLIENT):
+                await self._send(message)
+        except TimeoutError:
+            self._error = "The client stopped reading."
+            raise httpcore.WriteError(self._error) from None
+
+    def _took(self, chunk: bytes) -> bool:
+        """Note a piece of the reply; whether it brings the reply's end."""
+        if self._first_byte is None:
+            self._first_byte = self._since()
+        return self._reader.feed(chunk) if self._reader else False
+
+    async def _break_off(self, kind: type[DomainError]) -> None:
+        """Let the client know that a reply ended before its end."""
+        await self._keep(broken=True)
+        if not self._is_begun:
+            raise self._failed(kind(self._error))
+        if self._reader is not None and self._reader.streams:
+            await self._say(
+                error_event(self._outgoing.target.provider, self._error), more=False
+            )
+        # Else the server closes the connection, for the body has not ended.
+
+    def _failed(self, error: DomainError) -> DomainError:
+        self._error = self._error or error.message
+        return error
+
+    async def _keep(self, *, broken: bool) -> Recorded:
+        """Record how it ended, once."""
+        if self._is_recorded or self._outgoing.exchange is None:
+            return Recorded()
+        self._is_recorded = True
+        reader = self._reader
+        outcome = Outcome(
+            read=partial(reader.finish, broken=broken) if reader else None,
+            status=self._status,
+            error=self._error,
+            first_byte_ms=self._first_byte,
+            total_ms=self._since(),
+        )
+        recorded = Recorded()
+        with anyio.CancelScope(shield=True):
+            recorded = await self._record(self._outgoing, outcome)
+        return recorded  # noqa: RET504  # for the scope's type says that it may swallow
+
+    def _since(self) -> float:
+        return (time.perf_counter() - self._started) * 1000

@@ -1,0 +1,138 @@
+"""What a provider's reply says, read beside the client as it goes by.
+
+A reader is fed the bytes of a reply's body and puts together what it would be had it come at once:
+an object in the provider's own form, which the readers of transcripts know. It never raises: what
+can't be read is passed on all the same.
+"""
+
+import logging
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.message import Message
+
+from . import anthropic, chat, gemini, responses
+from .stream import Assembler, JSONObject, Tokens, parse, sse
+
+logger = logging.getLogger(__name__)
+
+MOST_BYTES = 64 << 20
+"""Of a reply: what comes behind them is passed on and not recorded."""
+
+
+class Reply(NamedTuple):
+    """What came back."""
+
+    message: Message | None
+    tokens: Tokens
+    model: str
+    is_whole: bool
+    """Whether it came to the end that its provider puts to it."""
+    fault: str = ""
+    """Why it can't be read, where it can't."""
+    said: Sequence[JSONObject] = ()
+    """What it says as messages of a next request, in its provider's form."""
+
+
+_FORMS: Mapping[str, type[Assembler]] = {
+    "openai": chat.ChatAssembler,
+    "openai-responses": responses.ResponsesAssembler,
+    "anthropic": anthropic.AnthropicAssembler,
+    "gemini": gemini.GeminiAssembler,
+}
+
+
+class ReplyReader:
+    """Reads one reply."""
+
+    def __init__(
+        self, form: str, content_type: str, encoding: str = "", *, is_list: bool = False
+    ) -> None:
+        """`is_list`: a stream that isn't of events is a list of responses."""
+        self._assembler = _FORMS[form]()
+        self.has_events = content_type.startswith("text/event-stream")
+        self.streams = self.has_events or is_list
+        self._unpack = _unpacking(encoding)
+        self._encoding = encoding
+        self._events = sse()
+        next(self._events)
+        self._whole = bytearray()
+        self._left = MOST_BYTES
+        self._is_readable = self._unpack is not None
+        self._fault = ""
+        if self._unpack is None:
+            self._fault = (
+                f"The reply was passed on but can't be read: it is packed ({encoding})."
+            )
+
+    def feed(self, chunk: bytes) -> bool:
+        """Take what came next; whether the reply has come to its end by it."""
+        if not self._is_readable or self._unpack is None:
+            return False
+        try:
+            read = self._unpack(chunk)
+            self._left -= len(read)
+            if self._left < 0:
+                self._is_readable = False
+                self._fault = "The reply was passed on but is too long to be recorded."
+            elif self.has_events:
+                for event in self._events.send(read):
+                    self._assembler.take(event)
+            else:
+                self._whole += read
+        except Exception:
+            logger.exception("A reply can't be read")
+            self._is_readable = False
+        return self._assembler.is_whole
+
+    def finish(self, *, broken: bool) -> Reply:
+        """What came back, whole or not."""
+        try:
+            return self._finish(broken)
+        except Exception:
+            logger.exception("A reply can't be read")
+            return Reply(None, Tokens(), "", False)
+
+    def _finish(self, broken: bool) -> Reply:
+        if self._whole and self.streams:
+            self._assembler.take_list(self._whole.decode("utf-8", "replace"))
+        elif self._whole and isinstance(found := parse(self._whole), dict | list):
+            self._assembler.take_whole(found)
+        is_whole = self._is_readable and not broken and self._assembler.is_ended
+        try:
+            message = self._assembler.message()
+        except Invalid as refused:
+            logger.warning("A reply isn't understood: %s", refused.message)
+            message = None
+        if message is not None and not is_whole:
+            message = _partial(message)
+        said = self._assembler.said() if message is not None else ()
+        tokens, model = self._assembler.tokens, self._assembler.model
+        return Reply(message, tokens, model, is_whole, self._fault, said)
+
+    def unpacked(self, body: bytes) -> bytes:
+        """The whole of a body that could be read, as it was before it was packed."""
+        unpack = _unpacking(self._encoding)
+        return bytes(unpack(body))
+
+
+def _partial(message: Message) -> Message | None:
+    """The message as one that broke off; None where nothing of it was said."""
+    return replace(message, partial=True) if message.parts else None
+
+
+def _unpacking(encoding: str) -> Any:
+    """What unpacks an encoding piece by piece; None for one that we can't."""
+    match encoding.strip().lower():
+        case "" | "identity":
+            return bytes
+        case "gzip" | "x-gzip":
+            unpack = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        case "deflate":
+            unpack = zlib.decompressobj()
+        case _:
+            return None
+    return lambda chunk: unpack.decompress(chunk, MOST_BYTES)

@@ -1,0 +1,90 @@
+"""Replies of Anthropic's Messages."""
+
+from threads.domain.formats.anthropic.messages import read_reply
+from threads.domain.message import Message
+
+from .stream import Assembler, JSONObject, Tokens, added, count, given, parse
+
+_TEXTS = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+    "input_json_delta": "partial_json",
+}
+
+
+class AnthropicAssembler(Assembler):
+    """Blocks by their indexes; what a tool is given comes as pieces of JSON."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._blocks: dict[int, JSONObject] = {}
+
+    def take(self, data: bytes) -> None:
+        """An event: of the message, or of one of its blocks."""
+        if not isinstance(event := parse(data), dict):
+            return
+        match event.get("type"):
+            case "message_start" if isinstance(event.get("message"), dict):
+                self.response = event["message"]
+                self.response["usage"] = dict(self.response.get("usage") or {})
+            case "content_block_start" if isinstance(event.get("content_block"), dict):
+                self._blocks[event.get("index", 0)] = event["content_block"]
+            case "content_block_delta" if isinstance(event.get("delta"), dict):
+                self._take_delta(event.get("index", 0), event["delta"])
+            case "message_delta":
+                usage = event.get("usage")
+                self.response.setdefault("usage", {}).update(usage or {})
+                self.response.update(event.get("delta") or {})
+                self.is_ended = True
+            case "message_stop":
+                self.is_whole = self.is_ended = True
+
+    def _take_delta(self, index: int, delta: JSONObject) -> None:
+        block = self._blocks.setdefault(index, {"type": "text", "text": ""})
+        kind = delta.get("type")
+        if kind == "citations_delta":
+            block["citations"] = [
+                *(block.get("citations") or ()),
+                delta.get("citation"),
+            ]
+        elif (name := _TEXTS.get(str(kind))) is not None:
+            piece = "partial_json" if name == "partial_json" else name
+            added(block, name, delta.get(piece))
+
+    def message(self) -> Message | None:
+        """What the blocks say."""
+        if self._blocks:
+            blocks = [block for _, block in sorted(self._blocks.items())]
+            self.response["content"] = [_whole(block) for block in blocks]
+            self.response.setdefault("role", "assistant")
+        return read_reply(self.response) if self.response.get("content") else None
+
+    def said(self) -> list[JSONObject]:
+        """The message with its blocks."""
+        blocks = [given(block) for block in self.response["content"]]
+        return [{"role": "assistant", "content": blocks}]
+
+    @property
+    def tokens(self) -> Tokens:
+        """As `usage` has them: what was cached stands beside the input there."""
+        usage = self.response.get("usage")
+        fresh = count(usage, "input_tokens")
+        cached = count(usage, "cache_read_input_tokens")
+        written = count(usage, "cache_creation_input_tokens")
+        return Tokens(
+            input=None if fresh is None else fresh + (cached or 0) + (written or 0),
+            cached=cached,
+            written=written,
+            output=count(usage, "output_tokens"),
+        )
+
+
+def _whole(block: JSONObject) -> JSONObject:
+    """A block as it would have come at once; of a call that broke off, its input as text."""
+    if "partial_json" not in block:
+        return block
+    text = block["partial_json"]
+    rest = {name: value for name, value in block.items() if name != "partial_json"}
+    given = parse(text.encode()) if text else {}
+    return rest | {"input": given if isinstance(given, dict) else {"partial": text}}

@@ -1,0 +1,103 @@
+"""Replies of OpenAI's Chat Completions, and of the many that speak it."""
+
+from typing import Any
+
+from threads.domain.formats.openai.messages import read_reply
+from threads.domain.message import Message
+
+from .stream import Assembler, JSONObject, Tokens, added, count, given, parse
+
+_TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
+
+
+class ChatAssembler(Assembler):
+    """Of the choices the first is the reply."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: JSONObject = {"role": "assistant", "content": None}
+        self._calls: dict[int, JSONObject] = {}
+
+    def take(self, data: bytes) -> None:
+        """A chunk, or the word that there are no more."""
+        if data.strip() == b"[DONE]":
+            self.is_whole = True
+            return
+        if not isinstance(chunk := parse(data), dict):
+            return
+        for name in ("id", "model", "created"):
+            if chunk.get(name):
+                self.response[name] = chunk[name]
+        if isinstance(chunk.get("usage"), dict):
+            self.response["usage"] = chunk["usage"]
+        for choice in chunk.get("choices") or ():
+            if isinstance(choice, dict) and choice.get("index", 0) == 0:
+                self._take_choice(choice)
+
+    def _take_choice(self, choice: JSONObject) -> None:
+        if isinstance(delta := choice.get("delta"), dict):
+            for name in _TEXTS:
+                added(self._said, name, delta.get(name))
+            for place, call in enumerate(delta.get("tool_calls") or ()):
+                if isinstance(call, dict):
+                    self._take_call(call.get("index", place), call)
+            if isinstance(function := delta.get("function_call"), dict):
+                _add_function(self._said.setdefault("function_call", {}), function)
+            if isinstance(audio := delta.get("audio"), dict):
+                _add_audio(self._said.setdefault("audio", {}), audio)
+            if isinstance(blocks := delta.get("thinking_blocks"), list):
+                self._said.setdefault("thinking_blocks", []).extend(blocks)
+        if choice.get("finish_reason"):
+            self.is_ended = True
+
+    def _take_call(self, index: Any, call: JSONObject) -> None:
+        known = self._calls.setdefault(index, {"type": "function"})
+        for name in ("id", "type"):
+            if call.get(name):
+                known[name] = call[name]
+        for kind in ("function", "custom"):
+            if isinstance(piece := call.get(kind), dict):
+                _add_function(known.setdefault(kind, {}), piece)
+
+    def message(self) -> Message | None:
+        """What the first choice says."""
+        if "choices" not in self.response:
+            calls = [call for _, call in sorted(self._calls.items()) if _is_named(call)]
+            said = self._said | ({"tool_calls": calls} if calls else {})
+            if len(said) == 2 and said["content"] is None:
+                return None
+            self.response["choices"] = [{"message": said}]
+        return read_reply(self.response)
+
+    def said(self) -> list[JSONObject]:
+        """The first choice's message."""
+        message = self.response["choices"][0]["message"]
+        return [{"content": None, **given(message)}]
+
+    @property
+    def tokens(self) -> Tokens:
+        """As `usage` has them; DeepSeek's names for what was cached are understood too."""
+        usage = self.response.get("usage")
+        cached = count(usage, "prompt_tokens_details", "cached_tokens")
+        if cached is None:
+            cached = count(usage, "prompt_cache_hit_tokens")
+        return Tokens(
+            input=count(usage, "prompt_tokens"),
+            cached=cached,
+            output=count(usage, "completion_tokens"),
+        )
+
+
+def _add_function(known: JSONObject, piece: JSONObject) -> None:
+    for name in ("name", "arguments", "input"):
+        added(known, name, piece.get(name))
+
+
+def _add_audio(known: JSONObject, piece: JSONObject) -> None:
+    for name in ("data", "transcript"):
+        added(known, name, piece.get(name))
+    known.update({name: piece[name] for name in ("id", "expires_at") if name in piece})
+
+
+def _is_named(call: JSONObject) -> bool:
+    return any(call.get(kind, {}).get("name") for kind in ("function", "custom"))

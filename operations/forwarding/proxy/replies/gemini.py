@@ -1,0 +1,120 @@
+"""Replies of the Gemini API: a response, or a list of them where it streams."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from threads.domain.formats.gemini.messages import read_reply
+from threads.domain.formats.kit.calls import OpenCalls
+from threads.domain.message import Message
+
+from .stream import Assembler, JSONObject, Tokens, count, parse
+
+
+class GeminiAssembler(Assembler):
+    """No event says that a stream is over: one with a reason to finish is the last, or nearly."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._chunks: list[JSONObject] = []
+
+    def take(self, data: bytes) -> None:
+        """A chunk, which is a response by itself."""
+        self._take(parse(data))
+
+    def take_whole(self, response: JSONObject | list[Any]) -> None:
+        """A reply that came at once."""
+        for chunk in response if isinstance(response, list) else [response]:
+            self._take(chunk)
+
+    def take_list(self, text: str) -> None:
+        """The list that a stream is where it has no events, as far as it came."""
+        decoder, place = json.JSONDecoder(), text.find("{")
+        while place >= 0:
+            try:
+                chunk, place = decoder.raw_decode(text, place)
+            except ValueError:
+                return
+            self._take(chunk)
+            place = text.find("{", place)
+
+    def _take(self, chunk: Any) -> None:
+        if not isinstance(chunk, dict):
+            return
+        self._chunks.append(chunk)
+        self.response = chunk
+        candidates = chunk.get("candidates")
+        first = candidates[0] if isinstance(candidates, list) and candidates else {}
+        if isinstance(first, dict) and first.get("finishReason"):
+            self.is_ended = True
+
+    def message(self) -> Message | None:
+        """What the first candidate says, its texts joined."""
+        for chunk in _joined(self._chunks):
+            self._chunks = [chunk]
+        return read_reply(self._chunks, OpenCalls())
+
+    def said(self) -> list[JSONObject]:
+        """The content of the model."""
+        parts = joined_parts(part for chunk in self._chunks for part in _parts(chunk))
+        return [{"role": "model", "parts": parts}]
+
+    @property
+    def tokens(self) -> Tokens:
+        """As the last `usageMetadata` has them; thoughts are output."""
+        found = (chunk.get("usageMetadata") for chunk in reversed(self._chunks))
+        usage = next((one for one in found if isinstance(one, dict)), None)
+        given = count(usage, "promptTokenCount")
+        tools = count(usage, "toolUsePromptTokenCount")
+        said = count(usage, "candidatesTokenCount")
+        thought = count(usage, "thoughtsTokenCount")
+        has_output = said is not None or thought is not None
+        return Tokens(
+            input=None if given is None else given + (tools or 0),
+            cached=count(usage, "cachedContentTokenCount"),
+            output=(said or 0) + (thought or 0) if has_output else None,
+        )
+
+    @property
+    def model(self) -> str:
+        """The model that the last chunk names."""
+        return str(self.response.get("modelVersion") or "")
+
+
+def _joined(chunks: list[JSONObject]) -> list[JSONObject]:
+    """The chunks as one response, where there is any; pieces of one text are one part."""
+    parts = joined_parts(part for chunk in chunks for part in _parts(chunk))
+    if not chunks:
+        return []
+    whole = {name: value for chunk in chunks for name, value in chunk.items()}
+    content = {"role": "model", "parts": parts}
+    return [{**whole, "candidates": [{"content": content}] if parts else []}]
+
+
+def joined_parts(parts: Iterable[JSONObject]) -> list[JSONObject]:
+    """Parts in which the pieces of one text are one."""
+    found: list[JSONObject] = []
+    for part in parts:
+        if found and _goes_on(found[-1], part):
+            whole = found[-1]["text"] + part["text"]
+            found[-1] = {**found[-1], **part, "text": whole}
+        else:
+            found.append(part)
+    return found
+
+
+def _parts(chunk: JSONObject) -> list[JSONObject]:
+    candidates = chunk.get("candidates")
+    first = candidates[0] if isinstance(candidates, list) and candidates else {}
+    content = first.get("content") if isinstance(first, dict) else None
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return [part for part in parts or () if isinstance(part, dict)]
+
+
+def _goes_on(before: JSONObject, part: JSONObject) -> bool:
+    """Whether a part goes on with the text of the one before it: what signs it ends it."""
+    if not all(isinstance(one.get("text"), str) for one in (before, part)):
+        return False
+    kinds = [one.keys() - {"text", "thoughtSignature"} for one in (before, part)]
+    is_same = kinds[0] == kinds[1] and before.get("thought") == part.get("thought")
+    return is_same and "thoughtSignature" not in before

@@ -1,0 +1,84 @@
+"""Replies of OpenAI's Responses."""
+
+from threads.domain.formats.openai.request import read_reply
+from threads.domain.message import Message
+
+from .stream import Assembler, JSONObject, Tokens, added, count, parse
+
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
+_TEXTS = {
+    "response.output_text.delta": "text",
+    "response.refusal.delta": "refusal",
+    "response.reasoning_text.delta": "text",
+    "response.reasoning_summary_text.delta": "text",
+}
+
+
+class ResponsesAssembler(Assembler):
+    """The last event has all of the response; until it comes, the items are put together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._items: dict[int, JSONObject] = {}
+
+    def take(self, data: bytes) -> None:
+        """An event: of the response, or of one of its items."""
+        if not isinstance(event := parse(data), dict):
+            return
+        kind, place = event.get("type"), event.get("output_index", 0)
+        if isinstance(response := event.get("response"), dict):
+            self.response = response
+        if kind in _ENDS:
+            self.is_whole = True
+            self.is_ended = kind != _ENDS[-1]
+        elif kind in ("response.output_item.added", "response.output_item.done"):
+            if isinstance(item := event.get("item"), dict):
+                self._items[place] = item
+        elif (member := _TEXTS.get(str(kind))) is not None:
+            _add(self._items.setdefault(place, {}), str(kind), member, event)
+        elif str(kind).endswith("_call_arguments.delta"):
+            added(self._items.setdefault(place, {}), "arguments", event.get("delta"))
+        elif kind == "response.custom_tool_call_input.delta":
+            added(self._items.setdefault(place, {}), "input", event.get("delta"))
+
+    def message(self) -> Message | None:
+        """What the items say."""
+        if not self.response.get("output"):
+            items = [item for _, item in sorted(self._items.items())]
+            self.response["output"] = items
+        return read_reply(self.response)
+
+    def said(self) -> list[JSONObject]:
+        """The items; where the provider keeps none (`store`), as they can be sent without that."""
+        items: list[JSONObject] = self.response["output"]
+        if self.response.get("store") is not False:
+            return items
+        return [
+            {name: value for name, value in item.items() if name != "id"}
+            for item in items
+            if item.get("type") != "reasoning" or item.get("encrypted_content")
+        ]
+
+    @property
+    def tokens(self) -> Tokens:
+        """As `usage` has them."""
+        usage = self.response.get("usage")
+        return Tokens(
+            input=count(usage, "input_tokens"),
+            cached=count(usage, "input_tokens_details", "cached_tokens"),
+            output=count(usage, "output_tokens"),
+        )
+
+
+def _add(item: JSONObject, kind: str, member: str, event: JSONObject) -> None:
+    """Add a piece of text to the block of an item that it is for."""
+    is_summary = "summary" in kind
+    item.setdefault("type", "reasoning" if "reasoning" in kind else "message")
+    if item["type"] == "message":
+        item.setdefault("role", "assistant")
+    name = "summary" if is_summary else "content"
+    index = event.get("summary_index" if is_summary else "content_index", 0)
+    blocks = item[name] = list(item.get(name) or ())
+    while len(blocks) <= index:
+        blocks.append({"type": "refusal" if member == "refusal" else "output_text"})
+    added(blocks[index], member, event.get("delta"))

@@ -1,0 +1,121 @@
+"""What all streams share: events of the server, and what is put together of them."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from threads.domain.message import Message
+
+JSONObject = dict[str, Any]
+_LINE = re.compile(rb"\r\n|\n|\r")
+MOST_OF_EVENT = 32 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """What a reply cost, as its provider counted; None where it didn't say."""
+
+    input: int | None = None
+    """All of the input, what was cached included."""
+    cached: int | None = None
+    written: int | None = None
+    output: int | None = None
+
+
+class Assembler(ABC):
+    """Puts a reply together of its events."""
+
+    def __init__(self) -> None:
+        self.is_whole = False
+        """Whether the last event of a stream was seen."""
+        self.is_ended = False
+        """Whether what was seen is a reply that its model ended."""
+        self.response: JSONObject = {}
+        """As it would have come at once."""
+
+    @abstractmethod
+    def take(self, data: bytes) -> None:
+        """One event's data."""
+
+    def take_whole(self, response: JSONObject | list[Any]) -> None:
+        """A reply that came at once."""
+        if isinstance(response, dict):
+            self.response = response
+            self.is_ended = True
+
+    def take_list(self, text: str) -> None:  # noqa: B027  # only one provider has them
+        """A stream that is a list of responses, as far as it came."""
+
+    @abstractmethod
+    def message(self) -> Message | None:
+        """What the reply says; None where it is none. Raises Invalid where it isn't understood."""
+
+    @abstractmethod
+    def said(self) -> list[JSONObject]:
+        """The reply as messages of the next request, once `message` has put it together."""
+
+    @property
+    @abstractmethod
+    def tokens(self) -> Tokens:
+        """What it cost."""
+
+    @property
+    def model(self) -> str:
+        """The model that the provider names."""
+        model = self.response.get("model")
+        return model if isinstance(model, str) else ""
+
+
+def sse() -> Generator[list[bytes], bytes, None]:
+    """The data of server-sent events, given the bytes of a stream as they come.
+
+    To be sent bytes; each time it yields the data of the events that these have ended.
+    """
+    rest, data = b"", list[bytes]()
+    found: list[bytes] = []
+    while True:
+        rest += yield found
+        found = []
+        if len(rest) > MOST_OF_EVENT:
+            raise ValueError("An event is too long.")
+        # A return at the very end may be the first half of one with a line feed.
+        end = len(rest) - rest.endswith(b"\r")
+        *lines, last = _LINE.split(rest[:end])
+        rest = last + rest[end:]
+        for line in lines:
+            if line.startswith(b"data:"):
+                data.append(line[5:].removeprefix(b" "))
+            elif not line and data:
+                found.append(b"\n".join(data))
+                data = []
+
+
+def parse(data: bytes | bytearray) -> Any:
+    """The value of an event's data; None where it is no JSON."""
+    try:
+        return orjson.loads(data)
+    except ValueError:
+        return None
+
+
+def given(value: JSONObject) -> JSONObject:
+    """An object without what it leaves empty: not all that a reply holds may be sent back so."""
+    return {name: one for name, one in value.items() if one is not None and one != []}
+
+
+def added(target: JSONObject, name: str, piece: Any) -> None:
+    """Add a piece to a text that comes in pieces."""
+    if isinstance(piece, str):
+        before = target.get(name)
+        target[name] = before + piece if isinstance(before, str) else piece
+
+
+def count(usage: Any, *names: str) -> int | None:
+    """A count in an object, by a path of names."""
+    for name in names:
+        usage = usage.get(name) if isinstance(usage, dict) else None
+    return usage if type(usage) is int and usage >= 0 else None

@@ -1,0 +1,357 @@
+"""A conversation on its way: which session it is of, and what its operations make of it.
+
+Where a request can't be rewritten, the session's policy says whether it goes out as it came, and
+its project's where it has no session yet. It never does where a redaction is in force: what that
+hides would go out with it.
+"""
+
+import logging
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+from django.db import DatabaseError, transaction
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError, Invalid
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project
+from operations.context.policies import default_policy, policy_of
+from operations.domain.forwarding.plan import RequestDecision
+from operations.domain.log.operation import Redact
+from operations.forwarding import records
+from operations.forwarding.alignment import Inbound
+from operations.forwarding.services import Applied, apply
+from operations.forwarding.sessions import session_for
+from operations.forwarding.toolbox import OfferedTool
+from operations.forwarding.upstreams.services import Target
+from operations.log.selectors import load_history
+from operations.models import LogEntry, SessionRequest
+from threads.domain.formats import READERS
+from threads.domain.transcript import Relation
+from threads.models import Session
+from threads.sessions.services import append_messages
+from threads.store.selectors import get_session
+
+from . import bodies, sessions
+from .bodies import Body, Rewritten
+from .headers import SESSION, TAGS, Header
+from .incoming import Incoming
+from .recording import UNKNOWN, Exchange
+from .routes import Kind, Route
+from .tools import offering, rounds
+
+logger = logging.getLogger(__name__)
+MOST_NAME = 255
+NOTE = b"x-contextstudio-note"
+SESSION_NOTE = b"x-contextstudio-session"
+_STATEFUL = (
+    b"The provider keeps this conversation (previous_response_id): "
+    b"the request went out as it came, and no operation acts on it."
+)
+_AS_IT_CAME = b"The request could not be rewritten and went out as it came."
+_REFUSALS = frozenset({401, 403, 404, 413, 415})
+"""What is refused whatever the policy: the caller, or the request, is at fault."""
+
+
+class CannotBeForwarded(DomainError):
+    """A body that comes packed, in which nothing can be found."""
+
+    status = 415
+    default_code = "body_encoded"
+
+
+class Asked(NamedTuple):
+    """Who asks for what."""
+
+    caller: Caller
+    project: Project
+    target: Target
+    route: Route
+    incoming: Incoming
+    tools: Sequence[OfferedTool] = ()
+    """Of ours that it is to get."""
+    goes_on: uuid.UUID | None = None
+    """The session, where calls were answered since the client asked."""
+    may_call: bool = True
+    """Whether the model may still call tools."""
+
+    @property
+    def name(self) -> str:
+        """What the client calls the session; empty where it doesn't say."""
+        name = self.route.external_id or self.incoming.header(SESSION)
+        if len(name) > MOST_NAME:
+            raise Invalid(
+                f"A session's name has at most {MOST_NAME} characters.",
+                at=["X-Session-Id"],
+            )
+        return name
+
+    @property
+    def tags(self) -> frozenset[str] | None:
+        """The tags that are active for this request alone; None: the session's."""
+        if not any(name == TAGS for name, _ in self.incoming.headers):
+            return None
+        words = (word.strip() for word in self.incoming.header(TAGS).split(","))
+        return frozenset(word for word in words if word)
+
+    def model(self, body: Body) -> str:
+        """The model that is asked."""
+        return self.target.model or self.route.model or body.model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A request in its session."""
+
+    session: Session | None
+    """None where it could not be said which, and the request goes out all the same."""
+    body: Body
+    """As the client sent it, with what was answered for it."""
+    rewritten: Rewritten
+    request: SessionRequest | None
+    """None where nothing was recorded of it."""
+    count: int
+    """The index that the reply will have; `UNKNOWN` where that can't be said."""
+    note: bytes = b""
+
+
+class Sent(NamedTuple):
+    """A request as it goes out."""
+
+    body: bytes
+    exchange: Exchange | None = None
+    """Where its reply belongs."""
+    notes: Sequence[Header] = ()
+    """What the client is told in headers."""
+    offered: frozenset[str] = frozenset()
+    """The tools of ours that were added to it."""
+
+
+def rewrite(asked: Asked) -> Sent:
+    """What to send of a conversation, of which the session holds the messages by now.
+
+    A request that only counts tokens makes no session, and records nothing. Raises Invalid for
+    a body that holds no conversation, and what `apply` does where the policy says so.
+    """
+    if asked.incoming.header(b"content-encoding") not in ("", "identity"):
+        raise CannotBeForwarded(
+            "Send the body as plain JSON, without Content-Encoding."
+        )
+    body = bodies.read_body(asked.route.form, asked.incoming.body)
+    found = _find(asked, body)
+    if found is None:
+        return Sent(_written(asked, body, Rewritten({}, 0)), notes=_notes(body))
+    tools = _offered(asked, found)
+    sent = _written(asked, found.body, found.rewritten, tools)
+    notes = [(NOTE, found.note)] if found.note else []
+    if found.session is not None:
+        notes.append((SESSION_NOTE, str(found.session.pk).encode()))
+    if found.session is None or found.request is None:
+        return Sent(sent, notes=notes)
+    exchange = Exchange(
+        caller=asked.caller,
+        session_id=found.session.pk,
+        request_id=found.request.pk,
+        count=found.count,
+        provider=asked.route.provider,
+        model=asked.model(body),
+        is_named=asked.route.form == "openai-responses",
+    )
+    return Sent(sent, exchange, notes, frozenset(tool.name for tool in tools))
+
+
+def _offered(asked: Asked, found: _Found) -> list[OfferedTool]:
+    """The tools that a request gets; a side call asks for nothing that they could do."""
+    if found.note or found.session is None:
+        return []
+    if found.session.relation == Relation.SIDE_CALL:
+        return []
+    return offering.offered(found.body, asked.tools)
+
+
+def _written(
+    asked: Asked, body: Body, found: Rewritten, tools: Sequence[OfferedTool] = ()
+) -> bytes:
+    changes = dict(found.changes)
+    if tools:
+        changes |= offering.changes(body, tools, calls=asked.may_call)
+    if asked.target.model and "model" in body.members:
+        changes["model"] = msgspec.json.encode(asked.target.model)
+    return body.written(changes)
+
+
+def _notes(body: Body) -> Sequence[Header]:
+    return [] if body.continues is None else [(NOTE, _STATEFUL)]
+
+
+def _find(asked: Asked, body: Body) -> _Found | None:
+    """The request in its session; None where there is none, and none is made."""
+    if body.continues is not None:
+        return _stateful(asked, body)
+    append, session = asked.route.kind is Kind.REPLY, None
+    try:
+        session = _session(asked, body)
+        if session is None and not append:
+            return None
+        if session is not None:
+            body = _with_answered(asked, body, session)
+        inbound = _inbound(asked, body)
+        with transaction.atomic():
+            if session is None:
+                new = _new_session(asked, body)
+                applied = apply(asked.caller, new.pk, inbound)
+            else:
+                applied = apply(asked.caller, session.pk, inbound)
+            rewritten = bodies.rewritten(body, applied.answer)
+            return _under_way(applied, body, rewritten)
+    except (DatabaseError, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever it is, the policy decides
+        return _failed(asked, body, session, error)
+
+
+def _inbound(asked: Asked, body: Body) -> Inbound:
+    return body.inbound(
+        asked.tags,
+        append=asked.route.kind is Kind.REPLY,
+        model=asked.model(body),
+        client=asked.incoming.header(b"user-agent"),
+    )
+
+
+def _with_answered(asked: Asked, body: Body, session: Session) -> Body:
+    """The body with the calls of our tools that were answered in a session, if it has the tools."""
+    has_tools = offering.offered(body, asked.tools)
+    return rounds.with_answered(session, body) if has_tools else body
+
+
+def _session(asked: Asked, body: Body) -> Session | None:
+    """The session that a request names, or goes on from; None where there is none yet."""
+    if asked.goes_on:
+        return get_session(asked.caller, asked.goes_on, Right.OWN_SESSION)
+    if name := asked.name:
+        return sessions.named_session(asked.caller, asked.project, name)
+
+    def sent_to(session: Session) -> Inbound:
+        return _inbound(asked, _with_answered(asked, body, session))
+
+    known = sent_to if asked.tools else None
+    return session_for(asked.caller, asked.project, _inbound(asked, body), known)
+
+
+def _new_session(asked: Asked, body: Body) -> Session:
+    return sessions.new_session(
+        asked.caller,
+        asked.project,
+        form=asked.route.form,
+        model=asked.model(body),
+        name=asked.name or None,
+    )
+
+
+def _under_way(applied: Applied, body: Body, rewritten: Rewritten) -> _Found:
+    """What `apply` found, its request marked as sent."""
+    if applied.request is not None:
+        records.finish_request(
+            applied.request.pk, records.ReplyFacts(status=SessionRequest.Status.SENT)
+        )
+    return _Found(
+        session=applied.session,
+        body=body,
+        rewritten=rewritten,
+        request=applied.request,
+        count=applied.session.message_count,
+    )
+
+
+def _failed(
+    asked: Asked, body: Body, session: Session | None, error: Exception
+) -> _Found:
+    """The request as it came, where the policy says so and nothing of it is to be hidden.
+
+    Else what went wrong is raised. One without a session is recorded nowhere.
+    """
+    if isinstance(error, DomainError) and error.status in _REFUSALS:
+        raise error
+    policy = policy_of(session) if session else default_policy(asked.project)
+    if not policy.fails_open or _may_hide(asked, session):
+        raise error
+    if not isinstance(error, DomainError):
+        logger.error("A request was not rewritten", exc_info=error)
+    request = None
+    if session is not None and asked.route.kind is Kind.REPLY:
+        request = _record(asked, body, session, f"Sent as it came: {error}")
+    return _Found(
+        session=session,
+        body=body,
+        rewritten=Rewritten({}, 0),
+        request=request,
+        count=UNKNOWN,
+        note=_AS_IT_CAME,
+    )
+
+
+def _may_hide(asked: Asked, session: Session | None) -> bool:
+    """Whether a redaction hides something that a request may say.
+
+    One whose session is not known may be of any that its caller sends requests to.
+    """
+    if session is not None:
+        return bool(session.head and load_history(session).log.masks)
+    mine = Session.objects.filter(
+        project=asked.project, openings__actor=asked.caller.actor, head__gt=0
+    )
+    return LogEntry.objects.filter(kind=Redact.kind, session__in=mine).exists()
+
+
+@transaction.atomic
+def _stateful(asked: Asked, body: Body) -> _Found | None:
+    """A request that goes on from what the provider keeps: only what is new comes with it.
+
+    It can't be rewritten. Where the response that it names is the last that a session has, its
+    messages go on there.
+    """
+    session = sessions.session_of_reply(
+        asked.caller, asked.project, body.continues or ""
+    )
+    if session is None:
+        return None
+    reader = READERS[asked.route.form]
+    said = reader.read(body.value[body.names.messages], slice(0, None))
+    session = append_messages(asked.caller, session.pk, said)
+    request = _record(asked, body, session, "")
+    return _Found(
+        session=session,
+        body=body,
+        rewritten=Rewritten({}, 0),
+        request=request,
+        count=session.message_count,
+        note=_STATEFUL,
+    )
+
+
+@transaction.atomic
+def _record(asked: Asked, body: Body, session: Session, error: str) -> SessionRequest:
+    """Keep a request that was not rewritten."""
+    locked = get_session(asked.caller, session.pk, Right.OWN_SESSION, lock=True)
+    request = records.record_request(
+        locked,
+        asked.caller,
+        records.RequestFacts(
+            door="proxy",
+            format=asked.route.form,
+            decision=RequestDecision.EXTENDED,
+            messages=len(body.messages),
+            known=0,
+            model=asked.model(body),
+            client=asked.incoming.header(b"user-agent"),
+            tools=len(body.tools),
+        ),
+    )
+    records.finish_request(
+        request.pk, records.ReplyFacts(status=SessionRequest.Status.SENT, error=error)
+    )
+    return request

@@ -1,0 +1,118 @@
+"""Which addresses are forwarded, to which provider, and which of them hold a conversation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import unquote_to_bytes
+
+from contextstudio.accounts.domain.errors import Invalid
+from operations.forwarding.upstreams.services import Provider
+
+
+class Kind(StrEnum):
+    """What is asked of the provider."""
+
+    REPLY = "reply"
+    """The next message of a conversation."""
+    COUNT = "count"
+    """How many tokens a conversation has: nothing of it is recorded."""
+    OTHER = "other"
+    """Whatever else: passed on as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """Where a request goes."""
+
+    provider: Provider
+    path: str
+    """From `/v1` on, still percent-encoded."""
+    kind: Kind = Kind.OTHER
+    form: str = ""
+    """The form of a conversation: one of `apply`'s; empty where there is none."""
+    external_id: str | None = None
+    """The session that the path names."""
+    model: str = ""
+    """Where the path names it."""
+    streams: bool = False
+    """Whether the path asks for a stream; elsewhere the body does."""
+
+
+_ROOTS = ("/v1", "/v1beta", "/v1alpha")
+_SESSIONS = "/s/"
+_CONVERSATIONS = {
+    "/v1/chat/completions": (Provider.OPENAI, Kind.REPLY, "openai"),
+    "/v1/messages": (Provider.ANTHROPIC, Kind.REPLY, "anthropic"),
+    "/v1/messages/count_tokens": (Provider.ANTHROPIC, Kind.COUNT, "anthropic"),
+    "/v1/responses": (Provider.OPENAI, Kind.REPLY, "openai-responses"),
+}
+_GEMINI = {
+    "generateContent": Kind.REPLY,
+    "streamGenerateContent": Kind.REPLY,
+    "countTokens": Kind.COUNT,
+}
+
+
+def is_forwarded(path: str) -> bool:
+    """Whether an address is the proxy's."""
+    if path.startswith(_SESSIONS):
+        _, _, path = path.removeprefix(_SESSIONS).partition("/")
+        path = f"/{path}"
+    return any(path == root or path.startswith(f"{root}/") for root in _ROOTS)
+
+
+def route_of(method: str, raw_path: bytes, headers: Mapping[bytes, bytes]) -> Route:
+    """Where a request to the proxy goes. Raises Invalid for a path that climbs."""
+    path = raw_path.decode("latin-1")
+    external_id = None
+    if path.startswith(_SESSIONS):
+        name, _, rest = path.removeprefix(_SESSIONS).partition("/")
+        external_id, path = (
+            unquote_to_bytes(name).decode("utf-8", "replace"),
+            f"/{rest}",
+        )
+    segments = unquote_to_bytes(path).replace(b"\\", b"/").split(b"/")[1:]
+    if {b"", b".", b".."} & set(segments[:-1]) or segments[-1] in (b".", b".."):
+        raise Invalid("This path can't be forwarded.", at=["path"])
+    route = _route(method, path, headers)
+    return _with_session(route, external_id)
+
+
+def _with_session(route: Route, external_id: str | None) -> Route:
+    return Route(
+        provider=route.provider,
+        path=route.path,
+        kind=route.kind,
+        form=route.form,
+        external_id=external_id,
+        model=route.model,
+        streams=route.streams,
+    )
+
+
+def _route(method: str, path: str, headers: Mapping[bytes, bytes]) -> Route:
+    if method == "POST" and (known := _CONVERSATIONS.get(path)):
+        provider, kind, form = known
+        return Route(provider=provider, path=path, kind=kind, form=form)
+    _, _, verb = path.rpartition(":")
+    is_gemini = not path.startswith("/v1/") or verb in _GEMINI
+    if is_gemini or any(name.startswith(b"x-goog-") for name in headers):
+        return _gemini(method, path)
+    is_anthropic = path.startswith("/v1/messages") or b"anthropic-version" in headers
+    provider = Provider.ANTHROPIC if is_anthropic else Provider.OPENAI
+    return Route(provider=provider, path=path)
+
+
+def _gemini(method: str, path: str) -> Route:
+    model, _, verb = path.rpartition(":")
+    kind = _GEMINI.get(verb) if method == "POST" and "/models/" in model else None
+    if kind is None:
+        return Route(provider=Provider.GEMINI, path=path)
+    return Route(
+        provider=Provider.GEMINI,
+        path=path,
+        kind=kind,
+        form="gemini",
+        model=model.rpartition("/models/")[2],
+        streams=verb == "streamGenerateContent",
+    )

@@ -1,0 +1,56 @@
+"""Which session a request is of: the one that it names, else the one that it goes on from."""
+
+import uuid
+
+from django.db.models import QuerySet
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.models import Project
+from operations.models import SessionRequest
+from threads.models import Session
+from threads.sessions.services import NewSession, create_session
+from threads.store.selectors import visible_sessions
+
+from .recording import digest_of_id
+
+
+def named_session(caller: Caller, project: Project, name: str) -> Session | None:
+    """The session of this id, or of the caller's own name for it; None where there is none yet."""
+    sessions = visible_sessions(caller).filter(project=project)
+    try:
+        return sessions.filter(pk=uuid.UUID(name)).first() or _by_name(sessions, name)
+    except ValueError:
+        return _by_name(sessions, name)
+
+
+def _by_name(sessions: QuerySet[Session], name: str) -> Session | None:
+    return None if "\x00" in name else sessions.filter(external_id=name).first()
+
+
+def session_of_reply(caller: Caller, project: Project, reply: str) -> Session | None:
+    """The session of which a response, by its provider's id, is the last message."""
+    if not reply:
+        return None
+    asked = SessionRequest.objects.filter(
+        reply_digest=digest_of_id(reply),
+        actor=caller.actor,
+        session__in=visible_sessions(caller).filter(project=project),
+    )
+    found = asked.select_related("session").order_by("-created_at").first()
+    if found is None or found.reply_index != found.session.message_count - 1:
+        return None
+    return found.session
+
+
+def new_session(
+    caller: Caller, project: Project, *, form: str, model: str, name: str | None
+) -> Session:
+    """A session for a conversation that has none."""
+    strategy = {"openai-responses": "openai"}.get(form, form)
+    new = NewSession(
+        external_id=name,
+        parsing_strategy=strategy,
+        model=model,
+        format="proxy",
+    )
+    return create_session(caller, project, new)

@@ -1,0 +1,107 @@
+"""Answering a model's calls of our tools, and asking its provider again.
+
+A reply that calls nothing but our tools is a message of the session that the client doesn't see:
+the calls are answered, and the client's own request is prepared once more, with what was said.
+Where the reply calls the client's tools too, ours are answered and kept as if they had come first,
+and the client gets the reply without them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from operations.forwarding import toolbox
+from operations.forwarding.proxy.bodies import read_body
+from operations.forwarding.proxy.recording import Exchange, Outcome, record_outcome
+from operations.forwarding.proxy.replies import Reply
+from operations.forwarding.toolbox import CallAnswer
+from threads.domain.formats import READERS
+from threads.domain.message import Message
+from threads.domain.part import ToolCall
+
+from . import rounds
+from .form import Call, JSONObject
+from .forms import FORMS
+from .offering import Offer
+
+MOST_CALLS = 32
+"""Of one reply, how many calls are answered."""
+_TOO_MANY = CallAnswer(
+    f'{{"detail":"Only {MOST_CALLS} calls of one reply are answered."}}', is_error=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a reply that was held back comes to."""
+
+    asks_again: bool = False
+    """Whether calls were answered that the client doesn't see: its request is to be sent anew."""
+    unsaid: frozenset[str] = frozenset()
+    """The tools whose calls are taken out of the reply."""
+
+
+def settle(offer: Offer, exchange: Exchange, outcome: Outcome) -> Settled:
+    """Record a reply that came to its end; calls of our tools are answered."""
+    reply = outcome.read() if outcome.read else None
+    if reply is None or reply.message is None or not reply.is_whole:
+        record_outcome(exchange, outcome)
+        return Settled()
+    calls = FORMS[offer.route.form].calls(reply.said)
+    ours = [call for call in calls if call.name in offer.names]
+    if not ours:
+        record_outcome(exchange, replace(outcome, read=lambda: reply))
+        return Settled()
+    if offer.is_last:
+        _record_rest(offer, exchange, outcome, reply)
+        return Settled(unsaid=offer.names)
+    results = _results(offer, exchange, ours)
+    if len(ours) == len(calls):
+        record_outcome(exchange, replace(outcome, read=lambda: reply))
+        _keep(offer, exchange, [*reply.said, *results])
+        return Settled(asks_again=True)
+    alone = FORMS[offer.route.form].alone(reply.said, offer.names)
+    before = [*alone, *results]
+    said = READERS[offer.route.form].read_messages(before)
+    _record_rest(offer, exchange, outcome, reply, said)
+    _keep(offer, exchange, before)
+    return Settled(unsaid=offer.names)
+
+
+def _results(
+    offer: Offer, exchange: Exchange, calls: Sequence[Call]
+) -> list[JSONObject]:
+    """The results of calls, made in the session with the rights of the client's key."""
+    answers = [
+        (
+            call,
+            toolbox.answer(offer.caller, exchange.session_id, call.name, call.arguments)
+            if place < MOST_CALLS
+            else _TOO_MANY,
+        )
+        for place, call in enumerate(calls)
+    ]
+    return FORMS[offer.route.form].results(answers)
+
+
+def _record_rest(
+    offer: Offer,
+    exchange: Exchange,
+    outcome: Outcome,
+    reply: Reply,
+    before: Sequence[Message] = (),
+) -> None:
+    """Record a reply without its calls of our tools, behind other messages."""
+    parts = reply.message.parts if reply.message else ()
+    left = tuple(
+        part
+        for part in parts
+        if not (isinstance(part, ToolCall) and part.name in offer.names)
+    )
+    message = replace(reply.message, parts=left) if reply.message and left else None
+    rest = reply._replace(message=message)
+    record_outcome(exchange, replace(outcome, read=lambda: rest, before=before))
+
+
+def _keep(offer: Offer, exchange: Exchange, messages: Sequence[JSONObject]) -> None:
+    body = read_body(offer.route.form, offer.incoming.body)
+    rounds.keep(exchange.session_id, body, exchange.count, messages)

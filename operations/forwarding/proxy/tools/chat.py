@@ -1,0 +1,84 @@
+"""OpenAI's Chat Completions, and the many that speak it."""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from operations.forwarding.toolbox import CallAnswer, OfferedTool
+
+from .form import Call, JSONObject, Stripper, ToolForm, parsed
+
+
+class ChatStripper(Stripper):
+    """Calls come by index: those that stay are counted anew."""
+
+    def __init__(self, names: AbstractSet[str]) -> None:
+        super().__init__(names)
+        self._places: dict[int, int | None] = {}
+
+    def take(self, value: JSONObject) -> JSONObject | None:
+        """A response, or a chunk of one."""
+        for choice in value.get("choices") or ():
+            for said in (choice.get("message"), choice.get("delta")):
+                if isinstance(said, dict) and said.get("tool_calls"):
+                    self._strip(said)
+            left = any(place is not None for place in self._places.values())
+            if choice.get("finish_reason") == "tool_calls" and not left:
+                choice["finish_reason"] = "stop"
+        return value
+
+    def _strip(self, said: JSONObject) -> None:
+        kept = []
+        for at, call in enumerate(said.pop("tool_calls")):
+            index = call.get("index", at)
+            if index not in self._places:
+                is_gone = (call.get("function") or {}).get("name") in self.names
+                count = sum(place is not None for place in self._places.values())
+                self._places[index] = None if is_gone else count
+            if (place := self._places[index]) is not None:
+                kept.append(call | ({"index": place} if "index" in call else {}))
+        if kept:
+            said["tool_calls"] = kept
+
+
+class ChatTools(ToolForm):
+    """Functions."""
+
+    stripper = ChatStripper
+
+    def suits(self, value: JSONObject) -> bool:
+        """Of several choices each might call something else."""
+        return value.get("n") in (None, 1)
+
+    def definitions(self, tools: Sequence[OfferedTool]) -> list[JSONObject]:
+        return [{"type": "function", "function": tool._asdict()} for tool in tools]
+
+    def without_calls(self, value: JSONObject) -> tuple[str, bytes]:
+        return "tool_choice", b'"none"'
+
+    def calls(self, said: Sequence[JSONObject]) -> list[Call]:
+        return [
+            Call(
+                call.get("id", ""), function["name"], parsed(function.get("arguments"))
+            )
+            for message in said
+            for call in message.get("tool_calls") or ()
+            if isinstance(function := call.get("function"), dict)
+            and isinstance(function.get("name"), str)
+        ]
+
+    def alone(
+        self, said: Sequence[JSONObject], names: AbstractSet[str]
+    ) -> list[JSONObject]:
+        calls = [
+            call
+            for message in said
+            for call in message.get("tool_calls") or ()
+            if (call.get("function") or {}).get("name") in names
+        ]
+        return [{"role": "assistant", "content": None, "tool_calls": calls}]
+
+    def results(self, answers: Sequence[tuple[Call, CallAnswer]]) -> list[JSONObject]:
+        return [
+            {"role": "tool", "tool_call_id": call.id, "content": answer.text}
+            for call, answer in answers
+        ]

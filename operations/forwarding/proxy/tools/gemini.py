@@ -1,0 +1,107 @@
+"""The Gemini API."""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from contextstudio.accounts.responses import dump, read_json
+from operations.forwarding.toolbox import CallAnswer, OfferedTool
+
+from .form import Call, JSONObject, Members, Stripper, ToolForm
+
+_DECLARED = "functionDeclarations"
+_SIGNATURE = "thoughtSignature"
+
+
+class GeminiStripper(Stripper):
+    """A signature stands on the first call of a step: it goes over to the first that stays."""
+
+    def __init__(self, names: AbstractSet[str]) -> None:
+        super().__init__(names)
+        self._signature: str | None = None
+
+    def take(self, value: JSONObject) -> JSONObject | None:
+        """A response, or a chunk of one."""
+        for candidate in value.get("candidates") or ():
+            content = candidate.get("content") or {}
+            if "parts" in content:
+                content["parts"] = list(filter(self._stays, content["parts"]))
+        return value
+
+    def _stays(self, part: JSONObject) -> bool:
+        if not isinstance(call := part.get("functionCall"), dict):
+            return True
+        if call.get("name") in self.names:
+            self._signature = part.get(_SIGNATURE) or self._signature
+            return False
+        if self._signature and _SIGNATURE not in part:
+            part[_SIGNATURE] = self._signature
+        self._signature = None
+        return True
+
+
+class GeminiTools(ToolForm):
+    """Parts of `functionCall` and `functionResponse`; tools stand in one list of declarations."""
+
+    stripper = GeminiStripper
+
+    def suits(self, value: JSONObject) -> bool:
+        """Functions stand beside none of the tools that the provider runs itself."""
+        given = value.get("tools") or ()
+        return all(one.keys() <= {_DECLARED} for one in given if isinstance(one, dict))
+
+    def definitions(self, tools: Sequence[OfferedTool]) -> list[JSONObject]:
+        return [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parametersJsonSchema": tool.parameters,
+            }
+            for tool in tools
+        ]
+
+    def with_tools(self, members: Members, tools: Sequence[OfferedTool]) -> bytes:
+        """One list of declarations: the provider refuses several."""
+        given = members.get("tools")
+        own = read_json(bytes(memoryview(given))) if given is not None else None
+        declared = [one for listed in own or () for one in listed.get(_DECLARED) or ()]
+        return dump([{_DECLARED: [*declared, *self.definitions(tools)]}])
+
+    def without_calls(self, value: JSONObject) -> tuple[str, bytes]:
+        given = value.get("toolConfig") or {}
+        config = given | {"functionCallingConfig": {"mode": "NONE"}}
+        return "toolConfig", dump(config)
+
+    def calls(self, said: Sequence[JSONObject]) -> list[Call]:
+        return [
+            Call(call.get("id") or "", call["name"], call.get("args") or {})
+            for content in said
+            for part in content["parts"]
+            if isinstance(call := part.get("functionCall"), dict)
+            and isinstance(call.get("name"), str)
+        ]
+
+    def alone(
+        self, said: Sequence[JSONObject], names: AbstractSet[str]
+    ) -> list[JSONObject]:
+        parts = [
+            part
+            for content in said
+            for part in content["parts"]
+            if (part.get("functionCall") or {}).get("name") in names
+        ]
+        return [{"role": "model", "parts": parts}]
+
+    def results(self, answers: Sequence[tuple[Call, CallAnswer]]) -> list[JSONObject]:
+        parts = [
+            {
+                "functionResponse": ({"id": call.id} if call.id else {})
+                | {"name": call.name, "response": _object(answer)}
+            }
+            for call, answer in answers
+        ]
+        return [{"role": "user", "parts": parts}]
+
+
+def _object(answer: CallAnswer) -> JSONObject:
+    value = read_json(answer.text.encode())
+    return value if isinstance(value, dict) else {"result": value}

@@ -1,0 +1,109 @@
+"""Calls that were answered here, with their answers: what the client of a session doesn't know.
+
+The client sends its own messages each time. Where calls were answered for it, they are put in
+again behind the message at which they were made, as if it had sent them: so the session holds
+them, operations act on them, and the model knows what it did.
+"""
+
+import hashlib
+import uuid
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.responses import dump, read_json
+from operations.forwarding.proxy.bodies import Body
+from operations.models import AnsweredCalls
+from threads.domain.formats import READERS
+from threads.domain.message import digest
+from threads.models import Session
+from threads.store.recording import named_by_hash
+
+from .form import JSONObject, list_of_raws
+
+
+def keep(
+    session_id: uuid.UUID, body: Body, index: int, messages: Sequence[JSONObject]
+) -> None:
+    """Keep calls with their answers, made at the end of a body as its client sent it.
+
+    `index` is the first original that they are.
+    """
+    place = len(body.messages)
+    AnsweredCalls.objects.create(
+        session_id=session_id,
+        form=body.form,
+        place=place,
+        after=_mark(body, place - 1),
+        index=index,
+        content=zlib.compress(dump(messages)),
+    )
+
+
+def with_answered(session: Session, body: Body) -> Body:
+    """A client's body with the calls that were answered for it."""
+    found = AnsweredCalls.objects.filter(session=session, form=body.form)
+    rows = list(found.order_by("pk"))
+    by_place: dict[int, list[msgspec.Raw]] = {}
+    for place, row in _placed(body, rows):
+        raws = list_of_raws(zlib.decompress(bytes(row.content)))
+        by_place.setdefault(place, []).extend(raws)
+    if not by_place:
+        return body
+    messages: list[msgspec.Raw] = []
+    for place, raw in enumerate(body.messages, start=1):
+        messages += [raw, *by_place.get(place, ())]
+    raw_list = b"[" + b",".join(bytes(memoryview(one)) for one in messages) + b"]"
+    name = body.names.messages
+    return replace(
+        body,
+        raw=body.written({name: raw_list}),
+        members={**body.members, name: msgspec.Raw(raw_list)},
+        value={**body.value, name: read_json(raw_list)},
+        messages=messages,
+    )
+
+
+def _placed(
+    body: Body, rows: Sequence[AnsweredCalls]
+) -> Iterator[tuple[int, AnsweredCalls]]:
+    """Behind how many of the client's messages each row stands; those whose message is gone don't.
+
+    A client that cut its beginning off sends the others as far ahead as before.
+    """
+    marks: dict[int, bytes] = {}
+    shift, first = 0, 1
+
+    def is_at(place: int, row: AnsweredCalls) -> bool:
+        if not first <= place <= len(body.messages):
+            return False
+        if place not in marks:
+            marks[place] = _mark(body, place - 1)
+        return marks[place] == bytes(row.after)
+
+    for row in rows:
+        likely = row.place + shift
+        places = (likely, *range(first, min(row.place, len(body.messages)) + 1))
+        found = next((place for place in places if is_at(place, row)), None)
+        if found is not None:
+            shift, first = found - row.place, found
+            yield found, row
+
+
+def _mark(body: Body, at: int) -> bytes:
+    """What a message of a client says, however it writes it."""
+    value: Any = body.value[body.names.messages][at]
+    try:
+        said = READERS[body.form].read_messages([value])
+    except Invalid:
+        said = []
+    if not said:
+        return hashlib.sha256(bytes(memoryview(body.messages[at]))).digest()
+    found = hashlib.sha256()
+    for message in said:
+        found.update(digest(message.role, named_by_hash(message.parts)))
+    return found.digest()

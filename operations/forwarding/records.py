@@ -1,0 +1,110 @@
+"""What is kept of each request that a client makes, and of the reply to it.
+
+A request is recorded in the transaction that aligns it, under the session's lock, so that its
+number says in which order the session took it. What a reply brings is filled in later, by its id.
+"""
+
+import uuid
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Max
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
+from operations.models import SessionRequest
+from threads.domain.batch import clean
+from threads.models import Session
+from threads.store.selectors import get_session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFacts:
+    """A request as it was aligned and rewritten: the members of `SessionRequest`."""
+
+    door: str
+    format: str
+    decision: str
+    messages: int
+    known: int
+    new: int = 0
+    unknown: int = 0
+    absent: int = 0
+    tools: int = 0
+    model: str = ""
+    client: str = ""
+    edits: list[dict[str, Any]] = field(default_factory=list)
+    applied: int = 0
+    suspended: dict[str, list[str]] = field(default_factory=dict)
+    tokens_before: int = 0
+    tokens_after: int = 0
+    prepared_ms: float = 0.0
+    sent: list[list[int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyFacts:
+    """What became of a request that was forwarded; what is None is not known."""
+
+    status: SessionRequest.Status
+    error: str = ""
+    upstream_status: int | None = None
+    input_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_written_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: Decimal | None = None
+    first_byte_ms: float | None = None
+    total_ms: float | None = None
+    reply_index: int | None = None
+    reply_digest: bytes | None = None
+
+
+def record_request(
+    session: Session, caller: Caller, facts: RequestFacts
+) -> SessionRequest:
+    """Keep what a request was; the session's row is locked by the transaction.
+
+    Its head and its number of messages are kept as they are by now.
+    """
+    last = SessionRequest.objects.filter(session=session).aggregate(last=Max("number"))
+    known = {one.name: getattr(facts, one.name) for one in fields(facts)}
+    known |= {"client": clean(facts.client)[:200], "model": clean(facts.model)[:128]}
+    return SessionRequest.objects.create(
+        session=session,
+        number=(last["last"] or 0) + 1,
+        actor=caller.actor,
+        actor_name=caller.name[:150],
+        head=session.head,
+        message_count=session.message_count,
+        **known,
+    )
+
+
+def finish_request(request_id: uuid.UUID, reply: ReplyFacts) -> None:
+    """Fill in what is known by now of a request's reply; what isn't stays as it is."""
+    known = {one.name: getattr(reply, one.name) for one in fields(reply)}
+    known["error"] = clean(reply.error)[:500] or None
+    known = {name: value for name, value in known.items() if value is not None}
+    SessionRequest.objects.filter(pk=request_id).update(**known)
+
+
+def list_requests(
+    caller: Caller,
+    session_id: uuid.UUID,
+    *,
+    cursor: str | None = None,
+    limit: int | None = None,
+) -> Page[SessionRequest]:
+    """The requests of a session, the newest first. Raises Invalid for a foreign cursor."""
+    session = get_session(caller, session_id)
+    rows = SessionRequest.objects.filter(session=session).order_by("-number")
+    if cursor is not None:
+        (last,) = decode_cursor(cursor, 1)
+        if not isinstance(last, int):
+            raise Invalid("This cursor is not one of this list.", at=["cursor"])
+        rows = rows.filter(number__lt=last)
+    count = clamp(limit)
+    return page(list(rows[: count + 1]), count, lambda row: [row.number])

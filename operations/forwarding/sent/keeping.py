@@ -1,0 +1,108 @@
+"""Keeps what was sent: each piece once per session, a request as runs over them.
+
+Pieces are numbered under the session's lock. The process remembers the digests of those that it
+kept, and reads those of others when it finds that there are more.
+"""
+
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from operations.domain.forwarding.sent import (
+    PieceRun,
+    SentBlock,
+    joined_runs,
+    runs_of,
+)
+from operations.domain.forwarding.splice import Raw
+from operations.log.cache import Cache
+from operations.models import SentPiece
+from threads.models import Session
+
+from .outgoing import OutgoingPiece, message_pieces
+
+_LEVEL = 1
+"""Of compression: most of what a message says is stored well enough by it, and soon."""
+
+
+@dataclass(slots=True)
+class _Numbers:
+    """The numbers of a session's pieces by their digests, up to a number."""
+
+    of: dict[bytes, int]
+    end: int = 0
+
+
+_known: Cache[_Numbers] = Cache(lambda known: len(known.of) + 1)
+
+
+def keep_sent(
+    session: Session,
+    beside: Sequence[OutgoingPiece],
+    blocks: Sequence[SentBlock],
+    run: Callable[[int, int], Raw],
+) -> list[PieceRun]:
+    """Keep what goes out, and what goes before it; the session's row is locked.
+
+    Blocks that were kept before are not looked at. `run` gives the client's messages.
+    """
+    keeping = _Keeping(session)
+    runs = keeping.runs(beside)
+    for block in blocks:
+        if block.runs is None:
+            block.runs = keeping.runs(message_pieces(block, run))
+        runs += block.runs
+    keeping.finish()
+    return joined_runs(runs)
+
+
+class _Keeping:
+    """The pieces of one request, while they get their numbers."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._known = _numbers(session)
+        self._made: dict[bytes, int] = {}
+        self._rows: list[SentPiece] = []
+
+    def runs(self, pieces: Iterable[OutgoingPiece]) -> list[PieceRun]:
+        """The numbers of pieces: those that they have, and new ones for the others."""
+        return runs_of(map(self._number, pieces))
+
+    def finish(self) -> None:
+        """Write those that are new."""
+        if not self._rows:
+            return
+        SentPiece.objects.bulk_create(self._rows, batch_size=500)
+        end = self._known.end + len(self._rows)
+        _known.keep(self._session.pk, _Numbers({**self._known.of, **self._made}, end))
+
+    def _number(self, piece: OutgoingPiece) -> int:
+        digest = piece.digest
+        number = self._known.of.get(digest, self._made.get(digest))
+        if number is None:
+            number = self._made[digest] = self._known.end + len(self._rows)
+            row = SentPiece(
+                session=self._session,
+                number=number,
+                digest=digest,
+                kind=piece.kind,
+                keys=list(piece.keys),
+                tokens=piece.tokens,
+                content=zlib.compress(piece.body, _LEVEL),
+            )
+            self._rows.append(row)
+        return number
+
+
+def _numbers(session: Session) -> _Numbers:
+    """All pieces that the session has by now; another process may have kept some."""
+    rows = SentPiece.objects.filter(session=session)
+    newest = rows.order_by("-number").values_list("number", flat=True).first()
+    end = 0 if newest is None else newest + 1
+    known = _known.get(session.pk) or _Numbers({})
+    if known.end == end:
+        return known
+    more = rows.filter(number__gte=known.end).values_list("digest", "number")
+    found = {bytes(digest): number for digest, number in more.iterator()}
+    return _Numbers({**known.of, **found}, end)

@@ -1,0 +1,47 @@
+"""The pieces of a request that goes out: tools, the system prompt beside the messages, messages."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from contextstudio.accounts.responses import dump
+from operations.domain.forwarding.sent import SentBlock
+from operations.domain.forwarding.splice import Raw
+from operations.domain.tree.key import Key
+from operations.models import SentPiece
+
+_SEPARATOR = b"\0"
+
+
+class OutgoingPiece(NamedTuple):
+    """Something that is sent, as its bytes, and the messages of the thread it was made of."""
+
+    kind: str
+    """One of `SentPiece.Kind`."""
+    body: bytes
+    keys: tuple[Key, ...]
+    tokens: int
+
+    @property
+    def digest(self) -> bytes:
+        """Stands for its bytes and for what it was made of."""
+        found = hashlib.sha256(self.kind.encode())
+        found.update(",".join(self.keys).encode() + _SEPARATOR)
+        found.update(self.body)
+        return found.digest()
+
+
+def message_pieces(
+    block: SentBlock, run: Callable[[int, int], Raw]
+) -> Iterator[OutgoingPiece]:
+    """The messages that go out in a block; `run` gives the client's."""
+    for piece, keys, tokens in block.messages:
+        body = piece if isinstance(piece, bytes) else bytes(run(*piece))
+        yield OutgoingPiece(SentPiece.Kind.MESSAGE, body, tuple(keys), tokens)
+
+
+def member_piece(
+    kind: SentPiece.Kind, value: object, keys: Sequence[Key], tokens: int
+) -> OutgoingPiece:
+    """What stands in a member of its own: the tools, or the system prompt."""
+    return OutgoingPiece(kind, dump(value), tuple(keys), tokens)

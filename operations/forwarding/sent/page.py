@@ -1,0 +1,148 @@
+"""What the model saw: the requests of a session as they were sent, one at a time or two compared.
+
+See `templates/operations/forwarding/sent.html`.
+"""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from contextstudio.accounts.authentication import caller_of
+from operations.context.pages.request_page import pieces_of
+from operations.context.pages.sent_messages import AT_ONCE, Sent, differing, listed
+from operations.domain.forwarding.sent import SentChange
+from operations.domain.ledger.ledger import Side
+from operations.log.selectors import load_history, load_thread
+from operations.messages.names import Named, named, word_for
+from operations.models import SentPiece, SessionRequest
+from operations.requests import number_of
+from threads.models import Session
+from threads.store.selectors import get_session
+
+from .reading import SentRequest, change_of, load_sent, read_pieces
+
+MOST_ENTRIES = 12
+"""Operations that are named between two requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a request changed of another one."""
+
+    other: SentRequest
+    change: SentChange
+    first: Sequence[Named]
+    """Of what the first piece is made that differs."""
+    is_tools: bool
+    """Whether the tools are what differs first."""
+    operations: Sequence[tuple[str, str]]
+    """Key and name of the operations recorded between the two, the newest first."""
+
+
+@require_safe
+def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """The page; `against` compares with another request. Without a number: the last one."""
+    session = get_session(caller_of(request), session_id)
+    numbers = SessionRequest.objects.filter(session=session).order_by("-number")
+    last = numbers.values_list("number", flat=True).first() or 0
+    number = number_of(request.GET, "request", last)
+    against = number_of(request.GET, "against", 0)
+    start = number_of(request.GET, "start", 0)
+    is_part = (
+        "HX-Request" in request.headers
+        and "HX-History-Restore-Request" not in request.headers
+    )
+    context = {"session": session, "last": last, "is_part": is_part}
+    if last:
+        context |= _shown(session, number, against, start)
+    name = "sent_body" if is_part and last else "sent"
+    return render(request, f"operations/forwarding/{name}.html", context)
+
+
+def _shown(session: Session, number: int, against: int, start: int) -> dict[str, Any]:
+    """One request: its messages, or where it differs from another one."""
+    sent = load_sent(session, number)
+    other = against or number - 1
+    before = load_sent(session, other) if other else None
+    show = partial(_messages, session, sent, before)
+    if against and before:
+        total, messages = differing(before.messages, sent.messages, start, show)
+    else:
+        total, messages = len(sent.messages), listed(len(sent.messages), start, show)
+
+    def address(place: int) -> str:
+        fields = {"request": number, "start": place}
+        fields |= {"against": against} if against else {}
+        page_of = reverse("operations:sent", args=[session.pk])
+        return f"{page_of}?{urlencode(fields)}#messages"
+
+    return {
+        "request_row": sent.row,
+        "number": number,
+        "against": against,
+        "compared": _comparison(session, before, sent) if before else None,
+        "tools_tokens": sent.tools_tokens,
+        "total": total,
+        "sent": messages,
+        "more_href": address(start + AT_ONCE) if start + AT_ONCE < total else "",
+        "first_href": address(0) if start else "",
+    }
+
+
+def _messages(
+    session: Session,
+    sent: SentRequest,
+    before: SentRequest | None,
+    side: Side,
+    places: range,
+) -> Iterator[Sent]:
+    shown = before if before and side is Side.BEFORE else sent
+    numbers = shown.messages[places.start : places.stop]
+    read = read_pieces(session, numbers)
+    thread = load_thread(session)
+    for place, number in zip(places, numbers, strict=True):
+        facts, said = shown.facts[number], read[number]
+        is_system = facts.kind == SentPiece.Kind.SYSTEM
+        form = said if isinstance(said, dict) else {"content": said}
+        role = form.get("role") or form.get("type") or "message"
+        yield Sent(
+            place=place,
+            role="system" if is_system else str(role),
+            pieces=pieces_of(form),
+            origins=named(thread, facts.keys),
+            side=side,
+        )
+
+
+def _comparison(
+    session: Session, before: SentRequest, after: SentRequest
+) -> Comparison:
+    change = change_of(before, after)
+    longer = after if change.place < len(after.numbers) else before
+    piece = (
+        longer.facts[longer.numbers[change.place]]
+        if change.place < len(longer.numbers)
+        else None
+    )
+    history = load_history(session)
+    heads = sorted((before.row.head, after.row.head))
+    between = [
+        (f"o{number}", f"{word_for(recorded)} o{number}")
+        for number, recorded in history.log.edits.items()
+        if heads[0] < number <= heads[1]
+    ]
+    return Comparison(
+        other=before,
+        change=change,
+        first=named(load_thread(session), piece.keys) if piece else (),
+        is_tools=piece is not None and piece.kind == SentPiece.Kind.TOOLS,
+        operations=between[::-1][:MOST_ENTRIES],
+    )

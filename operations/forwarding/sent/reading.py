@@ -1,0 +1,104 @@
+"""Reads what was sent: a request's pieces, and what it changed of another."""
+
+import json
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from contextstudio.accounts.domain.errors import NotFound
+from operations.domain.forwarding.sent import SentChange, change_between, numbers_of
+from operations.domain.log.mask import mask_words
+from operations.domain.tree.key import Key
+from operations.messages.reader import masked_texts
+from operations.models import SentPiece, SessionRequest
+from threads.models import Session
+
+PURGED = {"content": "Purged"}
+"""What is read of a piece whose words were destroyed."""
+_AT_ONCE = 500
+
+
+class PieceFacts(NamedTuple):
+    """A piece without its words."""
+
+    kind: str
+    keys: Sequence[Key]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """A request as it was sent."""
+
+    row: SessionRequest
+    numbers: Sequence[int]
+    """Its pieces in their order."""
+    facts: Mapping[int, PieceFacts]
+
+    @property
+    def messages(self) -> list[int]:
+        """Its pieces but the list of tools, which is no message."""
+        return [one for one in self.numbers if self.facts[one].kind != "tools"]
+
+    @property
+    def tools_tokens(self) -> int:
+        """Tokens of the tools that it offers."""
+        kinds = (self.facts[one] for one in self.numbers)
+        return sum(one.tokens for one in kinds if one.kind == "tools")
+
+
+def load_sent(session: Session, number: int) -> SentRequest:
+    """One request of a session that the caller may read. Raises NotFound."""
+    row = SessionRequest.objects.filter(session=session, number=number).first()
+    if row is None:
+        raise NotFound(f"This session has no request {number}.", at=["request"])
+    numbers = numbers_of(row.sent)
+    return SentRequest(row, numbers, _facts(session, numbers))
+
+
+def change_of(before: SentRequest, after: SentRequest) -> SentChange:
+    """What a request changed of another one of its session."""
+    facts = {**before.facts, **after.facts}
+    tokens = {number: one.tokens for number, one in facts.items()}
+    return change_between(before.numbers, after.numbers, tokens)
+
+
+def read_pieces(session: Session, numbers: Collection[int]) -> dict[int, Any]:
+    """The JSON of pieces by number, with what redactions that are on mask."""
+    rows = SentPiece.objects.filter(session=session, number__in=list(numbers))
+    texts = masked_texts(session)
+    return {
+        number: _masked(_decoded(bytes(content)), texts)
+        for number, content in rows.values_list("number", "content")
+    }
+
+
+def _facts(session: Session, numbers: Sequence[int]) -> dict[int, PieceFacts]:
+    if not numbers:
+        return {}
+    rows = SentPiece.objects.filter(
+        session=session, number__gte=min(numbers), number__lte=max(numbers)
+    ).values_list("number", "kind", "keys", "tokens")
+    wanted = set(numbers)
+    return {
+        number: PieceFacts(kind, keys, tokens)
+        for number, kind, keys, tokens in rows.iterator(_AT_ONCE)
+        if number in wanted
+    }
+
+
+def _decoded(content: bytes) -> Any:
+    return json.loads(zlib.decompress(content)) if content else PURGED
+
+
+def _masked(value: Any, texts: Mapping[str, str]) -> Any:
+    if not texts:
+        return value
+    if isinstance(value, str):
+        return mask_words(value, texts)
+    if isinstance(value, list):
+        return [_masked(item, texts) for item in value]
+    if isinstance(value, dict):
+        return {name: _masked(item, texts) for name, item in value.items()}
+    return value

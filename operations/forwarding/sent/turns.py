@@ -1,0 +1,41 @@
+"""Which request was the first to go out with what the log held by then."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Min
+from django.utils import timezone
+
+from operations.models import SessionRequest
+from threads.models import Session
+
+NEXT = "in the next request"
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The heads under which requests of a session went out, and since when."""
+
+    heads: Sequence[int]
+    times: Sequence[datetime]
+
+    def words(self, number: int) -> str:
+        """When entry `number` reached the model; empty for a session that no client sends."""
+        if not self.heads:
+            return ""
+        place = bisect_left(self.heads, number)
+        if place == len(self.heads):
+            return NEXT
+        at = timezone.localtime(self.times[place])
+        is_today = at.date() == timezone.localdate()
+        return f"sent at {at:%H:%M}" if is_today else f"sent {at:%Y-%m-%d %H:%M}"
+
+
+def load_turns(session: Session) -> Turns:
+    """The turns of a session that the caller may read, in the order of their heads."""
+    rows = SessionRequest.objects.filter(session=session)
+    known = rows.values("head").annotate(first=Min("created_at")).order_by("head")
+    found = list(known.values_list("head", "first"))
+    return Turns([head for head, _ in found], [first for _, first in found])

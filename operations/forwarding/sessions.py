@@ -1,0 +1,157 @@
+"""Which session a request is of, where it doesn't say so or has no part in the one it names.
+
+A client without a session's id is known by the first words of a user, which open each of its
+requests. All openings of a session are kept, by who sent them, and only sessions that opened so
+are looked at. For a client that cut its beginning off, its latest sessions are.
+"""
+
+from collections.abc import Callable, Iterable
+
+from django.db.models import Q, QuerySet
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project
+from operations.domain.forwarding.alignment import Given
+from operations.models import ClientOpening, SessionRequest
+from threads.domain.message import Role, starts_group
+from threads.domain.transcript import Relation
+from threads.models import Message as MessageRow
+from threads.models import Session
+from threads.sessions.services import NewSession, open_session
+from threads.store.selectors import may_in, visible_sessions
+
+from . import alignment
+from .alignment import Inbound, RequestAlignment
+
+_TRIED = 10
+"""Of the sessions that opened with the same words, how many are looked at, the newest first."""
+_LATEST = 20
+"""Openings among whose sessions one is looked for that a client cut the beginning off."""
+_SUMMED_UP = 3
+"""Of these, how many are looked at for what a request without replies may sum up."""
+_REPLIES = 16
+"""Of the replies in a request, the last of which one must be known then."""
+_BEGINNING = 3
+"""Messages of a session that may be no more than a side call that came before all else."""
+
+
+def session_for(
+    caller: Caller,
+    project: Project,
+    inbound: Inbound,
+    sent_to: Callable[[Session], Inbound] | None = None,
+) -> Session | None:
+    """The session of this caller that a request without an id goes on from.
+
+    `sent_to`: the request as it is if it is of a session. None where it begins a conversation.
+    Raises Invalid for what is no message.
+    """
+    own = visible_sessions(caller).filter(project=project, parent=None)
+
+    def align_request(session: Session) -> RequestAlignment:
+        sent = sent_to(session) if sent_to else inbound
+        return alignment.align_request(session, sent)
+
+    looked_at: list[Session] = []
+    best: tuple[int, Session] | None = None
+    opened = _opened(own, caller, _opening(alignment.read_opening(inbound)))
+    for session in opened:
+        aligned = align_request(session)
+        if aligned.goes_on and not aligned.plan.absent:
+            return session
+        looked_at.append(session)
+        best = _better(best, session, aligned)
+    for session in _latest(own, caller, inbound) if best is None else ():
+        if session not in looked_at:
+            aligned = align_request(session)
+            best = _better(best, session, aligned)
+    return best[1] if best else None
+
+
+def remember(caller: Caller, session: Session, aligned: RequestAlignment) -> None:
+    """Keep how a request opened, so that the next one is known by it."""
+    opening = None if aligned.skipped else _opening(aligned.given)
+    if opening is not None:
+        ClientOpening.objects.get_or_create(
+            actor=caller.actor, digest=opening, session=session
+        )
+
+
+def side_session(caller: Caller, parent: Session, inbound: Inbound) -> Session:
+    """The session of its own that a request goes on from which has no part in `parent`.
+
+    It is made where there is none yet. Its row is locked.
+    """
+    opening = alignment.read_opening(inbound)
+    children = Session.objects.filter(parent=parent, deleted_at=None, staged_by=None)
+    for session in _opened(children, caller, _opening(opening)):
+        locked = Session.objects.select_for_update().get(pk=session.pk)
+        may = may_in(caller, Right.OWN_SESSION, locked)
+        if may and alignment.align_request(locked, inbound).goes_on:
+            return locked
+    asked = [one for one in opening.messages if one.role is Role.USER]
+    new = NewSession(
+        parsing_strategy=inbound.format,
+        model=inbound.model or parent.model,
+        format=parent.format,
+        messages=asked,
+    )
+    session = open_session(caller, parent.project, new)
+    session.parent = parent
+    session.relation = Relation.SUBAGENT if inbound.tools else Relation.SIDE_CALL
+    session.save(update_fields=["parent", "relation"])
+    return session
+
+
+def is_beginning(session: Session, inbound: Inbound) -> bool:
+    """Whether a session may hold nothing yet but side calls, and its conversation begins here.
+
+    Some clients ask for a title, or whether they may ask at all, before they ask anything.
+    """
+    if session.message_count > _BEGINNING or not inbound.tools:
+        return False
+    requests = SessionRequest.objects.filter(session=session)
+    return requests.exists() and not requests.filter(tools__gt=0).exists()
+
+
+def _opening(given: Given) -> bytes | None:
+    """The digest of the first words of a user."""
+    for place, message in enumerate(given.messages):
+        if starts_group(message.role, message.parts):
+            return given.digest(place)
+    return None
+
+
+def _opened(
+    sessions: QuerySet[Session], caller: Caller, opening: bytes | None
+) -> Iterable[Session]:
+    if opening is None:
+        return ()
+    found = sessions.filter(openings__actor=caller.actor, openings__digest=opening)
+    return found.order_by("-openings__id")[:_TRIED]
+
+
+def _better(
+    best: tuple[int, Session] | None, session: Session, aligned: RequestAlignment
+) -> tuple[int, Session] | None:
+    known = aligned.plan.known
+    if not aligned.goes_on or (best is not None and best[0] >= known):
+        return best
+    return known, session
+
+
+def _latest(
+    sessions: QuerySet[Session], caller: Caller, inbound: Inbound
+) -> list[Session]:
+    """The caller's latest sessions that hold a reply of the request, or may be summed up in it."""
+    openings = ClientOpening.objects.filter(actor=caller.actor).order_by("-id")
+    named = openings.values_list("session_id", flat=True)[:_LATEST]
+    latest = list(dict.fromkeys(named))
+    found = {one.pk: one for one in sessions.filter(pk__in=latest)}
+    digests = alignment.read_replies(inbound, _REPLIES)
+    if not digests:
+        return [found[key] for key in latest if key in found][:_SUMMED_UP]
+    bodies = Q(body__digest__in=digests) | Q(body__canonical__in=digests)
+    holding = MessageRow.objects.filter(bodies, session__in=list(found))
+    return [found[key] for key in set(holding.values_list("session_id", flat=True))]

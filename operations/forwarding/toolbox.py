@@ -1,0 +1,56 @@
+"""The agent's tools, as the proxy offers them to a model and answers its calls.
+
+They stand above this room: who has them registers them when Django starts.
+"""
+
+import uuid
+from typing import Any, NamedTuple, Protocol
+
+from contextstudio.accounts.domain.caller import Caller
+
+
+class OfferedTool(NamedTuple):
+    """A tool as a model is told of it; the session that it acts on is the conversation's own."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class CallAnswer(NamedTuple):
+    """What a call came to, as JSON: its answer, or a problem document."""
+
+    text: str
+    is_error: bool = False
+
+
+class Toolbox(Protocol):
+    """All tools."""
+
+    def offered(self, names: str) -> list[OfferedTool]:
+        """The tools of these groups, or of these names, separated by commas. Raises Invalid."""
+
+    def answer(
+        self, caller: Caller, session_id: uuid.UUID, name: str, arguments: Any
+    ) -> CallAnswer:
+        """Call a tool in a session, with the caller's rights."""
+
+
+_registered: list[Toolbox] = []
+
+
+def register(toolbox: Toolbox) -> None:
+    """Let these be the tools."""
+    _registered[:] = [toolbox]
+
+
+def offered(names: str) -> list[OfferedTool]:
+    """The tools of these groups and names; none for an empty text. Raises Invalid."""
+    return _registered[0].offered(names) if names.strip(", ") else []
+
+
+def answer(
+    caller: Caller, session_id: uuid.UUID, name: str, arguments: Any
+) -> CallAnswer:
+    """Call a tool in a session, with the caller's rights."""
+    return _registered[0].answer(caller, session_id, name, arguments)

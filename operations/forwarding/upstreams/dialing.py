@@ -1,0 +1,131 @@
+"""The way to upstreams: connections that are made to addresses that were looked at.
+
+A name is resolved once for each connection, every address that it has is checked, and one of
+these is dialled; TLS and `Host` still have the name. Nothing of the environment is read
+(`HTTPS_PROXY` and the like), nothing follows a redirect, and no cookies are kept: this is httpx's
+transport without its client.
+"""
+
+import asyncio
+import socket
+import time
+import typing
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from weakref import WeakKeyDictionary
+
+import anyio
+import httpcore
+from django.conf import settings
+
+from .addresses import forbidden
+
+MOST_CONNECTIONS = 2_000
+KEPT_CONNECTIONS = 200
+KEPT_FOR = 20.0
+"""Seconds that an idle connection is kept; providers close theirs after a minute or more."""
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+
+class AddressRefused(Exception):
+    """A name has an address that may not be dialled; the sentence names neither."""
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """The IP addresses of a host. Raises OSError where it has none."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+async def checked_addresses(
+    host: str, port: int, find: Resolve = resolve
+) -> Sequence[str]:
+    """The addresses of a host, all of which may be dialled.
+
+    Raises AddressRefused, and OSError where the name isn't known.
+    """
+    addresses = await find(host, port)
+    if forbidden(addresses, private=settings.ALLOW_PRIVATE_UPSTREAMS) is not None:
+        raise AddressRefused(
+            "The upstream's address is of a network that may not be called."
+        )
+    return addresses
+
+
+class GuardedBackend(httpcore.AsyncNetworkBackend):
+    """httpcore's way to the network, with a look at where it goes."""
+
+    def __init__(
+        self,
+        network: httpcore.AsyncNetworkBackend | None = None,
+        find: Resolve = resolve,
+    ) -> None:
+        self._network = network or httpcore.AnyIOBackend()
+        self._find = find
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[typing.Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """A connection to one of a host's addresses, all of which were checked."""
+        end = None if timeout is None else time.monotonic() + timeout
+        try:
+            with anyio.fail_after(timeout):
+                addresses = await checked_addresses(host, port, self._find)
+        except TimeoutError as error:
+            raise httpcore.ConnectTimeout(
+                "The name was not resolved in time."
+            ) from error
+        except OSError as error:
+            raise httpcore.ConnectError("The name can't be resolved.") from error
+        failure: Exception = httpcore.ConnectError("The name has no address.")
+        for address in addresses:
+            left = None if end is None else max(0.0, end - time.monotonic())
+            try:
+                return await self._network.connect_tcp(
+                    address, port, left, local_address, socket_options
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,
+        socket_options: Iterable[typing.Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Never: no upstream is one."""
+        raise AddressRefused("An upstream is called by TCP.")
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait, as httpcore asks for between tries."""
+        await self._network.sleep(seconds)
+
+
+def new_pool(backend: httpcore.AsyncNetworkBackend) -> httpcore.AsyncConnectionPool:
+    """Connections to upstreams; HTTP/1.1, one request each at a time."""
+    return httpcore.AsyncConnectionPool(
+        max_connections=MOST_CONNECTIONS,
+        max_keepalive_connections=KEPT_CONNECTIONS,
+        keepalive_expiry=KEPT_FOR,
+        retries=0,
+        network_backend=backend,
+    )
+
+
+_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, httpcore.AsyncConnectionPool] = (
+    WeakKeyDictionary()
+)
+
+
+def pool() -> httpcore.AsyncConnectionPool:
+    """The connections of this event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _pools:
+        _pools[loop] = new_pool(GuardedBackend())
+    return _pools[loop]

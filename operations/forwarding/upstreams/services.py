@@ -1,0 +1,184 @@
+"""A project's upstreams: where its requests go, with whose key, and as which model."""
+
+import asyncio
+from dataclasses import dataclass
+from enum import StrEnum
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid, NotFound
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import AuditEntry, Project
+from contextstudio.accounts.selectors import get_project
+from operations.forwarding import toolbox
+from operations.models import Upstream
+
+from .addresses import BaseAddress, read_base
+from .dialing import AddressRefused, checked_addresses
+from .sealing import seal, unseal
+
+_SECONDS_TO_RESOLVE = 5
+MOST_KEY = 4000
+
+
+class Provider(StrEnum):
+    """The forms of requests that are forwarded, named by whose they are."""
+
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+    GEMINI = "gemini"
+
+
+PUBLIC = {
+    Provider.OPENAI: "https://api.openai.com/v1",
+    Provider.ANTHROPIC: "https://api.anthropic.com",
+    Provider.GEMINI: "https://generativelanguage.googleapis.com",
+}
+"""Where requests go that come with a key of the caller's own, unless the project says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a project's requests of one form go."""
+
+    provider: Provider
+    base: BaseAddress
+    api_key: str = ""
+    """Empty: the caller brings one."""
+    model: str = ""
+    """Sent in place of the caller's; empty: the caller's."""
+    tools: str = ""
+    """Of ours that are added to requests: names and groups, separated by commas."""
+
+
+def list_upstreams(project: Project) -> list[Upstream]:
+    """The upstreams of a project, for one who has passed its gate."""
+    return list(Upstream.objects.filter(project=project).order_by("provider"))
+
+
+def set_upstream(
+    caller: Caller,
+    slug: str,
+    provider: Provider,
+    *,
+    base_url: str,
+    api_key: str | None = None,
+    model: str = "",
+    tools: str = "",
+) -> Upstream:
+    """Say where a project's requests go. Needs the right to administer. Raises Invalid.
+
+    `api_key`: None keeps the one that is there, unless the base URL leads to another origin, to
+    which no key is sent that wasn't given for it; empty takes it away. `tools`: names and groups
+    of ours that are added to each request.
+    """
+    project = get_project(caller, slug, Right.ADMIN)
+    base = read_base(base_url.strip(), private=settings.ALLOW_PRIVATE_UPSTREAMS)
+    key, named = (
+        _read_key(api_key),
+        ",".join(filter(None, map(str.strip, tools.split(",")))),
+    )
+    toolbox.offered(named)
+    _check(base)  # outside of the transaction: a resolver may take its time
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)
+        rows = Upstream.objects.filter(project=project, provider=provider)
+        known = rows.first()
+        place = _place(project.pk, provider, base)
+        if key is None and known is not None and known.sealed_key:
+            key = unseal(known.sealed_key, place)
+        upstream, _ = Upstream.objects.update_or_create(
+            project=project,
+            provider=provider.value,
+            defaults={
+                "base_url": str(base),
+                "sealed_key": seal(key, place) if key else b"",
+                "model": model.strip()[:128],
+                "tools": named,
+                "updated_at": timezone.now(),
+            },
+        )
+        _audit(caller, project, "upstream.set", provider)
+    return upstream
+
+
+@transaction.atomic
+def delete_upstream(caller: Caller, slug: str, provider: Provider) -> None:
+    """Forget an upstream with its key. Raises NotFound."""
+    project = get_project(caller, slug, Right.ADMIN)
+    gone, _ = Upstream.objects.filter(project=project, provider=provider).delete()
+    if not gone:
+        raise NotFound("This project has no such upstream.", at=["provider"])
+    _audit(caller, project, "upstream.delete", provider)
+
+
+def target_of(project_id: int, provider: Provider) -> Target:
+    """Where the requests of a project go; the public provider where it doesn't say.
+
+    Raises Invalid where what is stored can't be used any more.
+    """
+    row = Upstream.objects.filter(project_id=project_id, provider=provider).first()
+    private = settings.ALLOW_PRIVATE_UPSTREAMS
+    if row is None:
+        base = read_base(PUBLIC[provider], private=private)
+        return Target(provider=provider, base=base)
+    base = read_base(row.base_url, private=private)
+    key = ""
+    if row.sealed_key:
+        opened = unseal(row.sealed_key, _place(project_id, provider, base))
+        if opened is None:
+            raise Invalid(
+                f"The key of the {provider} upstream can't be opened, as after a change of "
+                "SECRET_KEY: an owner of the project has to enter it again.",
+                at=["upstream"],
+                code="upstream_key_lost",
+            )
+        key = opened
+    return Target(
+        provider=provider, base=base, api_key=key, model=row.model, tools=row.tools
+    )
+
+
+def _read_key(text: str | None) -> str | None:
+    """A key as it goes into a header."""
+    key = None if text is None else text.strip()
+    if key and (len(key) > MOST_KEY or not (key.isascii() and key.isprintable())):
+        raise Invalid("A key is one line of ASCII.", at=["api_key"])
+    return key
+
+
+def _check(base: BaseAddress) -> None:
+    """Raise Invalid where an upstream's host isn't known, or may not be called."""
+
+    async def look() -> None:
+        async with asyncio.timeout(_SECONDS_TO_RESOLVE):
+            await checked_addresses(base.host, base.port)
+
+    try:
+        async_to_sync(look)()
+    except AddressRefused as error:
+        raise Invalid(
+            f"{error} CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS lets the operator allow private ones.",
+            at=["base_url"],
+            code="address_refused",
+        ) from None
+    except (OSError, TimeoutError, UnicodeError):
+        raise Invalid(
+            f"The host {base.host} can't be resolved.",
+            at=["base_url"],
+            code="host_unknown",
+        ) from None
+
+
+def _place(project_id: int, provider: Provider, base: BaseAddress) -> str:
+    return f"{project_id} {provider} {base.origin}"
+
+
+def _audit(caller: Caller, project: Project, action: str, provider: Provider) -> None:
+    AuditEntry.objects.create(
+        project=project, actor=caller.actor, action=action, object_id=provider.value
+    )

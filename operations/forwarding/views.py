@@ -1,0 +1,83 @@
+"""The page of a session's requests: what its client sent, and what became of each.
+
+The contract stands in `templates/operations/forwarding/requests.html`.
+"""
+
+import uuid
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from contextstudio.accounts.authentication import caller_of
+from operations.models import SessionRequest
+from threads.store.selectors import get_session
+
+from .presentation import sentence
+from .records import list_requests
+
+_A_PAGE = 50
+_FORMATS = {
+    "openai": "Chat Completions",
+    "anthropic": "Messages",
+    "openai_responses": "Responses",
+    "openai-responses": "Responses",
+    "gemini": "Gemini",
+}
+_SIGNS = {
+    SessionRequest.Status.PREPARED: "check",
+    SessionRequest.Status.SENT: "clock",
+    SessionRequest.Status.ANSWERED: "check",
+    SessionRequest.Status.PARTIAL: "warn",
+    SessionRequest.Status.FAILED: "x",
+    SessionRequest.Status.REFUSED: "x",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRequest:
+    """One row of the list."""
+
+    row: SessionRequest
+    sentence: str
+    format: str
+    sign: str
+    suspended: int
+    reasons: list[tuple[str, str]]
+    """Why operations were suspended, each with their keys."""
+    edits: str
+    """The keys of the client's edits that were recorded."""
+    cost: str
+    """In dollars; empty where it isn't known."""
+
+
+@require_safe
+def requests(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """The requests of a session, the newest first."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    cursor = request.GET.get("cursor")
+    found = list_requests(caller, session_id, cursor=cursor, limit=_A_PAGE)
+    older = urlencode({"cursor": found.next_cursor}) if found.next_cursor else ""
+    context = {
+        "session": session,
+        "requests": [_shown(row) for row in found.items],
+        "older": older,
+        "is_newest": cursor is None,
+    }
+    return render(request, "operations/forwarding/requests.html", context)
+
+
+def _shown(row: SessionRequest) -> ShownRequest:
+    return ShownRequest(
+        row=row,
+        sentence=sentence(row),
+        format=_FORMATS.get(row.format, row.format),
+        sign=_SIGNS.get(SessionRequest.Status(row.status), "check"),
+        suspended=sum(map(len, row.suspended.values())),
+        reasons=[(why, ", ".join(keys)) for why, keys in row.suspended.items()],
+        edits=", ".join(dict.fromkeys(one["key"] for one in row.edits)),
+        cost="" if row.cost is None else f"${row.cost:.4f}",
+    )

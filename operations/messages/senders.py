@@ -1,0 +1,38 @@
+"""Which agents' keys brought what a session holds, as far as it came through the proxy."""
+
+from collections.abc import Collection, Mapping
+
+from django.db.models import F
+
+from contextstudio.accounts.domain.caller import is_agent
+from operations.models import SessionRequest
+from threads.models import Session
+
+FORMAT = "proxy"
+"""Of sessions that the proxy made."""
+
+
+def agents_of(session: Session, indexes: Collection[int]) -> Mapping[int, str]:
+    """The names of the keys that brought these originals, or got them as a reply.
+
+    Of sessions that the proxy made. A request brings the originals up to the number that there
+    are when it is rewritten, and its reply is the next.
+    """
+    if session.format != FORMAT or not indexes:
+        return {}
+    requests = SessionRequest.objects.filter(
+        session=session,
+        door="proxy",
+        message_count__gte=min(indexes),
+        message_count__lte=max(indexes) + F("new"),
+    )
+    rows = requests.order_by("-number").values_list(
+        "message_count", "new", "actor", "actor_name"
+    )
+    found: dict[int, str] = {}
+    wanted = set(indexes)
+    for count, new, actor, name in rows.iterator():
+        # Newer ones first: what a request brought is no reply to an earlier one.
+        brought = range(count - new, count + 1) if is_agent(actor) else range(0)
+        found |= {at: name for at in wanted.intersection(brought) if at not in found}
+    return found

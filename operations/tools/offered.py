@@ -1,0 +1,47 @@
+"""The tools as the proxy adds them to a client's own requests, and answers their calls."""
+
+import uuid
+from typing import Any
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError, problem
+from contextstudio.accounts.responses import dump
+from operations.forwarding.toolbox import CallAnswer, OfferedTool
+
+from .schemas import description, parameters
+from .tool import TOOLS, call_once, chosen, read_call
+
+_SAID = frozenset({"session_id", "project"})
+"""What the conversation says by itself: the model is not asked for it."""
+
+
+class ProxyTools:
+    """The table of tools for a model that is in the session that they act on."""
+
+    def offered(self, names: str) -> list[OfferedTool]:
+        """The tools of these groups, or of these names. Raises Invalid."""
+        found = []
+        for tool in chosen(names):
+            schema = parameters(tool)
+            fields, required = schema["properties"], schema["required"]
+            own = schema | {
+                "properties": {
+                    name: field for name, field in fields.items() if name not in _SAID
+                },
+                "required": [name for name in required if name not in _SAID],
+            }
+            found.append(OfferedTool(tool.name, description(tool), own))
+        return found
+
+    def answer(
+        self, caller: Caller, session_id: uuid.UUID, name: str, arguments: Any
+    ) -> CallAnswer:
+        """Call a tool; a refusal is an answer too."""
+        given = arguments
+        if isinstance(given, dict) and "session_id" in TOOLS[name].model_fields:
+            given = {"session_id": str(session_id)} | given
+        try:
+            answered = call_once(caller, read_call(name, given))
+        except DomainError as error:
+            return CallAnswer(dump(problem(error)).decode(), is_error=True)
+        return CallAnswer(answered.body.decode(), is_error=answered.status >= 400)

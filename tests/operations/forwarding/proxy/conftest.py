@@ -1,0 +1,86 @@
+"""A server of ours that may call this machine, and a provider on it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.servers import Server, StartServer
+
+from .provider import Provider, running_provider
+
+
+@pytest.fixture(scope="module")
+def proxying_server(start_server: StartServer) -> Iterator[Server]:
+    """One server for all tests of a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS", "1")
+        patch.setenv("CONTEXTSTUDIO_UPSTREAM_TIMEOUT", "5")
+        yield start_server()
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    with running_provider() as provider:
+        yield provider
+
+
+@dataclass
+class Proxy:
+    """Our server, its project's upstreams led to the provider."""
+
+    url: str
+    key: str
+    provider: Provider
+    api: httpx.Client
+    known: set[str] = field(default_factory=set)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """The sessions that were made since the test began, the newest first."""
+        found = self.api.get("/api/sessions").raise_for_status().json()["items"]
+        return [one for one in found if one["id"] not in self.known]
+
+    def session(self) -> dict[str, Any]:
+        """The only one."""
+        (found,) = self.sessions()
+        return found
+
+    def messages(self, session_id: str = "") -> list[dict[str, Any]]:
+        """The originals of a session, of the only one unless it is named."""
+        session_id = session_id or self.session()["id"]
+        found = self.api.get(f"/api/sessions/{session_id}/messages").raise_for_status()
+        items: list[dict[str, Any]] = found.json()["items"]
+        return items
+
+    def operate(self, **edit: Any) -> dict[str, Any]:
+        """Record an operation in the only session."""
+        path = f"/api/sessions/{self.session()['id']}/operations"
+        done: dict[str, Any] = self.api.post(path, json=edit).raise_for_status().json()
+        return done
+
+    def lead(self, provider: str, **changes: Any) -> httpx.Response:
+        """Set an upstream of the project."""
+        given = {"base_url": self.provider.url, "api_key": "sk-project"} | changes
+        return self.api.put(f"/api/projects/demo/upstreams/{provider}", json=given)
+
+
+@pytest.fixture
+def proxy(proxying_server: Server, provider: Provider) -> Iterator[Proxy]:
+    key = proxying_server.key()
+    headers = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=proxying_server.url, headers=headers, timeout=60) as api:
+        found = Proxy(proxying_server.url, key, provider, api)
+        found.known = {one["id"] for one in found.sessions()}
+        for form in ("openai", "anthropic", "gemini"):
+            found.lead(form).raise_for_status()
+        yield found
+        for (
+            session
+        ) in found.sessions():  # or the same words in another test go on from it
+            api.delete(f"/api/sessions/{session['id']}").raise_for_status()

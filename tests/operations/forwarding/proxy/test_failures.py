@@ -1,0 +1,188 @@
+"""What the proxy does where it can't do its work, and what it leaves to the provider."""
+
+import gzip
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from .conftest import Proxy
+from .forms import MODEL
+
+CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
+WRONG = {"role": "nobody", "content": "Hello"}
+SECRET = "the-code-is-4711"
+NOTE = "x-contextstudio-note"
+
+
+def ask(proxy: Proxy, *said: Any, name: str = "", **headers: str) -> httpx.Response:
+    messages = [user(one) if isinstance(one, str) else one for one in said]
+    named = {"X-Session-Id": name} if name else {}
+    return httpx.post(
+        proxy.url + CHAT,
+        json={"model": MODEL, "messages": messages},
+        headers=proxy.headers | named | headers,
+        timeout=60,
+    )
+
+
+def user(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+def set_policy(proxy: Proxy, **settings: Any) -> None:
+    path = f"/api/sessions/{proxy.session()['id']}/policy"
+    proxy.api.put(path, json={"policy": settings}).raise_for_status()
+
+
+def requests(proxy: Proxy) -> list[Any]:
+    path = f"/api/sessions/{proxy.session()['id']}/requests"
+    found: list[Any] = proxy.api.get(path).raise_for_status().json()["items"]
+    return found
+
+
+# The wrong one is the second: by the first a session is looked for.
+@pytest.mark.parametrize("said", [(WRONG,), ("One", WRONG)], ids=["first", "second"])
+@pytest.mark.parametrize("name", ["", "new"])
+def test_a_first_request_that_is_not_understood_goes_out_as_it_came(
+    proxy: Proxy, said: tuple[Any, ...], name: str
+) -> None:
+    reply = ask(proxy, *said, name=name)
+    assert reply.status_code == 200
+    assert "as it came" in reply.headers[NOTE]
+    assert proxy.provider.last.json["messages"][-1] == WRONG
+    assert not proxy.sessions()
+
+
+def test_one_of_a_session_that_is_not_understood_goes_out_as_it_came(
+    proxy: Proxy,
+) -> None:
+    ask(proxy, "One", name="s")
+    reply = ask(proxy, "One", WRONG, name="s")
+    assert reply.status_code == 200
+    assert reply.headers["x-contextstudio-session"] == proxy.session()["id"]
+    assert "as it came" in reply.headers[NOTE]
+    newest = requests(proxy)[0]
+    assert newest["error"].startswith("Sent as it came: ")
+    assert len(proxy.messages()) == 2
+
+
+def test_a_policy_that_fails_closed_refuses_it(proxy: Proxy) -> None:
+    ask(proxy, "One", name="s")
+    set_policy(proxy, fails_open=False)
+    assert ask(proxy, "One", WRONG, name="s").status_code == 422
+    assert len(proxy.provider.asked) == 1
+
+
+def test_a_projects_policy_says_it_of_a_request_without_a_session(proxy: Proxy) -> None:
+    path = "/api/projects/demo/policy"
+    closed = {"policy": {"fails_open": False}}
+    proxy.api.put(path, json=closed).raise_for_status()
+    try:
+        assert ask(proxy, WRONG).status_code == 422
+        assert not proxy.provider.asked
+    finally:
+        proxy.api.put(path, json={"policy": None}).raise_for_status()
+
+
+def test_with_a_redaction_in_force_nothing_goes_out_as_it_came(proxy: Proxy) -> None:
+    ask(proxy, f"Remember: {SECRET}", name="s")
+    proxy.operate(
+        type="redact", spans=[{"key": "m0", "start": 10, "end": 10 + len(SECRET)}]
+    )
+    for name in ("s", ""):  # without a name it may be of that session
+        for said in ((WRONG,), (f"Remember: {SECRET}", WRONG)):
+            assert ask(proxy, *said, name=name).status_code == 422
+    assert len(proxy.provider.asked) == 1
+    ask(proxy, f"Remember: {SECRET}", name="s")
+    assert SECRET.encode() not in proxy.provider.last.body
+
+
+def respond(proxy: Proxy, **body: Any) -> httpx.Response:
+    return httpx.post(
+        proxy.url + RESPONSES,
+        json={"model": MODEL, **body},
+        headers=proxy.headers,
+        timeout=60,
+    )
+
+
+def test_a_conversation_that_its_provider_keeps_goes_on_in_its_session(
+    proxy: Proxy,
+) -> None:
+    first = respond(proxy, input=[user("One")]).json()
+    body = {"input": [user("Two")], "previous_response_id": first["id"]}
+    reply = respond(proxy, **body)
+    assert "previous_response_id" in reply.headers[NOTE]
+    assert proxy.provider.last.json == {"model": MODEL, **body}
+    said = [one["content"] for one in proxy.messages()]
+    assert said == ["One", "You said: One", "Two", "You said: Two"]
+
+
+def test_one_that_goes_on_from_something_else_is_passed_on_alone(proxy: Proxy) -> None:
+    for before in ("resp_unknown", "\0", 7):
+        reply = respond(proxy, input=[user("Two")], previous_response_id=before)
+        assert reply.status_code == 200
+        assert "previous_response_id" in reply.headers[NOTE]
+    assert not proxy.sessions()
+
+
+WHOLE = {
+    "choices": [
+        {"message": {"role": "assistant", "content": "Hi."}, "finish_reason": "stop"}
+    ]
+}
+
+
+def test_a_packed_reply_passes_as_it_is_and_is_read(proxy: Proxy) -> None:
+    packed = gzip.compress(json.dumps(WHOLE).encode())
+    headers = [("Content-Type", "application/json"), ("Content-Encoding", "gzip")]
+    proxy.provider.raw = (headers, packed)
+    reply = ask(proxy, "One")
+    assert proxy.provider.last.header("accept-encoding") == "identity"
+    assert reply.headers["content-encoding"] == "gzip"
+    assert reply.json() == WHOLE
+    assert [one["content"] for one in proxy.messages()] == ["One", "Hi."]
+
+
+def test_one_that_cannot_be_read_passes_and_its_request_says_so(proxy: Proxy) -> None:
+    headers = [("Content-Type", "application/json"), ("Content-Encoding", "br")]
+    proxy.provider.raw = (headers, b"\x0b\x02\x80{}\x03")
+    with httpx.stream(
+        "POST",
+        proxy.url + CHAT,
+        json={"model": MODEL, "messages": [user("One")]},
+        headers=proxy.headers,
+        timeout=60,
+    ) as reply:
+        assert b"".join(reply.iter_raw()) == b"\x0b\x02\x80{}\x03"
+    assert [one["content"] for one in proxy.messages()] == ["One"]
+    (row,) = requests(proxy)
+    assert row["status"] == "failed"
+    assert "packed (br)" in row["error"]
+
+
+def test_tags_in_a_header_are_active_for_one_request(proxy: Proxy) -> None:
+    ask(proxy, "One", name="s")
+    proxy.operate(type="digest", range=[0, 1], summary="Sum", tags=["short"])
+    said = ("One", {"role": "assistant", "content": "You said: One"}, "Two")
+    ask(proxy, *said, name="s", **{"X-ContextStudio-Tags": "other, short"})
+    assert b"Sum" in proxy.provider.last.body
+    assert proxy.provider.last.header("x-contextstudio-tags") is None
+    ask(proxy, *said, name="s")
+    assert b"Sum" not in proxy.provider.last.body
+
+
+def test_an_upstreams_model_is_asked_in_place_of_the_callers(proxy: Proxy) -> None:
+    for provider in ("openai", "gemini"):
+        proxy.lead(provider, model="own-model").raise_for_status()
+    ask(proxy, "One", name="s")
+    assert proxy.provider.last.json["model"] == "own-model"
+    httpx.post(
+        f"{proxy.url}/v1beta/models/gemini-2.5-flash:generateContent",
+        json={"contents": [{"role": "user", "parts": [{"text": "One"}]}]},
+        headers=proxy.headers,
+        timeout=60,
+    ).raise_for_status()
+    assert proxy.provider.last.path == "/v1beta/models/own-model:generateContent"

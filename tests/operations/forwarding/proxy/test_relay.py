@@ -1,0 +1,153 @@
+"""What passes, what doesn't, and what stands where an exchange breaks."""
+
+import json
+import random
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from .conftest import Proxy
+from .forms import MODEL
+
+PATH = "/v1/chat/completions"
+ASK = {
+    "model": MODEL,
+    "stream": True,
+    "messages": [{"role": "user", "content": "One two three"}],
+}
+
+
+def post(url: str, **sent: Any) -> httpx.Response:
+    return httpx.post(url, timeout=60, **sent)
+
+
+def stream(proxy: Proxy, asked: Any, stop: int | None = None, **headers: str) -> bytes:
+    """The bytes of a streamed reply, at least so many of them, then the client goes."""
+    got = b""
+    with httpx.stream(
+        "POST",
+        proxy.url + PATH,
+        json=asked,
+        headers=proxy.headers | headers,
+        timeout=60,
+    ) as reply:
+        for chunk in reply.iter_raw():
+            got += chunk
+            if stop is not None and len(got) >= stop:
+                break
+    return got
+
+
+def test_what_nothing_touches_passes_byte_for_byte(proxy: Proxy) -> None:
+    body = b'{"model":"m", "messages" : [ {"role":"user","content":"A\\u00e9 1.0"} ],\n "x":1.0}'
+    proxy.provider.raw = ([("X-Own", "1"), ("Set-Cookie", "a=b")], b'{"odd" :  1}\n')
+    sent = proxy.headers | {"X-Custom": "yes", "Cookie": "contextstudio_session=x"}
+    reply = post(proxy.url + PATH, content=body, headers=sent)
+    assert reply.content == b'{"odd" :  1}\n'
+    assert reply.headers["x-own"] == "1"
+    assert "set-cookie" not in reply.headers
+    assert "sandbox" in reply.headers["content-security-policy"]
+    asked = proxy.provider.last
+    assert asked.body == body
+    assert asked.header("x-custom") == "yes"
+    assert asked.header("cookie") is None
+
+
+def test_other_addresses_pass_and_keep_nothing(proxy: Proxy) -> None:
+    proxy.provider.raw = ([], b"[1]")
+    body = b'{"input": "words"}'
+    url = f"{proxy.url}/v1/embeddings?a=b%20c"
+    assert post(url, content=body, headers=proxy.headers).content == b"[1]"
+    assert proxy.provider.last.path == "/v1/embeddings?a=b%20c"
+    assert proxy.provider.last.body == body
+    assert not proxy.sessions()
+
+
+def test_a_redirect_is_not_followed(proxy: Proxy) -> None:
+    proxy.provider.location = f"{proxy.provider.url}/elsewhere"
+    reply = post(proxy.url + PATH, json=ASK, headers=proxy.headers)
+    assert reply.status_code == 502
+    assert reply.json()["code"] == "upstream_redirects"
+    assert len(proxy.provider.asked) == 1
+
+
+def test_a_callers_own_key_passes_beside_ours(proxy: Proxy) -> None:
+    sent = {"X-ContextStudio-Key": proxy.key, "Authorization": "Bearer sk-mine"}
+    assert post(proxy.url + PATH, json=ASK, headers=sent).status_code == 200
+    assert proxy.provider.last.header("authorization") == "Bearer sk-mine"
+    assert proxy.provider.last.header("x-contextstudio-key") is None
+
+
+def test_without_a_key_there_is_no_way_in(proxy: Proxy) -> None:
+    for sent in ({}, {"Authorization": "Bearer sk-other"}, {"X-Api-Key": "cs_no_no"}):
+        reply = post(proxy.url + PATH, json=ASK, headers=sent)
+        assert reply.status_code == 401
+        assert reply.headers["www-authenticate"] == "Bearer"
+        assert reply.json()["error"]["message"]
+    assert not proxy.provider.asked
+
+
+def test_a_session_is_named_by_header_or_path(proxy: Proxy) -> None:
+    sent = proxy.headers | {"X-Session-Id": "mine"}
+    first = post(proxy.url + PATH, json=ASK, headers=sent)
+    second = post(f"{proxy.url}/s/mine{PATH}", json=ASK, headers=proxy.headers)
+    found = {one.headers["x-contextstudio-session"] for one in (first, second)}
+    assert found == {proxy.session()["id"]}
+    assert proxy.session()["external_id"] == "mine"
+
+
+def test_a_provider_that_falls_silent_leaves_a_partial_reply(proxy: Proxy) -> None:
+    proxy.provider.silent_after = 400
+    assert b'"error"' in stream(proxy, ASK)
+    assert [one["status"] for one in proxy.messages()] == ["complete", "partial"]
+
+
+def test_200_streams_cut_at_random_bytes_are_kept_as_far_as_they_came(
+    proxy: Proxy,
+) -> None:
+    """Every other one by the client; no connection to the provider stays in use."""
+    whole = len(stream(proxy, ASK, **{"X-Session-Id": "whole"}))
+    chance = random.Random(13)
+    proxy.provider.pause = 0.01
+
+    def cut(place: int) -> None:
+        words = " ".join(f"w{place}-{n}" for n in range(30))
+        said = [{"role": "user", "content": words}]
+        stop = chance.randrange(1, 2 * whole) if place % 2 else None
+        stream(
+            proxy, ASK | {"messages": said}, stop, **{"X-Session-Id": f"cut {place}"}
+        )
+
+    proxy.provider.cut = 2 * whole
+    with ThreadPoolExecutor(200) as threads:
+        list(threads.map(cut, range(200)))
+    by_name = {one["external_id"]: one["id"] for one in _all_sessions(proxy)}
+    statuses = {"complete": 0, "partial": 0}
+    for place in range(200):
+        held = proxy.messages(by_name[f"cut {place}"])
+        assert held[0]["status"] == "complete"
+        for reply in held[1:]:
+            statuses[reply["status"]] += 1
+            assert f"You said: w{place}-0".startswith(reply["content"][:10])
+    assert statuses["partial"] > 150
+    proxy.provider.cut, proxy.provider.pause = None, 0
+    assert b"[DONE]" in stream(proxy, ASK, **{"X-Session-Id": "whole"})
+
+
+def _all_sessions(proxy: Proxy) -> list[dict[str, Any]]:
+    found, cursor = [], ""
+    while True:
+        page = proxy.api.get(
+            f"/api/sessions?limit=500&cursor={cursor}"
+            if cursor
+            else "/api/sessions?limit=500"
+        )
+        body = json.loads(page.content)
+        found += body["items"]
+        if not (cursor := body["next_cursor"]):
+            return found
+
+
+pytestmark = pytest.mark.filterwarnings("ignore")

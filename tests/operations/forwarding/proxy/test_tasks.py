@@ -1,0 +1,99 @@
+"""Streams that are cut leave nothing running: no task and no connection in use."""
+
+import asyncio
+import json
+import random
+import uuid
+from typing import Any
+
+import pytest
+from django.test import override_settings
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError
+from operations.forwarding.proxy.preparing import Outgoing
+from operations.forwarding.proxy.recording import Exchange, Outcome
+from operations.forwarding.proxy.relay import Exchanging, Recorded
+from operations.forwarding.upstreams import dialing
+from operations.forwarding.upstreams.addresses import read_base
+from operations.forwarding.upstreams.services import Provider as Form
+from operations.forwarding.upstreams.services import Target
+
+from .provider import Provider
+
+STREAMS = 200
+BODY = json.dumps(
+    {"stream": True, "messages": [{"role": "user", "content": "a b c " * 30}]}
+).encode()
+
+
+class StreamingClient:
+    """A client that goes after so many bytes of its reply; None: never."""
+
+    def __init__(self, stop: int | None) -> None:
+        self._left = stop
+        self._is_gone = asyncio.Event()
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """Take what came."""
+        if self._left is not None:
+            self._left -= len(message.get("body", b""))
+            if self._left <= 0:
+                self._is_gone.set()
+
+    async def receive(self) -> dict[str, object]:
+        """Wait until it goes."""
+        await self._is_gone.wait()
+        return {"type": "http.disconnect"}
+
+
+def outgoing(provider: Provider) -> Outgoing:
+    exchange = Exchange(
+        caller=Caller(actor="key:1", name="agent"),
+        session_id=uuid.uuid4(),
+        request_id=None,
+        count=1,
+        provider="openai",
+        model="m",
+    )
+    return Outgoing(
+        method="POST",
+        target=Target(provider=Form.OPENAI, base=read_base(provider.url, private=True)),
+        path=b"/v1/chat/completions",
+        headers=[(b"host", b"local"), (b"content-length", b"%d" % len(BODY))],
+        body=BODY,
+        form="openai",
+        exchange=exchange,
+    )
+
+
+@pytest.mark.parametrize("cut_by", ["client", "provider", "both", "nobody"])
+async def test_streams_that_are_cut_leave_no_task_behind(
+    cut_by: str, provider: Provider
+) -> None:
+    chance, recorded = random.Random(13), list[Outcome]()
+    provider.pause = 0.001
+    if cut_by in ("provider", "both"):
+        provider.cut = 3_000
+
+    async def record(sent: Outgoing, outcome: Outcome) -> Recorded:
+        recorded.append(outcome)
+        return Recorded()
+
+    async def one() -> None:
+        goes = cut_by in ("client", "both") and chance.random() < 0.7
+        client = StreamingClient(chance.randrange(1, 6_000) if goes else None)
+        exchanging = Exchanging(outgoing(provider), client.send, record)
+        try:
+            await exchanging.run(client.receive)
+        except DomainError:
+            pass  # nothing had come yet
+
+    before = asyncio.all_tasks()
+    with override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30):
+        await asyncio.gather(*(one() for _ in range(STREAMS)))
+    assert asyncio.all_tasks() == before
+    assert len(recorded) == STREAMS
+    connections = dialing.pool().connections
+    assert all(one.is_idle() or one.is_closed() for one in connections)
+    await dialing.pool().aclose()

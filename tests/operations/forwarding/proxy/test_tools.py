@@ -1,0 +1,228 @@
+"""Tools of ours in a client's own requests: it sees their calls nowhere, the session holds all."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from operations.forwarding.proxy.tools.offering import MOST_ROUNDS
+
+from .conftest import Proxy
+from .forms import MODEL, Said
+from .provider import REPLY
+from .test_clients import CLIENTS, RESULT, Talk
+
+NOTE = ("manage_scratchpad", {"action": "append", "content": "Boats: 21."})
+READ = ("manage_scratchpad", {"action": "read"})
+PATH = "/v1/chat/completions"
+both = pytest.mark.parametrize("stream", [False, True], ids=["at-once", "streaming"])
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries themselves
+
+
+@pytest.fixture(params=CLIENTS, ids=lambda client: client.__name__)
+def client(
+    request: pytest.FixtureRequest, proxy: Proxy, stream: bool
+) -> Iterator[Talk]:
+    for provider in ("openai", "anthropic", "gemini"):
+        proxy.lead(provider, tools="context, recall").raise_for_status()
+    talk: Talk = request.param(proxy, stream)
+    yield talk
+    talk.close()
+
+
+def seen(client: Any) -> str:
+    """All that a client keeps of its conversation."""
+    said = getattr(client, "said", None)
+    return repr(client.chat.get_history() if said is None else said)
+
+
+def roles(proxy: Proxy) -> list[str]:
+    """Who said what the session holds, results as those of a tool."""
+    return ["tool" if one["tool_results"] else one["role"] for one in proxy.messages()]
+
+
+def scratchpad(proxy: Proxy) -> str:
+    path = f"/api/sessions/{proxy.session()['id']}/scratchpad"
+    found: str = proxy.api.get(path).raise_for_status().json()["content"]
+    return found
+
+
+@both
+def test_calls_of_ours_are_answered_and_only_the_last_reply_is_passed_on(
+    client: Talk, proxy: Proxy
+) -> None:
+    proxy.provider.script = [
+        Said("I note it.", calls=(NOTE,)),
+        Said("I look.", calls=(READ,), first=2),
+        Said("Noted."),
+    ]
+    assert client.ask("Note the boats") == "Noted."
+    assert "manage_scratchpad" not in seen(client)
+    assert "I note it." not in seen(client)
+    assert scratchpad(proxy) == "Boats: 21."
+    asked = proxy.provider.asked
+    assert len(asked) == 3
+    assert all(b"manage_scratchpad" in one.body for one in asked)
+    assert b'"session_id"' not in asked[0].body  # the conversation says it by itself
+    beginning = ["system", "user", "assistant", "tool", "assistant", "tool"]
+    assert roles(proxy) == [*beginning, "assistant"]
+    # The model knows in the next turn what it did.
+    assert client.ask("Thanks") == "You said: Thanks"
+    sent = proxy.provider.last.json
+    told = json.dumps(sent.get("messages") or sent.get("input") or sent["contents"])
+    assert told.index("I note it.") < told.index("I look.") < told.index("Noted.")
+    assert roles(proxy) == [*beginning, "assistant", "user", "assistant"]
+    assert proxy.session()["head"] == 0  # nothing is taken for an edit of the client's
+
+
+@both
+def test_beside_a_call_of_the_clients_own_ours_is_answered_first(
+    client: Talk, proxy: Proxy
+) -> None:
+    proxy.provider.script = [Said("Let me look.", "Paris", calls=(NOTE,))]
+    assert client.ask("How is the weather?") == "Let me look."
+    assert "manage_scratchpad" not in seen(client)
+    assert "get_weather" in seen(client)
+    assert scratchpad(proxy) == "Boats: 21."
+    assert client.use_tool() == REPLY
+    assert client.ask("Thanks") == "You said: Thanks"
+    beginning = ["system", "user", "assistant", "tool", "assistant", "tool"]
+    assert roles(proxy) == [*beginning, "assistant", "user", "assistant"]
+    held = proxy.messages()
+    called = [call["function"]["name"] for call in held[2]["tool_calls"]]
+    assert called == ["manage_scratchpad"]
+    called = [call["function"]["name"] for call in held[4]["tool_calls"]]
+    assert called == ["get_weather"]
+    assert held[5]["tool_results"][0]["content"] == RESULT
+
+
+@both
+def test_a_model_that_goes_on_calling_is_asked_without_calls_at_last(
+    client: Talk, proxy: Proxy
+) -> None:
+    rounds = range(1, MOST_ROUNDS + 2)
+    proxy.provider.script = [Said("Again.", calls=(READ,), first=n) for n in rounds]
+    assert client.ask("Go on") == "Again."
+    assert "manage_scratchpad" not in seen(client)
+    asked = [one.json for one in proxy.provider.asked]
+    assert len(asked) == MOST_ROUNDS + 1
+    chosen = [one.get("tool_choice") or one.get("toolConfig") for one in asked]
+    assert not any(chosen[:-1])
+    assert "none" in json.dumps(chosen[-1]).lower()
+    proxy.provider.script = []
+    assert client.ask("Thanks") == "You said: Thanks"
+
+
+def ask(proxy: Proxy, *messages: Any, offered: str = "context", **body: Any) -> Any:
+    """A request without a library; the reply."""
+    said = [
+        {"role": "user", "content": one} if isinstance(one, str) else one
+        for one in messages
+    ]
+    return httpx.post(
+        proxy.url + PATH,
+        json={"model": MODEL, "messages": said, **body},
+        headers=proxy.headers | {"X-ContextStudio-Tools": offered},
+        timeout=60,
+    )
+
+
+def test_a_header_chooses_tools_for_one_request(proxy: Proxy) -> None:
+    proxy.lead("openai", tools="recall").raise_for_status()
+    ask(proxy, "One", offered="manage_scratchpad")
+    names = [one["function"]["name"] for one in proxy.provider.last.json["tools"]]
+    assert names == ["manage_scratchpad"]
+    assert proxy.provider.last.header("x-contextstudio-tools") is None
+    ask(proxy, "One", offered="")
+    assert "tools" not in proxy.provider.last.json
+    refused = ask(proxy, "One", offered="no_such")
+    assert refused.status_code == 422
+    assert "no_such" in refused.json()["detail"]
+
+
+def test_an_upstream_takes_known_tools_only(proxy: Proxy) -> None:
+    assert proxy.lead("openai", tools=" edit , recall").json()["tools"] == "edit,recall"
+    assert proxy.lead("openai", tools="no_such").status_code == 422
+
+
+def test_a_tool_of_the_clients_own_keeps_its_name(proxy: Proxy) -> None:
+    own = {"name": "manage_scratchpad", "parameters": {"type": "object"}}
+    proxy.provider.script = [Said("I note it.", calls=(NOTE,))]
+    reply = ask(
+        proxy, "One", offered="context", tools=[{"type": "function", "function": own}]
+    )
+    (call,) = reply.json()["choices"][0]["message"]["tool_calls"]
+    assert call["function"]["name"] == "manage_scratchpad"
+    listed = proxy.provider.last.json["tools"]
+    names = [one["function"]["name"] for one in listed]
+    assert names.count("manage_scratchpad") == 1
+    assert len(names) > 1
+
+
+def test_a_refusal_is_an_answer_to_the_model(proxy: Proxy) -> None:
+    proxy.provider.script = [
+        Said("", calls=(("snip_messages", {"start_idx": 90, "end_idx": 91}),)),
+        Said("", calls=(("recall", {"ref_id": "[recall:msg-00000000]"}),), first=2),
+        Said("Done."),
+    ]
+    reply = ask(proxy, "One", offered="edit,recall")
+    assert reply.json()["choices"][0]["message"]["content"] == "Done."
+    *_, first, _, second = proxy.provider.last.json["messages"]
+    assert json.loads(first["content"])["status"] == 422
+    assert "reference not found" in second["content"]
+
+
+def test_what_an_operation_of_the_models_changes_is_in_its_next_request(
+    proxy: Proxy,
+) -> None:
+    """Also what it wrote as STATE, and a text by its reference."""
+    said: list[Any] = ["Count the boats", "Which is the oldest?"]
+    proxy.provider.script = [
+        Said("They are 21.\n\n### STATE\nGoal: count boats\n"),
+        Said(
+            "",
+            calls=(("digest_messages", {"range": [0, 1], "summary": "They counted."}),),
+        ),
+        Said("", calls=(("recall", {"ref_id": "[recall:m0]"}),), first=2),
+        Said("The Ariel."),
+    ]
+    first = ask(proxy, said[0], offered="edit,recall").json()
+    said.insert(1, first["choices"][0]["message"])
+    ask(proxy, *said, offered="edit,recall")
+    _, asked, folded, recalled = (one.json["messages"] for one in proxy.provider.asked)
+    assert "### STATE\nGoal: count boats" in asked[0]["content"]
+    assert "Count the boats" in json.dumps(asked)
+    assert "They counted." in json.dumps(folded)
+    assert "Count the boats" not in json.dumps(folded)
+    assert "Count the boats" in recalled[-1]["content"]
+    rows = proxy.api.get(f"/api/sessions/{proxy.session()['id']}/requests").json()
+    assert [one["status"] for one in rows["items"]] == ["answered"] * 4
+
+
+def test_a_client_that_cut_its_beginning_off_is_followed(proxy: Proxy) -> None:
+    """What was answered for it stands behind the same message as before."""
+    said: list[Any] = []
+    for turn in range(4):
+        said.append(f"Turn {turn}")
+        if turn in (1, 2):
+            proxy.provider.script = [Said("", calls=(READ,), first=turn), Said("Read.")]
+        reply = ask(proxy, *said).json()
+        said.append(reply["choices"][0]["message"])
+    said = [*said[2:], "Last"]
+    ask(proxy, *said)
+    sent = [one["role"] for one in proxy.provider.last.json["messages"]]
+    turn = ["user", "assistant", "tool", "assistant"]
+    assert sent == [*turn, *turn, "user", "assistant", "user"]
+
+
+def test_a_purge_takes_what_was_answered_with_it(proxy: Proxy) -> None:
+    proxy.provider.script = [Said("", calls=(NOTE,)), Said("Noted.")]
+    ask(proxy, "Note the boats")
+    session = proxy.session()["id"]
+    proxy.api.post(
+        "/api/tools/remove_group", json={"session_id": session, "group_id": 1}
+    ).raise_for_status()
+    ask(proxy, "Note the boats", {"role": "assistant", "content": "Noted."}, "Thanks")
+    assert b"Boats: 21." not in proxy.provider.last.body

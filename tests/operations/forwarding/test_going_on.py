@@ -1,0 +1,183 @@
+"""The turns of a loop answer, byte for byte, as if each request were the first."""
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from operations.domain.context import portions
+from operations.forwarding import outbound
+from operations.log import cache
+from operations.log.cache import forget_everything
+from tests.operations.support.rest import make_session, put
+
+TURNS = 14
+
+
+@pytest.fixture(autouse=True)
+def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(portions, "SHORTEST", 2)
+    monkeypatch.setattr(outbound, "_BLOCK", 3)
+    forget_everything()
+    yield
+    forget_everything()
+
+
+class Twins:
+    """Two sessions that are sent the same: one is remembered, the other never.
+
+    The first is served by several processes in turn, each of which remembers for itself.
+    """
+
+    def __init__(self, agent: Client, committing: Any, workers: int) -> None:
+        self._agent, self._committing = agent, committing
+        self._memories: list[list[dict[Any, Any]]] = [[] for _ in range(workers)]
+        self.ids = [make_session(agent, []) for _ in range(2)]
+
+    def send(self, body: dict[str, Any]) -> int:
+        """The status of both answers, which say the same."""
+        sent = json.dumps(body).encode()
+        for one, values in zip(cache._all, self._memories.pop(0), strict=False):
+            one._values.update(values)
+        remembered = self._answer(self.ids[0], sent)
+        self._memories.append([dict(one._values) for one in cache._all])
+        forget_everything()
+        fresh = self._answer(self.ids[1], sent)
+        forget_everything()
+        assert remembered == fresh
+        return int(remembered[0])
+
+    def act(self, kind: str, **arguments: Any) -> None:
+        """Record an edit in both, or be refused in both."""
+        statuses = set()
+        for session_id in self.ids:
+            path = f"/api/sessions/{session_id}/operations"
+            edit = json.dumps({"type": kind, **arguments})
+            with self._committing(execute=True):
+                answer = self._agent.post(path, edit, "application/json")
+            statuses.add(answer.status_code)
+        assert statuses in ({201}, {409}, {422})
+
+    def policy(self, policy: dict[str, Any]) -> None:
+        for session_id in self.ids:
+            put(self._agent, f"/api/sessions/{session_id}/policy", {"policy": policy})
+
+    def _answer(self, session_id: str, body: bytes) -> tuple[Any, ...]:
+        path = f"/api/sessions/{session_id}/apply"
+        with self._committing(execute=True):
+            answer = self._agent.post(path, body, "application/json")
+        told = answer.json()
+        messages, _, _ = answer.content.partition(b'],"applied":')
+        beside = ("system", "issues", "steps", "tokens", "message_count", "detail")
+        last = self._requests(session_id)
+        return (
+            answer.status_code,
+            messages if answer.status_code == 200 else b"",
+            {name: told.get(name) for name in beside},
+            len(told.get("applied", ())),
+            last,
+        )
+
+    def _requests(self, session_id: str) -> Any:
+        """What is kept of the last request: its figures, and what was sent."""
+        found = self._agent.get(f"/api/sessions/{session_id}/requests?limit=1").json()
+        drop = ("id", "created_at", "prepared_ms", "session_id")
+        return [
+            {k: v for k, v in one.items() if k not in drop} for one in found["items"]
+        ]
+
+
+def openai(rng: random.Random, place: int) -> list[dict[str, Any]]:
+    """A turn: a question and an answer, or calls and what they bring."""
+    words = f"Word {place}. " * rng.randint(1, 30)
+    if rng.random() < 0.4:
+        return [
+            {"role": "user", "content": words},
+            {"role": "assistant", "content": f"Said {place}."},
+        ]
+    ids = [f"c{place}{k}" for k in range(rng.randint(1, 2))]
+    calls = [
+        {"id": i, "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        for i in ids
+    ]
+    said: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": calls}
+    results = [{"role": "tool", "tool_call_id": i, "content": words * 20} for i in ids]
+    return [said, *results]
+
+
+def anthropic(rng: random.Random, place: int) -> list[dict[str, Any]]:
+    words = f"Word {place}. " * rng.randint(1, 30)
+    thinking = {"type": "thinking", "thinking": words, "signature": "c2ln"}
+    if rng.random() < 0.4:
+        answer = [thinking, {"type": "text", "text": f"Said {place}."}]
+        return [
+            {"role": "user", "content": words},
+            {"role": "assistant", "content": answer},
+        ]
+    use = {"type": "tool_use", "id": f"c{place}", "name": "look", "input": {}}
+    seen = {"type": "tool_result", "tool_use_id": f"c{place}", "content": words * 20}
+    return [
+        {"role": "assistant", "content": [thinking, use]},
+        {"role": "user", "content": [seen]},
+    ]
+
+
+POLICIES: list[dict[str, Any]] = [
+    {},
+    {"preset": "slop", "window": 3},
+    {"truncation": {"inactive": 60}, "markers": True},
+    {"window": 2, "isolation": True},
+]
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_a_loop_answers_as_if_each_request_were_the_first(
+    agent: Client, django_capture_on_commit_callbacks: Any, seed: int
+) -> None:
+    rng = random.Random(seed)
+    twins = Twins(agent, django_capture_on_commit_callbacks, 1 + seed // 2 % 3)
+    turn = openai if seed % 2 else anthropic
+    body: dict[str, Any] = {"format": turn.__name__, "messages": []}
+    if not seed % 2:
+        body["system"] = "Be brief."
+    messages: list[Any] = [{"role": "user", "content": "Begin."}]
+    for number in range(TURNS):
+        for _ in range(rng.randint(1, 2)):
+            messages += turn(rng, 10 * number + len(messages) * 1_000)
+        change(rng, twins, messages, number)
+        if rng.random() < 0.1:
+            body["model"] = f"model-{number}"
+        assert twins.send(body | {"messages": messages}) == 200
+        if rng.random() < 0.2:
+            assert twins.send(body | {"messages": messages}) == 200
+
+
+def change(rng: random.Random, twins: Twins, messages: list[Any], number: int) -> None:
+    """Perhaps an edit of what was sent before, another policy, or a client's own edit."""
+    what = rng.random()
+    held = 2 * number
+    if what < 0.45 and held > 4:
+        first = rng.randrange(1, held - 1)
+        last = min(held - 1, first + rng.randrange(3))
+        kind = rng.choice(("snip", "digest", "revise", "insert", "resequence"))
+        if kind == "snip":
+            twins.act(kind, range=[first, first])
+        elif kind == "digest":
+            twins.act(kind, range=[first, first], summary=f"Sum {number}.")
+        elif kind == "revise":
+            made = {"role": "assistant", "content": f"Revised {number}."}
+            twins.act(kind, range=[first, first], replacements=[made])
+        elif kind == "insert":
+            made = {"role": "user", "content": f"Inserted {number}."}
+            twins.act(kind, after=f"m{first}", messages=[made])
+        else:
+            twins.act(kind, order=[f"m{last}", f"m{first}"])
+    elif what < 0.6:
+        twins.policy(rng.choice(POLICIES))
+    elif what < 0.65 and len(messages) > 6:
+        del messages[-1]
+    elif what < 0.7 and len(messages) > 6:
+        messages[3] = messages[3] | {"content": f"Edited {number}."}

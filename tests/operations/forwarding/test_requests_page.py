@@ -1,0 +1,113 @@
+"""The page and the REST of a session's requests: each with what it was, in words."""
+
+import pytest
+from django.test import Client
+
+from operations.forwarding.presentation import sentence
+from operations.models import SessionRequest
+from tests.operations.support.rest import get, make_session, operate, post, said
+
+COUNT = 8
+
+
+@pytest.fixture
+def session_id(agent: Client) -> str:
+    session_id = make_session(agent, COUNT)
+    operate(agent, session_id, "digest", range=[0, 1], summary="Sum")
+    for messages in (said(COUNT), said(COUNT + 1), said(COUNT + 1)[2:]):
+        post(agent, f"/api/sessions/{session_id}/apply", {"messages": messages})
+    return session_id
+
+
+def test_each_request_is_listed_with_its_decision(
+    agent: Client, session_id: str
+) -> None:
+    path = f"/api/sessions/{session_id}/requests"
+    newest = get(agent, path, limit=1)
+    (trimmed,) = newest["items"]
+    assert trimmed["sentence"] == "No longer sends 2 messages."
+    assert (trimmed["decision"], trimmed["absent"]) == ("trimmed", 2)
+    assert trimmed["edits"] == [
+        {"key": "o2", "act": "made", "kind": "snip", "cause": "trimmed", "count": 2}
+    ]
+    assert trimmed["suspended"] == {
+        "The client no longer sends any of its messages.": ["o1"]
+    }
+    rest = get(agent, path, cursor=newest["next_cursor"])["items"]
+    assert [row["sentence"] for row in rest] == [
+        "Goes on with 1 message.",
+        "Sends the same again.",
+    ]
+
+
+def test_what_comes_again_is_listed_again_and_a_question_is_not(
+    agent: Client, session_id: str
+) -> None:
+    body = {"messages": said(COUNT + 1)}
+    path = f"/api/sessions/{session_id}"
+    post(agent, f"{path}/apply", body)
+    post(agent, f"{path}/apply", body)
+    post(agent, f"{path}/apply", {**body, "append": False})
+    rows = get(agent, f"{path}/requests")["items"]
+    assert [row["decision"] for row in rows[:2]] == ["repeated", "resumed"]
+    assert rows[1]["sentence"] == "Sends 2 messages again that it had left out."
+    assert len(rows) == 5
+
+
+def test_the_page_says_the_same(agent: Client, session_id: str) -> None:
+    text = agent.get(f"/sessions/{session_id}/requests").content.decode()
+    for words in ("No longer sends 2 messages.", "1 suspended", "7", "2 not sent"):
+        assert words in text
+    empty = make_session(agent, 1)
+    assert (
+        "No requests yet" in agent.get(f"/sessions/{empty}/requests").content.decode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("decision", "edit", "words"),
+    [
+        ("first", None, "Begins the conversation with 2 messages."),
+        (
+            "linked",
+            None,
+            "Has no part in the session it was sent to: it begins this one.",
+        ),
+        ("prompt", ("revise", "prompt", 1), "Sends another system prompt."),
+        ("prompt", ("snip", "prompt", 1), "No longer sends its system prompt."),
+        (
+            "compacted",
+            ("revise", "compacted", 9),
+            "its own summary in place of 9 messages",
+        ),
+        (
+            "regenerated",
+            ("snip", "regenerated", 1),
+            "Goes back before the last message.",
+        ),
+        ("regenerated", ("snip", "regenerated", 4), "before the last 4 messages."),
+        ("edited", ("revise", "edited", 1), "Sends 1 message in other words."),
+        ("edited", ("insert", "edited", 2), "Puts 2 messages between others."),
+    ],
+)
+def test_every_decision_has_its_words(decision, edit, words) -> None:
+    edits = []
+    if edit:
+        kind, cause, count = edit
+        made = {
+            "key": "o1",
+            "act": "made",
+            "kind": kind,
+            "cause": cause,
+            "count": count,
+        }
+        edits = [made]
+    row = SessionRequest(decision=decision, edits=edits, new=2)
+    assert words in sentence(row)
+    assert ("Goes on with 2 messages." in sentence(row)) is bool(edits)
+
+
+def test_what_was_put_in_and_is_gone_is_said_too() -> None:
+    gone = {"key": "o1", "act": "reverted", "kind": "insert", "cause": "resumed"}
+    row = SessionRequest(decision="resumed", edits=[gone | {"count": 1}], new=0)
+    assert sentence(row) == "No longer sends what it had put in."

@@ -1,0 +1,191 @@
+"""What the model saw: each request is kept as it was sent, at little cost, and can be compared."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from operations.forwarding import services
+from operations.forwarding.sent.reading import change_of, load_sent, read_pieces
+from operations.log.cache import forget_everything
+from operations.models import SentPiece, SessionRequest
+from tests.operations.support.rest import Tools, get, make_session, operate, post, said
+from threads.models import Session
+
+COUNT = 6
+
+
+@pytest.fixture
+def session_id(agent: Client) -> str:
+    return make_session(agent, COUNT)
+
+
+def apply(client: Client, session_id: str, messages: Any, **fields: Any) -> Any:
+    body = {"messages": messages, **fields}
+    return post(client, f"/api/sessions/{session_id}/apply", body)
+
+
+def what_was_sent(session_id: str, number: int) -> list[Any]:
+    session = Session.objects.get(pk=session_id)
+    sent = load_sent(session, number)
+    read = read_pieces(session, sent.numbers)
+    return [read[piece] for piece in sent.numbers]
+
+
+def test_a_request_is_kept_as_it_went_out(agent: Client, session_id: str) -> None:
+    operate(agent, session_id, "digest", range=[1, 3], summary="Sum")
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {}}}]
+    answer = apply(agent, session_id, said(COUNT), tools=tools)
+    assert what_was_sent(session_id, 1) == [tools, *answer["messages"]]
+
+
+def test_the_system_prompt_beside_the_messages_is_kept_before_them(
+    agent: Client,
+) -> None:
+    session_id = make_session(agent, [])
+    answer = apply(agent, session_id, said(3), format="anthropic", system="Be brief.")
+    assert what_was_sent(session_id, 1) == ["Be brief.", *answer["messages"]]
+    rows = SentPiece.objects.filter(session=session_id).order_by("number")
+    assert [row.kind for row in rows] == ["system", *["message"] * 3]
+    row = SessionRequest.objects.get(session=session_id)
+    assert sum(piece.tokens for piece in rows) == row.tokens_after
+
+
+@pytest.mark.parametrize("format_", ["openai", "anthropic"])
+def test_the_next_request_of_a_loop_adds_only_what_is_new(
+    agent: Client, session_id: str, format_: str
+) -> None:
+    apply(agent, session_id, said(COUNT), format=format_)
+    for turn in range(1, 4):
+        forget_everything()  # as another process that answers
+        apply(agent, session_id, said(COUNT + 2 * turn), format=format_)
+        session = Session.objects.get(pk=session_id)
+        before, after = load_sent(session, turn), load_sent(session, turn + 1)
+        assert after.row.sent == [[0, COUNT + 2 * turn]]
+        change = change_of(before, after)
+        assert change.extends and not change.again and not change.dropped
+        assert change.kept == before.row.tokens_after
+        assert change.kept + change.new == after.row.tokens_after
+    assert SentPiece.objects.filter(session=session_id).count() == COUNT + 6
+
+
+def test_a_digest_between_two_turns_is_what_changed(
+    agent: Client, session_id: str
+) -> None:
+    apply(agent, session_id, said(COUNT))
+    made = operate(agent, session_id, "digest", range=[1, 3], summary="Sum")
+    apply(agent, session_id, said(COUNT + 2))
+    session = Session.objects.get(pk=session_id)
+    before, after = load_sent(session, 1), load_sent(session, 2)
+    change = change_of(before, after)
+    first = after.facts[after.numbers[change.place]]
+    assert (change.place, change.extends) == (1, False)
+    assert list(first.keys) == [f"{made['key']}.0"]
+    assert change.again and change.new and change.dropped
+    assert change.kept + change.again + change.new == after.row.tokens_after
+    operated = agent.post(f"/api/operations/{made['operation_id']}/revert")
+    assert operated.status_code == 200
+    apply(agent, session_id, said(COUNT + 2))
+    back = load_sent(session, 3)
+    assert list(back.numbers[:COUNT]) == list(before.numbers)
+
+
+def test_a_redaction_masks_what_was_sent_before_it(
+    agent: Client, session_id: str
+) -> None:
+    words = [*said(COUNT), {"role": "user", "content": "my key is hunter2, keep it"}]
+    apply(agent, session_id, words)
+    operate(agent, session_id, "redact", patterns=[{"start": "hunter2"}])
+    assert "hunter2" not in str(what_was_sent(session_id, 1))
+    assert "keep it" in str(what_was_sent(session_id, 1))
+
+
+def test_what_is_purged_is_destroyed_in_what_was_sent_too(
+    agent: Client, session_id: str
+) -> None:
+    apply(agent, session_id, said(COUNT))
+    Tools(agent, session_id)("remove_group", group_id=1)
+    sent = str(what_was_sent(session_id, 1))
+    assert "message 0" not in sent and "message 5" in sent
+
+
+def test_a_request_that_only_asks_is_not_kept(agent: Client, session_id: str) -> None:
+    apply(agent, session_id, said(COUNT), append=False)
+    assert not SessionRequest.objects.filter(session=session_id).exists()
+    assert not SentPiece.objects.filter(session=session_id).exists()
+
+
+def test_the_page_shows_a_request_and_what_it_changed(
+    agent: Client, session_id: str
+) -> None:
+    apply(agent, session_id, said(COUNT))
+    made = operate(agent, session_id, "digest", range=[1, 3], summary="Sum of three")
+    apply(agent, session_id, said(COUNT + 2))
+    path = f"/sessions/{session_id}/sent"
+    shown = agent.get(path).content.decode()
+    assert "Request 2" in shown and "Sum of three" in shown
+    assert f"digest {made['key']}" in shown
+    assert "Changed since request 1" in shown
+    first = agent.get(path, {"request": 1}).content.decode()
+    assert "message 2" in first and "Sum of three" not in first
+    against = agent.get(path, {"request": 2, "against": 1}).content.decode()
+    assert "identical message" in against and "Sum of three" in against
+    assert agent.get(path, {"request": 9}).status_code == 404
+    assert agent.get(path, {"request": "x"}).status_code == 422
+
+
+def test_the_page_of_a_session_without_requests_says_so(
+    agent: Client, session_id: str
+) -> None:
+    shown = agent.get(f"/sessions/{session_id}/sent").content.decode()
+    assert "No requests yet" in shown
+
+
+def test_an_operation_says_when_the_model_sees_it(
+    agent: Client, session_id: str
+) -> None:
+    def drawer() -> str:
+        return agent.get(f"/sessions/{session_id}/panel").content.decode()
+
+    made = operate(agent, session_id, "digest", range=[1, 2], summary="Sum")
+    assert "request" not in drawer() and "sent at" not in drawer()
+    apply(agent, session_id, said(COUNT))
+    assert "sent at" in drawer()
+    post(agent, f"/api/operations/{made['operation_id']}/toggle", {"active": False})
+    assert "in the next request" in drawer() and "sent at" not in drawer()
+    apply(agent, session_id, said(COUNT + 1))
+    assert "in the next request" not in drawer() and "sent at" in drawer()
+
+
+def test_the_api_gives_a_request_as_it_was_sent(agent: Client, session_id: str) -> None:
+    apply(agent, session_id, said(COUNT))
+    made = operate(agent, session_id, "digest", range=[1, 3], summary="Sum")
+    answer = apply(agent, session_id, said(COUNT + 2))
+    path = f"/api/sessions/{session_id}/requests"
+    found = get(agent, f"{path}/2")
+    assert [piece["body"] for piece in found["pieces"]] == answer["messages"]
+    assert found["pieces"][1]["keys"] == [f"{made['key']}.0"]
+    change = found["change"]
+    assert (change["against"], change["position"], change["extends"]) == (1, 1, False)
+    sums = change["kept"] + change["again"] + change["new"]
+    assert sums == found["tokens"]["after"] == answer["tokens"]["after"]
+    page = get(agent, f"{path}/2", start=4, limit=1)
+    assert page["total"] == len(answer["messages"])
+    assert [piece["position"] for piece in page["pieces"]] == [4]
+    assert get(agent, f"{path}/1")["change"] is None
+    assert get(agent, f"{path}/1", against=2)["change"]["against"] == 2
+    assert get(agent, f"{path}/9", expect=404)["code"] == "not_found"
+
+
+def test_a_request_that_is_answered_from_memory_is_kept_as_it_went_out(
+    agent: Client,
+    session_id: str,
+    django_capture_on_commit_callbacks: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    operate(agent, session_id, "digest", range=[1, 3], summary="Sum")
+    with django_capture_on_commit_callbacks(execute=True):
+        apply(agent, session_id, said(COUNT + 1))
+    monkeypatch.setattr(services, "apply", None)
+    answer = apply(agent, session_id, said(COUNT + 1))
+    assert what_was_sent(session_id, 2) == answer["messages"]
