@@ -1,0 +1,202 @@
+"""The two clients: one whose calls block, one whose calls are awaited."""
+
+import os
+from abc import abstractmethod
+from typing import Any, Self, TypeVar, Unpack, overload
+
+import httpx
+
+from .api import AnyApi, BundlesApi, OperationsApi, SessionsApi
+from .exchange import Flow, Retries, Settings
+from .requests import JSON
+from .session_api import Named, SessionApi
+from .transports import Awaiting, Blocking
+
+T = TypeVar("T")
+TIMEOUT = httpx.Timeout(60.0, connect=5.0)
+"""Seconds that an answer may take, and a connection."""
+LOCAL = "http://127.0.0.1:8000"
+"""Where `make run` serves."""
+
+
+class _Blocks:
+    """A part of a blocking client."""
+
+    def __init__(self, transport: Blocking) -> None:
+        self.transport = transport
+
+
+class _CallsTools(_Blocks):
+    """What can call tools, blocking."""
+
+    @abstractmethod
+    def _tool(self, name: str, arguments: JSON, shape: type[T]) -> Flow[T]: ...
+
+    @overload
+    def tool(self, name: str, /, **arguments: Any) -> JSON: ...
+    @overload
+    def tool(self, name: str, returns: type[T], /, **arguments: Any) -> T: ...
+    def tool(self, name: str, returns: Any = dict, /, **arguments: Any) -> Any:
+        """Call one of the agent's tools; its answer, as a dict or as `returns`."""
+        return self.transport.run(self._tool(name, arguments, returns))
+
+
+class Sessions(_Blocks, SessionsApi):
+    """The sessions that the key may see."""
+
+
+class Operations(_Blocks, OperationsApi):
+    """Operations, named by their ids."""
+
+
+class Bundles(_Blocks, BundlesApi):
+    """Bundles, named by their ids."""
+
+
+class Session(SessionApi, _CallsTools):
+    """One session; `with` finds it, or makes it where there is none of this `external_id`."""
+
+    def __init__(
+        self, transport: Blocking, id: str | None, **named: Unpack[Named]
+    ) -> None:
+        _Blocks.__init__(self, transport)
+        SessionApi.__init__(self, id, **named)
+
+    def __enter__(self) -> Self:
+        self.transport.run(self._opened())
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Nothing is to be closed: what was recorded is recorded."""
+
+
+class Client(AnyApi, _CallsTools):
+    """A server of ContextStudio, asked by calls that block. Threads may share it.
+
+    Without `url` and `key` it takes `CONTEXTSTUDIO_URL` and `CONTEXTSTUDIO_KEY` from the
+    environment. `http` is an httpx.Client of the caller's own, which it doesn't close. Every call
+    raises StudioError.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        timeout: httpx.Timeout | float = TIMEOUT,
+        retries: Retries | None = None,
+        http: httpx.Client | None = None,
+    ) -> None:
+        self._owns_http = http is None
+        http = http or httpx.Client(timeout=timeout)
+        super().__init__(Blocking(_settings(url, key, retries), http))
+        self.sessions = Sessions(self.transport)
+        self.operations = Operations(self.transport)
+        self.bundles = Bundles(self.transport)
+
+    def session(self, id: str | None = None, /, **named: Unpack[Named]) -> Session:
+        """One session, by its id, or by your own `external_id`: made on first use."""
+        return Session(self.transport, id, **named)
+
+    def close(self) -> None:
+        """Close its connections."""
+        if self._owns_http:
+            self.transport.http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+
+class _Awaits:
+    """A part of an awaiting client."""
+
+    def __init__(self, transport: Awaiting) -> None:
+        self.transport = transport
+
+
+class _AwaitsTools(_Awaits):
+    """What can call tools, awaiting."""
+
+    @abstractmethod
+    def _tool(self, name: str, arguments: JSON, shape: type[T]) -> Flow[T]: ...
+
+    @overload
+    async def tool(self, name: str, /, **arguments: Any) -> JSON: ...
+    @overload
+    async def tool(self, name: str, returns: type[T], /, **arguments: Any) -> T: ...
+    async def tool(self, name: str, returns: Any = dict, /, **arguments: Any) -> Any:
+        """Call one of the agent's tools; its answer, as a dict or as `returns`."""
+        return await self.transport.run(self._tool(name, arguments, returns))
+
+
+class AsyncSessions(_Awaits, SessionsApi):
+    """The sessions that the key may see."""
+
+
+class AsyncOperations(_Awaits, OperationsApi):
+    """Operations, named by their ids."""
+
+
+class AsyncBundles(_Awaits, BundlesApi):
+    """Bundles, named by their ids."""
+
+
+class AsyncSession(SessionApi, _AwaitsTools):
+    """One session; `async with` finds it, or makes it."""
+
+    def __init__(
+        self, transport: Awaiting, id: str | None, **named: Unpack[Named]
+    ) -> None:
+        _Awaits.__init__(self, transport)
+        SessionApi.__init__(self, id, **named)
+
+    async def __aenter__(self) -> Self:
+        await self.transport.run(self._opened())
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        """Nothing is to be closed: what was recorded is recorded."""
+
+
+class AsyncClient(AnyApi, _AwaitsTools):
+    """A server of ContextStudio, asked by calls that are awaited; else as `Client`."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        timeout: httpx.Timeout | float = TIMEOUT,
+        retries: Retries | None = None,
+        http: httpx.AsyncClient | None = None,
+    ) -> None:
+        self._owns_http = http is None
+        http = http or httpx.AsyncClient(timeout=timeout)
+        super().__init__(Awaiting(_settings(url, key, retries), http))
+        self.sessions = AsyncSessions(self.transport)
+        self.operations = AsyncOperations(self.transport)
+        self.bundles = AsyncBundles(self.transport)
+
+    def session(self, id: str | None = None, /, **named: Unpack[Named]) -> AsyncSession:
+        """One session, by its id, or by your own `external_id`: made on first use."""
+        return AsyncSession(self.transport, id, **named)
+
+    async def close(self) -> None:
+        """Close its connections."""
+        if self._owns_http:
+            await self.transport.http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.close()
+
+
+def _settings(url: str | None, key: str | None, retries: Retries | None) -> Settings:
+    url = url or os.environ.get("CONTEXTSTUDIO_URL") or LOCAL
+    key = key or os.environ.get("CONTEXTSTUDIO_KEY") or ""
+    return Settings(url.rstrip("/"), key, retries or Retries())

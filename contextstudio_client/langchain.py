@@ -1,0 +1,187 @@
+"""A middleware for LangChain's agents: what the model is sent is what ContextStudio shows.
+
+    agent = create_agent(model, tools, middleware=[ContextStudioMiddleware()])
+    agent.invoke({"messages": […]}, {"configurable": {"thread_id": "run-17"}})
+
+The agent's own messages stay as they are. Needs the extra `contextstudio_client[langchain]`.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import (
+    AnyMessage,
+    BaseMessage,
+    SystemMessage,
+    convert_to_messages,
+    convert_to_openai_messages,
+)
+from langgraph.config import get_config
+
+from .clients import AsyncClient, Client
+from .errors import StudioError
+from .hooks import Failing, Recent, external_id, is_gone, let_pass, not_recorded
+from .session_api import Named
+from .shapes import Applied
+
+Handler = Callable[[ModelRequest[Any]], ModelResponse[Any]]
+AsyncHandler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+JSON = dict[str, Any]
+
+
+class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Rewrites the messages of each model call by `apply`, and records the reply.
+
+    `session` names the session; without it that is the `thread_id` of the call. `client` and
+    `async_client` are made from the environment where they are not given. `failing` says what
+    becomes of a call that can't be rewritten.
+    """
+
+    def __init__(
+        self,
+        *,
+        session: str | Callable[[ModelRequest[Any]], str] | None = None,
+        project: str | None = None,
+        failing: Failing = "closed",
+        client: Client | None = None,
+        async_client: AsyncClient | None = None,
+    ) -> None:
+        super().__init__()
+        self._named = session
+        self._project = project
+        self._failing = failing
+        self._client = client
+        self._async_client = async_client
+        # A connection belongs to the event loop that opened it.
+        self._of_loops: WeakKeyDictionary[Any, AsyncClient] = WeakKeyDictionary()
+        self._ids: Recent[str, str] = Recent()
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Handler
+    ) -> ModelResponse[Any]:
+        """Send what is shown, and record what is answered."""
+        client, name, given = self._blocking(), self._name(request), _written(request)
+        try:
+            with client.session(self._ids.get(name), **self._new(name)) as session:
+                applied = session.apply(given, model=_model(request))
+        except StudioError as error:
+            self._fails(name, error)
+            return handler(request)
+        self._ids.keep(name, session.id)
+        response = handler(_rewritten(request, given, applied))
+        try:
+            client.session(applied.session_id).append(
+                _replies(response), expected_count=applied.message_count
+            )
+        except StudioError as error:
+            not_recorded(error)
+        return response
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: AsyncHandler
+    ) -> ModelResponse[Any]:
+        """Send what is shown, and record what is answered."""
+        client, name, given = self._awaiting(), self._name(request), _written(request)
+        try:
+            async with client.session(
+                self._ids.get(name), **self._new(name)
+            ) as session:
+                applied = await session.apply(given, model=_model(request))
+        except StudioError as error:
+            self._fails(name, error)
+            return await handler(request)
+        self._ids.keep(name, session.id)
+        response = await handler(_rewritten(request, given, applied))
+        try:
+            await client.session(applied.session_id).append(
+                _replies(response), expected_count=applied.message_count
+            )
+        except StudioError as error:
+            not_recorded(error)
+        return response
+
+    def _new(self, name: str) -> Named:
+        """What the session is made of, where its id isn't known."""
+        if self._ids.get(name):
+            return {}
+        return {"external_id": name, "project": self._project}
+
+    def _blocking(self) -> Client:
+        if self._client is None:
+            self._client = Client()
+        return self._client
+
+    def _awaiting(self) -> AsyncClient:
+        if self._async_client is not None:
+            return self._async_client
+        loop = asyncio.get_running_loop()
+        if loop not in self._of_loops:
+            self._of_loops[loop] = AsyncClient()
+        return self._of_loops[loop]
+
+    def _name(self, request: ModelRequest[Any]) -> str:
+        """The session's name. Raises ValueError where nobody says it."""
+        named = self._named
+        name = named(request) if callable(named) else named or _thread_id()
+        if not name:
+            raise ValueError(
+                "Name the session: by ContextStudioMiddleware(session=…), or by a thread_id in "
+                "the call's configurable."
+            )
+        return external_id(name)
+
+    def _fails(self, name: str, error: StudioError) -> None:
+        if is_gone(error):
+            self._ids.take(name)
+        let_pass(error, self._failing)
+
+
+def _thread_id() -> str:
+    try:
+        return str(get_config().get("configurable", {}).get("thread_id") or "")
+    except RuntimeError:  # not within a graph
+        return ""
+
+
+def _model(request: ModelRequest[Any]) -> str | None:
+    name = getattr(request.model, "model_name", None)
+    return name or getattr(request.model, "model", None)
+
+
+def _written(request: ModelRequest[Any]) -> list[JSON]:
+    """The messages of a call in OpenAI's form, the system's first."""
+    system = [] if request.system_message is None else [request.system_message]
+    return _in_openai_form([*system, *request.messages])
+
+
+def _in_openai_form(messages: Sequence[BaseMessage]) -> list[JSON]:
+    written = convert_to_openai_messages(list(messages))
+    return written if isinstance(written, list) else [written]
+
+
+def _rewritten(
+    request: ModelRequest[Any], given: Sequence[JSON], applied: Applied
+) -> ModelRequest[Any]:
+    """The call with what is shown; a message that wasn't touched is the agent's own object."""
+    system = [] if request.system_message is None else [request.system_message]
+    own = iter(zip(given, [*system, *request.messages], strict=True))
+    rest = list(own)
+    messages: list[AnyMessage] = []
+    for shown in applied.messages:
+        found = next((n for n, (form, _) in enumerate(rest) if form == shown), None)
+        if found is None:
+            messages += convert_to_messages([shown])
+        else:
+            messages.append(rest[found][1])
+            del rest[: found + 1]
+    first = messages[0] if messages else None
+    if isinstance(first, SystemMessage):
+        return request.override(system_message=first, messages=messages[1:])
+    return request.override(system_message=None, messages=messages)
+
+
+def _replies(response: ModelResponse[Any]) -> list[JSON]:
+    return _in_openai_form(response.result)

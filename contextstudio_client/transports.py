@@ -1,0 +1,116 @@
+"""Running flows: by blocking, and by awaiting. And methods that both kinds of client share."""
+
+import time
+from collections.abc import Callable, Coroutine
+from functools import update_wrapper
+from typing import (
+    Any,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    overload,
+)
+
+import anyio
+import httpx
+
+from .exchange import Flow, Outcome, Settings, Wait, steps
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Blocking:
+    """Runs flows with an `httpx.Client`; several threads may share it."""
+
+    def __init__(self, settings: Settings, http: httpx.Client) -> None:
+        self.settings = settings
+        self.http = http
+
+    def run(self, flow: Flow[T]) -> T:
+        """What the flow comes to. Raises StudioError."""
+        running = steps(flow, self.settings)
+        outcome: Outcome = None
+        try:
+            while True:
+                step = running.send(outcome)
+                outcome = None
+                if isinstance(step, Wait):
+                    time.sleep(step.seconds)
+                    continue
+                try:
+                    outcome = self.http.send(step)
+                except httpx.RequestError as error:
+                    outcome = error
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        finally:
+            running.close()
+
+
+class Awaiting:
+    """Runs flows with an `httpx.AsyncClient`, on asyncio or trio; several tasks may share it."""
+
+    def __init__(self, settings: Settings, http: httpx.AsyncClient) -> None:
+        self.settings = settings
+        self.http = http
+
+    async def run(self, flow: Flow[T]) -> T:
+        """What the flow comes to. Raises StudioError."""
+        running = steps(flow, self.settings)
+        outcome: Outcome = None
+        try:
+            while True:
+                step = running.send(outcome)
+                outcome = None
+                if isinstance(step, Wait):
+                    await anyio.sleep(step.seconds)
+                    continue
+                try:
+                    outcome = await self.http.send(step)
+                except httpx.RequestError as error:
+                    outcome = error
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        finally:
+            running.close()
+
+
+class HasBlocking(Protocol):
+    """What asks by blocking."""
+
+    transport: Blocking
+
+
+class HasAwaiting(Protocol):
+    """What asks by awaiting."""
+
+    transport: Awaiting
+
+
+class call(Generic[P, T]):  # noqa: N801  # a decorator
+    """A flow as a method: of a blocking client a call, of an awaiting one a coroutine."""
+
+    def __init__(self, flow: Callable[Concatenate[Any, P], Flow[T]]) -> None:
+        self.flow = flow
+        self.__doc__ = flow.__doc__
+
+    @overload
+    def __get__(self, instance: HasBlocking, owner: Any) -> Callable[P, T]: ...
+    @overload
+    def __get__(
+        self, instance: HasAwaiting, owner: Any
+    ) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        """The method of this client."""
+        if instance is None:
+            return self
+
+        def bound(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return instance.transport.run(self.flow(instance, *args, **kwargs))
+
+        return update_wrapper(bound, self.flow.__get__(instance, owner))

@@ -1,0 +1,220 @@
+"""The callback in LiteLLM's own proxy, with a provider behind it and a real server beside it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from contextstudio_client import Client
+from tests.operations.forwarding.proxy.provider import Asked, Provider, running_provider
+from tests.servers import Server
+
+pytestmark = pytest.mark.sqlite
+"""The hook asks by HTTP; which database answers changes nothing for it."""
+
+SECONDS_TO_START = 120
+MASTER_KEY = "sk-master"
+LAUNCH = """
+import sys, types
+# Imported at the start for a route of transcriptions, with a library for sound of its own.
+sys.modules["soundfile"] = types.ModuleType("soundfile")
+import uvicorn
+from litellm.proxy.proxy_server import app
+uvicorn.run(app, port=int(sys.argv[1]), log_level="warning", lifespan="on")
+"""
+
+
+@dataclass
+class Gateway:
+    """LiteLLM's proxy."""
+
+    url: str
+    provider: Provider
+
+    def ask(
+        self, path: str, body: dict[str, Any], session: str | None, **headers: str
+    ) -> httpx.Response:
+        headers |= {"Authorization": f"Bearer {MASTER_KEY}"}
+        if session:
+            headers["x-litellm-session-id"] = session
+        return httpx.post(f"{self.url}{path}", json=body, headers=headers, timeout=60)
+
+    def chat(
+        self, messages: list[Any], session: str | None, *, stream: bool = False
+    ) -> httpx.Response:
+        body = {"model": "chat", "messages": messages, "stream": stream}
+        return self.ask("/v1/chat/completions", body, session)
+
+    @property
+    def sent(self) -> list[Any]:
+        """The messages that the provider was sent last."""
+        messages: list[Any] = self.asked[-1].json["messages"]
+        return messages
+
+    @property
+    def asked(self) -> list[Asked]:
+        """The requests that the provider was sent; LiteLLM also looks what it is."""
+        return [one for one in self.provider.asked if one.method == "POST"]
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def wait_until_it_answers(process: subprocess.Popen[bytes], url: str) -> None:
+    transport = httpx.HTTPTransport(retries=0)
+    with httpx.Client(transport=transport, timeout=5) as client:
+        while process.poll() is None:
+            try:
+                client.get(f"{url}/health/liveliness").raise_for_status()
+            except httpx.HTTPError:
+                continue
+            return
+    raise AssertionError("LiteLLM's proxy did not start.")
+
+
+@pytest.fixture(scope="module")
+def studio(server: Server) -> Iterator[Client]:
+    with Client(server.url, server.key()) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def gateway(
+    server: Server, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gateway]:
+    folder: Path = tmp_path_factory.mktemp("litellm")
+    with running_provider() as provider:
+        behind = {"api_base": provider.url, "api_key": "sk-provider"}
+        models = {"chat": "openai/gpt-4o", "claude": "anthropic/claude-sonnet-4-5"}
+        config = {
+            "model_list": [
+                {"model_name": name, "litellm_params": {"model": model, **behind}}
+                for name, model in models.items()
+            ],
+            "litellm_settings": {
+                "callbacks": ["contextstudio_client.litellm.callback"]
+            },
+            "general_settings": {"master_key": MASTER_KEY},
+        }
+        for one in config["model_list"]:
+            if one["model_name"] == "chat":
+                one["litellm_params"]["api_base"] += "/v1"
+        (folder / "config.yaml").write_text(json.dumps(config))  # JSON is YAML
+        environment = {
+            **os.environ,
+            "CONFIG_FILE_PATH": str(folder / "config.yaml"),
+            "CONTEXTSTUDIO_URL": server.url,
+            "CONTEXTSTUDIO_KEY": server.key(),
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "LITELLM_MODE": "PRODUCTION",
+            "PYTHONWARNINGS": "ignore",
+        }
+        environment.pop("DATABASE_URL", None)
+        port = free_port()
+        process = subprocess.Popen(
+            [sys.executable, "-c", LAUNCH, str(port)],
+            env=environment,
+            cwd=Path(__file__).parents[2],
+        )
+        url = f"http://127.0.0.1:{port}"
+        try:
+            wait_until_it_answers(process, url)
+            yield Gateway(url, provider)
+        finally:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def name() -> str:
+    return str(uuid.uuid4())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_conversation_is_the_session_and_operations_are_in_the_next_request(
+    gateway: Gateway, studio: Client, name: str, stream: bool
+) -> None:
+    said: list[Any] = [{"role": "user", "content": "One"}]
+    answer = gateway.chat(said, name, stream=stream)
+    assert answer.status_code == 200, answer.text
+    session = studio.session(external_id=name)
+    recorded = session.messages()
+    assert [one.role for one in recorded] == ["user", "assistant"]
+    said += [
+        {"role": "assistant", "content": recorded[1].content},
+        {"role": "user", "content": "Two"},
+    ]
+    session.record("digest", start_idx=0, end_idx=1, summary="They counted.")
+    assert gateway.chat(said, name, stream=stream).status_code == 200
+    assert len(gateway.sent) == 2
+    assert "They counted." in gateway.sent[0]["content"]
+    assert gateway.sent[1]["content"] == "Two"
+    assert [one.role for one in session.messages()] == ["user", "assistant"] * 2
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_reply_with_a_tool_call_is_recorded_as_the_client_sends_it_again(
+    gateway: Gateway, studio: Client, name: str, stream: bool
+) -> None:
+    said: list[Any] = [{"role": "user", "content": "How is the weather?"}]
+    assert gateway.chat(said, name, stream=stream).status_code == 200
+    session = studio.session(external_id=name)
+    call = session.messages()[1]
+    assert call.tool_calls
+    said += [
+        {"role": "assistant", "content": call.content, "tool_calls": call.tool_calls},
+        {"role": "tool", "tool_call_id": call.tool_calls[0]["id"], "content": "Sunny"},
+    ]
+    assert gateway.chat(said, name, stream=stream).status_code == 200
+    roles = [one.role for one in session.messages()]
+    assert roles == ["user", "assistant", "tool", "assistant"]
+
+
+def test_messages_in_anthropics_form_have_their_system_beside_them(
+    gateway: Gateway, studio: Client, name: str
+) -> None:
+    body = {
+        "model": "claude",
+        "max_tokens": 100,
+        "system": "Be brief.",
+        "messages": [{"role": "user", "content": "One"}],
+    }
+    answer = gateway.ask("/v1/messages", body, name)
+    assert answer.status_code == 200, answer.text
+    session = studio.session(external_id=name)
+    roles = [one.role for one in session.messages()]
+    assert roles == ["system", "user", "assistant"]
+    assert gateway.asked[-1].json["system"]
+
+
+def test_a_request_without_a_session_passes_as_it_is(
+    gateway: Gateway, studio: Client
+) -> None:
+    before = [one.id for one in studio.sessions.list()]
+    assert gateway.chat([{"role": "user", "content": "Whose?"}], None).is_success
+    assert gateway.sent == [{"role": "user", "content": "Whose?"}]
+    assert [one.id for one in studio.sessions.list()] == before
+
+
+def test_what_can_not_be_rewritten_is_refused_before_it_is_sent(
+    gateway: Gateway, studio: Client, name: str
+) -> None:
+    asked = len(gateway.asked)
+    odd = [{"role": "user", "parts": [{"type": "text", "text": "Hi"}]}]
+    answer = gateway.chat(odd, name)
+    assert answer.status_code == 422
+    assert "ContextStudio" in answer.text
+    assert len(gateway.asked) == asked
