@@ -10,8 +10,13 @@ ORACLES := tests/oracles/requirements
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-compile \
 	--require-hashes --only-binary :all: --requirement
 
+# What Python compiles it keeps there, whatever the environment says of that: the tests start hundreds
+# of processes, and each would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
+
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format snapshot oracles bench soak run-environment test-environment oracles-environment chromium
+.PHONY: help run test lint style types imports drift format snapshot oracles bench soak run-environment test-environment oracles-environment chromium
 
 help:  ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,11 +27,19 @@ run: run-environment  ## Serve on http://127.0.0.1:8000 (HOST, PORT), until Ctrl
 test: test-environment chromium  ## Run all tests, on PostgreSQL and Redis too where they answer
 	@$(BIN)/python -m tests
 
-lint: test-environment  ## Check style, types, import contracts, migrations and the API's snapshot
+lint: style types imports drift  ## Check style, types, import contracts, migrations and the API's snapshot
+
+style: test-environment
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: test-environment
 	$(BIN)/mypy
+
+imports: test-environment
 	$(BIN)/lint-imports
+
+drift: test-environment
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python -m tests.snapshots --check
 

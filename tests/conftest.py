@@ -25,6 +25,35 @@ hypothesis.settings.load_profile("fixed")
 
 pytest_plugins = ["tests.people", "tests.servers", "tests.browsers"]
 
+REACH_A_DATABASE = {
+    *("db", "transactional_db", "django_db", "redis", "postgresql"),
+    *("first_start", "start_server", "empty_server"),
+}
+"""Fixtures and marks; to a test that has none of them, pytest-django lets no database answer."""
+
+
+class Failures:
+    """Says at once which test fails, and where; the whole of it comes with the summary."""
+
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
+        self._terminal = terminal
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.failed:
+            return
+        crash = getattr(report.longrepr, "reprcrash", None)
+        reason = f": {str(crash).splitlines()[0]}" if crash else ""
+        self._terminal.write_line("")
+        self._terminal.write_line(f"FAILED {report.nodeid} ({report.when}){reason}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Say at once what fails, in the process that prints."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None:
+        config.pluginmanager.register(Failures(terminal))
+
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(
@@ -42,7 +71,8 @@ def pytest_collection_modifyitems(
 def _mark(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark browser tests, and deselect what can't be asked here.
 
-    What asks for a browser is marked so before `-m` chooses.
+    What asks for a browser is marked so before `-m` chooses. What reaches no database has nothing
+    to ask of PostgreSQL.
     """
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
@@ -56,12 +86,15 @@ def _mark(config: pytest.Config, items: list[pytest.Item]) -> None:
         )
         if not present
     }
-    left_out = [
-        item for item in items if absent & {mark.name for mark in item.iter_markers()}
-    ]
+    kept, left_out = [], []
+    for item in items:
+        named = {mark.name for mark in item.iter_markers()}
+        reaches = REACH_A_DATABASE & {*named, *getattr(item, "fixturenames", ())}
+        is_asked = not absent & named and (settings.ON_SQLITE or reaches)
+        (kept if is_asked else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+        items[:] = kept
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
