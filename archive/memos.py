@@ -44,7 +44,7 @@ def save_memo(
     nothing or too much, or where no project is meant.
     """
     _require_words(content)
-    session = get_session(caller, session_id, Right.EDIT) if session_id else None
+    session = get_session(caller, session_id, Right.OWN_SESSION) if session_id else None
     memo = Memo.objects.create(
         project=_project(caller, session, project),
         session=session,
@@ -54,7 +54,7 @@ def save_memo(
         actor_name=caller.name[:150],
     )
     if supersedes is not None:
-        old = get_memo(caller, supersedes, Right.EDIT)
+        old = _memo_to_change(caller, supersedes)
         if old.project_id != memo.project_id:
             sentence = "A memo supersedes one of its own project."
             raise Invalid(sentence, at=["supersedes"])
@@ -64,14 +64,19 @@ def save_memo(
     return memo
 
 
-def get_memo(caller: Caller, memo_id: uuid.UUID, right: Right = Right.READ) -> Memo:
-    """The memo, for one who has the right in its project. Raises NotFound or Forbidden."""
+def _memo_to_change(caller: Caller, memo_id: uuid.UUID) -> Memo:
+    """The memo, for one who may change it: a key without the right to edit its own words.
+
+    Raises NotFound or Forbidden.
+    """
     memos = Memo.objects.filter(
         project__in=selectors.visible_projects(caller), deleted_at=None
     )
     memo = memos.select_related("project").filter(pk=memo_id).first()
     if memo is None:
         raise NotFound("There is no such memo.", at=["memo_id"])
+    is_own = memo.actor == caller.actor
+    right = Right.OWN_SESSION if is_own else Right.EDIT
     selectors.require(caller, right, memo.project_id)
     return memo
 
@@ -85,7 +90,7 @@ def update_memo(
     tags: Sequence[str] | None = None,
 ) -> Memo:
     """Give a memo other words or tags; what is None stays. Raises Invalid."""
-    memo = get_memo(caller, memo_id, Right.EDIT)
+    memo = _memo_to_change(caller, memo_id)
     if content is not None:
         _require_words(content)
         memo.content = content.encode("utf-8", "surrogatepass")
@@ -100,7 +105,7 @@ def update_memo(
 @transaction.atomic
 def delete_memo(caller: Caller, memo_id: uuid.UUID) -> Memo:
     """Let a memo be found by nobody any more; what it superseded stays superseded."""
-    memo = get_memo(caller, memo_id, Right.EDIT)
+    memo = _memo_to_change(caller, memo_id)
     memo.deleted_at = timezone.now()
     memo.save(update_fields=["deleted_at"])
     AuditEntry.objects.create(
@@ -120,15 +125,12 @@ def retrieve_memos(
     session_id: uuid.UUID | None = None,
     project: str | None = None,
 ) -> list[ReadableMemo]:
-    """Memos of the projects that the caller may see, the best first, then the newest.
+    """Memos of the projects that the caller may recall, the best first, then the newest.
 
     With tags those that have any of them; with a query those that have a word of it.
     """
     session = get_session(caller, session_id) if session_id else None
-    projects: Iterable[Project] = selectors.visible_projects(caller)
-    if project is not None:
-        projects = [selectors.get_project(caller, project)]
-    notes = _notes(projects)
+    notes = _notes(selectors.recallable_projects(caller, project))
     if tags:
         notes = tagged(notes, tags)
     if query.strip():
@@ -162,7 +164,7 @@ def _project(caller: Caller, session: Session | None, slug: str | None) -> Proje
         return session.project
     if session is not None:
         raise Invalid("The session is in another project.", at=["project"])
-    return selectors.project_to_edit(caller, slug)
+    return selectors.project_to_edit(caller, slug, Right.OWN_SESSION)
 
 
 def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
@@ -180,6 +182,7 @@ def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
             tags=tuple(row.tags),
             project=row.project.slug,
             session_id=str(row.session_id) if row.session_id else None,
+            actor=row.actor,
             actor_name=row.actor_name,
             created_at=row.created_at,
             changed_at=row.changed_at,

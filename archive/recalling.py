@@ -18,7 +18,7 @@ from threads.store.selectors import (
     find_holding,
     get_session,
     load_messages_at,
-    visible_sessions,
+    recallable_sessions,
 )
 
 from .domain import excerpt
@@ -177,7 +177,7 @@ def _resolve(
         slug = reference.project or project or here
         first = uuid.UUID(reference.session[:_DIGITS].ljust(_DIGITS, "0"))
         last = uuid.UUID(reference.session[:_DIGITS].ljust(_DIGITS, "f"))
-        rows = visible_sessions(caller, slug).filter(pk__gte=first, pk__lte=last)
+        rows = recallable_sessions(caller, slug).filter(pk__gte=first, pk__lte=last)
         rows = rows.select_related("project").order_by("pk")
         sessions = list(rows[:MOST_CANDIDATES])
     found = [

@@ -1,10 +1,13 @@
 """The tests that `make test` runs in part, run whole: in `make soak`.
 
-`make test` asks properties the same examples every time, exports the smaller samples, and kills
-the server six times. Here properties are asked random examples, and ten times as many, every sample
-is exported, and the server is killed twenty times. What pytest said is kept in the data folder; an
-example that fails stays in `.hypothesis/`, comes first in the next run, and is printed with the
-line that repeats it.
+`make test` asks properties the same examples every time, exports the smaller samples, makes
+requests of 60 logs at every door, and kills the server six times. Here properties are random,
+and ten times as many, every sample is exported, requests are made of 200 logs, and the server is
+killed twenty times. What pytest said is kept in the data folder; an example that fails stays in
+`.hypothesis/`, comes first in the next run, and is printed with the line that repeats it.
+
+Which lines the tests of the domains run, `make test` looks at; which lines of the whole product all
+tests run, takes half as long again and is looked at here.
 """
 
 import os
@@ -20,8 +23,14 @@ ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / ".data" / "soak"
 ROUNDS = 3
 RANDOM = ("-n", "2", "-m", "hypothesis", "--hypothesis-profile", "random")
+LEAST_COVERED_PERCENT = 90
+COVERED = (
+    *("-n", "2", "--dist", "loadfile", "--cov", "--cov-report=term:skip-covered"),
+    f"--cov-fail-under={LEAST_COVERED_PERCENT}",
+)
 SOAKED = {
     "exports of every sample, pairs and signatures": "operations/exports/test_going_on.py",
+    "one request at every door, 200 logs": "operations/context/test_one_request.py",
     "20 kills under 50 writers": "operations/log/test_writers.py",
 }
 """By what is said of them: the tests that do more where `SOAK` is set."""
@@ -33,14 +42,15 @@ def soak() -> Iterator[Row]:
         yield _run(f"properties, random examples, round {number + 1}", RANDOM)
     for name, path in SOAKED.items():
         yield _run(name, (f"tests/{path}",))
+    yield _run(f"{LEAST_COVERED_PERCENT} % of all lines are run", COVERED, soak="")
 
 
-def _run(name: str, options: tuple[str, ...]) -> Row:
+def _run(name: str, options: tuple[str, ...], soak: str = "1") -> Row:
     """Run tests, and keep what was printed."""
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *options],
         cwd=ROOT,
-        env=os.environ | {"SOAK": "1"},
+        env=os.environ | {"SOAK": soak},
         capture_output=True,
         text=True,
         check=False,

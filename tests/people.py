@@ -3,9 +3,9 @@
 import pytest
 from django.test import Client
 
-from contextstudio.accounts import services
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import ProjectRole, Right
+from contextstudio.accounts.keys.services import create_key
 from contextstudio.accounts.models import Membership, Project, User
 from contextstudio.accounts.selectors import caller_of_user
 
@@ -59,9 +59,7 @@ def caller_of_owner(owner: User) -> Caller:
 
 def key_of(maker: User, project: Project, *scopes: Right, name: str = "agent") -> str:
     """The text of a new key with these scopes, or with all."""
-    made = services.create_key(
-        maker, project, name=name, scopes=frozenset(scopes or Right)
-    )
+    made = create_key(maker, project, name=name, scopes=frozenset(scopes or Right))
     return made.text
 
 

@@ -17,8 +17,8 @@ from django.conf import settings
 from django.db import connection
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS_TO_START = 60
-SECONDS_TO_STOP = 20
+PATIENCE_SECONDS = 60
+"""For how long a server may take to do anything on a machine that is busy with other things."""
 
 START_LINE = "Sign in: "
 ALL_SCOPES = "read,propose,edit,review,admin"
@@ -123,7 +123,7 @@ class Server:
             capture_output=True,
             text=True,
             check=True,
-            timeout=SECONDS_TO_START,
+            timeout=PATIENCE_SECONDS,
         )
         return done.stdout.strip()
 
@@ -144,7 +144,7 @@ class Server:
 
     def _gone(self) -> int:
         assert self.process is not None
-        code = self.process.wait(SECONDS_TO_STOP)
+        code = self.process.wait(PATIENCE_SECONDS)
         if self.process.stdout:
             self.process.stdout.close()
         return code

@@ -8,12 +8,15 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import httpx
 import pytest
 
-from .servers import ROOT, Server
+from .operations.forwarding.proxy.provider import Provider, running_provider
+from .servers import ROOT, Server, StartServer
 
 PAGE = ROOT / "docs" / "connect.md"
 SECONDS = 120
@@ -40,7 +43,7 @@ def examples(text: str) -> list[Example]:
             found.append(Example(language, body, None))
         elif found and end == block.start():
             found[-1] = found[-1]._replace(printed=body)
-        end = block.end()
+        end = block.end() if is_run else -1
     return found
 
 
@@ -53,10 +56,32 @@ EXAMPLES = examples(PAGE.read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
+def provider() -> Iterator[Provider]:
+    with running_provider() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def server(start_server: StartServer) -> Iterator[Server]:
+    """One that may call this machine, where the provider is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS", "1")
+        yield start_server()
+
+
+@pytest.fixture(scope="module")
 def environment(
-    server: Server, tmp_path_factory: pytest.TempPathFactory
+    server: Server, provider: Provider, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
-    """What the examples find: the server under its own address, and a key of its own."""
+    """What the examples find: the server under its own address, and a key of its own.
+
+    Requests already go where the shell's examples lead them: Python's may run without these.
+    """
+    httpx.put(
+        f"{server.url}/api/projects/demo/upstreams/openai",
+        json={"base_url": f"{provider.url}/v1", "api_key": "sk-provider"},
+        headers={"Authorization": f"Bearer {server.key()}"},
+    ).raise_for_status()
     return {
         **server.environment(),
         "STUDIO": server.url,
@@ -91,12 +116,13 @@ def test_every_example_is_run() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_examples_do_what_the_page_says(
-    language: str, server: Server, environment: dict[str, str]
+    language: str, server: Server, provider: Provider, environment: dict[str, str]
 ) -> None:
     blocks = [example for example in EXAMPLES if example.language == language]
     if language == "sh":
         own = {
             "http://127.0.0.1:8000": server.url,
+            "https://api.openai.com": provider.url,
             ".venv/bin/python manage.py": f"{sys.executable} {ROOT / 'manage.py'}",
             "python3 ": f"{sys.executable} ",
         }
@@ -113,7 +139,9 @@ def test_the_examples_do_what_the_page_says(
 
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-_FOLDERS = "archive|bench|contextstudio|operations|static|templates|tests|threads"
+_FOLDERS = (
+    "archive|bench|contextstudio(?:_client)?|operations|static|templates|tests|threads"
+)
 _PATH = re.compile(rf"`((?:{_FOLDERS})/[\w./-]*)`")
 _MODULE = re.compile(r"\bpython -m ([\w.]+)")
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")

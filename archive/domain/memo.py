@@ -28,6 +28,7 @@ class ReadableMemo:
     tags: tuple[str, ...]
     project: str
     session_id: str | None
+    actor: str
     actor_name: str
     created_at: datetime
     changed_at: datetime | None = None

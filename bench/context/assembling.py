@@ -24,7 +24,7 @@ from operations.domain.context.policy import Policy
 from operations.domain.context.truncation import Tiers
 from operations.domain.forwarding.alignment import Unit
 from operations.domain.forwarding.passthrough import with_own
-from operations.domain.forwarding.splice import splice
+from operations.domain.forwarding.splice import Splice, splice
 from operations.domain.log.log import Entry, Log, fold
 from operations.domain.log.operation import (
     Condense,
@@ -42,7 +42,8 @@ from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_key
 from operations.domain.tree.leaf import Leaf, New
-from operations.forwarding.answers import Answer, RawRequest, read_raw
+from operations.forwarding.answers import Answer
+from operations.forwarding.raw import Beginning, RawRequest, read_further, read_raw
 from threads import tokens
 from threads.domain.formats.format import Heading
 from threads.domain.formats.openai import messages as openai
@@ -69,17 +70,19 @@ def _hook() -> Iterator[Row]:
     hook = _Hook(given)
     kept = hook.made(orjson.loads(body)["messages"])
     answers = {_request(body).digest: kept}
+    beginning = _request(body).beginning
+    assert beginning is not None
 
     def spliced() -> bytes:
-        return kept.written(_request(body).messages)
+        return kept.written(_known(beginning, body).run)
 
     def found() -> bytes:
         raw = _request(body)
-        return answers[raw.digest].written(raw.messages)
+        return answers[raw.digest].written(raw.run)
 
     def anew() -> bytes:
         made = hook.made(orjson.loads(body)["messages"])
-        return made.written(_request(body).messages)
+        return made.written(_request(body).run)
 
     def alone() -> bytes:
         return orjson.dumps(orjson.loads(body))
@@ -97,6 +100,13 @@ def _request(body: bytes) -> RawRequest:
     raw = read_raw(body)
     assert raw is not None
     return raw
+
+
+def _known(beginning: Beginning, body: bytes) -> RawRequest:
+    """A request that is known by its beginning."""
+    further = read_further(beginning, body)
+    assert further is not None
+    return further.request
 
 
 class _Hook:
@@ -134,10 +144,10 @@ class _Hook:
             assembly.messages,
             thread,
             self._units,
-            forms,
+            range(len(forms)),
             None,
         )
-        found = splice(sent.messages, forms, orjson.dumps)
+        found = Splice(splice(sent.messages, orjson.dumps))
         return Answer(splice=found, report=b'{"issues":[]}')
 
 

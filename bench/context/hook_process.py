@@ -21,9 +21,9 @@ import contextstudio.asgi  # noqa: E402, F401  # sets the garbage collector as a
 from bench.pages.pages_data import prepare  # noqa: E402
 from bench.transcript import messages  # noqa: E402
 from contextstudio.accounts.domain.rights import Right  # noqa: E402
+from contextstudio.accounts.keys.services import create_key  # noqa: E402
 from contextstudio.accounts.models import Project, User  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
-from contextstudio.accounts.services import create_key  # noqa: E402
 from operations.domain.log.operation import Condense, Edit, Replace  # noqa: E402
 from operations.domain.tree.leaf import New  # noqa: E402
 from operations.edits import services  # noqa: E402
@@ -85,7 +85,7 @@ def _session(owner: User, project: Project, given: list[dict[str, object]]) -> S
     found = read_messages(given)
     new = NewSession(title="Long", messages=found, model="gpt-4o")
     session = create_session(caller_of_user(owner), project, new)
-    edits = list(_edits(found))
+    edits = list(edits_of(found, OPERATIONS))
     for start in range(0, len(edits), _AT_ONCE):
         at_once = edits[start : start + _AT_ONCE]
         services.record_bundle(
@@ -94,9 +94,9 @@ def _session(owner: User, project: Project, given: list[dict[str, object]]) -> S
     return session
 
 
-def _edits(found: list[Message]) -> Iterator[Edit]:
-    """The edits of `bench.context.replay` that are allowed: a condensed message keeps its role."""
-    for entry in operations(OPERATIONS, messages=COUNT).entries:
+def edits_of(found: list[Message], count: int) -> Iterator[Edit]:
+    """Edits of `bench.context.replay` that are allowed: a condensed message keeps its role."""
+    for entry in operations(count, messages=len(found)).entries:
         edit = entry.operation
         if isinstance(edit, Condense):
             role = found[int(edit.targets[0][1:])].role

@@ -19,9 +19,10 @@ from django.urls import path  # noqa: E402
 from contextstudio import urls  # noqa: E402
 from contextstudio.accounts.authentication import caller_of  # noqa: E402
 from contextstudio.accounts.domain.rights import Right  # noqa: E402
+from contextstudio.accounts.keys.services import create_key  # noqa: E402
 from contextstudio.accounts.models import Project  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
-from contextstudio.accounts.services import create_key, prepare_first_use  # noqa: E402
+from contextstudio.accounts.services import prepare_first_use  # noqa: E402
 from threads.domain.formats.openai.messages import read_messages  # noqa: E402
 from threads.sessions import services  # noqa: E402
 from threads.store.selectors import get_session  # noqa: E402
@@ -79,11 +80,11 @@ def main() -> None:
     config = uvicorn.Config(
         application, host=settings.HOST, port=0, log_level="warning", lifespan="off"
     )
-    server = _Announcing(config, f"{session.pk} {key.text}")
+    server = Announcing(config, f"{session.pk} {key.text}")
     server.run()
 
 
-class _Announcing(uvicorn.Server):
+class Announcing(uvicorn.Server):
     """Says where it listens once it does."""
 
     def __init__(self, config: uvicorn.Config, words: str) -> None:

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.servers import Server, started_copy
+from tests.servers import PATIENCE_SECONDS, Server, started_copy
 
 Message = dict[str, str]
 OpenThread = Callable[..., str]
@@ -32,7 +32,7 @@ def server(
 @pytest.fixture(scope="session")
 def signed_in(server: Server) -> dict[str, object]:
     """The cookies of the server's owner, without opening a browser for them."""
-    with httpx.Client() as client:
+    with httpx.Client(timeout=PATIENCE_SECONDS) as client:
         server.sign_in(client)
         cookies = [
             {"name": name, "value": value, "domain": "127.0.0.1", "path": "/"}

@@ -242,6 +242,32 @@ def test_the_keys_and_a_key_just_made(sized: Page) -> None:
     assert found_in(sized) == []
 
 
+def test_a_key_and_its_new_secret(sized: Page, server: Server) -> None:
+    name = f"k{uuid.uuid4().hex}"  # one of its own: the other tests go on with theirs
+    server.command("create_key", "--project", "demo", "--name", name)
+    sized.goto("/settings/keys/")
+    sized.get_by_role("link", name=name).click()
+    expect(sized.get_by_role("heading", name="Requests")).to_be_visible()
+    assert found_in(sized) == []
+    sized.get_by_role("button", name="Create new secret").click()
+    expect(sized.locator("#made-key")).to_be_visible()
+    assert found_in(sized) == []
+
+
+def test_an_invitation_from_its_making_to_the_account(sized: Page) -> None:
+    sized.goto("/settings/projects/demo/")
+    sized.get_by_role("button", name="Create link").click()
+    address = sized.locator("#made-link").inner_text()
+    assert found_in(sized) == []
+    sized.context.clear_cookies()
+    sized.goto(address)
+    assert found_in(sized) == []
+    sized.get_by_label("User name").fill(f"guest-{uuid.uuid4().hex[:8]}")
+    sized.get_by_label("Password").fill("quayside 4711 lanterns")
+    sized.get_by_role("button", name="Create account").click()
+    sized.wait_for_url("**/sessions/**")
+
+
 def test_signing_in_and_being_refused(sized: Page, faults: Faults) -> None:
     faults.expect("status of 401")
     sized.context.clear_cookies()
@@ -267,6 +293,9 @@ def test_pages_that_stand_alone(
 
 def test_a_refusal_in_a_dialog(sized: Page, small: str, faults: Faults) -> None:
     faults.expect("422")
+    # An estimate under way gives way to the answer of the form.
+    faults.expect("htmx:sendAbort")
+    faults.expect("htmx:afterRequest")
     visit(sized, small)
     press_on("m1", "d", shows=DIALOG)(sized)
     press(sized, "Control+Enter")

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browsers import Faults
-from tests.servers import ROOT, Server
+from tests.servers import PATIENCE_SECONDS, ROOT, Server
 
 from .axe import found_in
 from .conftest import visit
@@ -176,7 +176,7 @@ def watched(server: Server, tmp_path: Path) -> Iterator[Path]:
             break
     yield tmp_path
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, errors) == (0, "")
 
 

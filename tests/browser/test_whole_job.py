@@ -147,6 +147,7 @@ def drag_three_over_two_hundred(page: Page) -> None:
         "() => document.getElementById('n-m230')?.getBoundingClientRect().top < 500",
     )
     page.mouse.move(x + 40, 450, steps=3)
+    expect(page.locator("#feed")).to_have_attribute("aria-busy", "false")
     page.wait_for_function(STANDS_STILL)
     behind = page.evaluate(ROW_IN_VIEW, [TURN, CALLS])
     drag_over(page, behind)

@@ -61,6 +61,7 @@ export const COMMANDS = [
   { group: "This session", action: "to-policy", name: "Go to the policy", keys: ["g p"] },
   { group: "This session", action: "to-notes", name: "Go to notes: objective, STATE, scratchpad", keys: ["g n"] },
   { group: "This session", action: "to-memos", name: "Go to memos and recall", keys: ["g m"] },
+  { group: "This session", action: "to-requests", name: "Go to the requests", keys: ["g r"] },
   { group: "General", action: "import", name: "Import a file…", keys: ["i"] },
   { group: "General", action: "import-folder", name: "Import a folder…", keys: [] },
   { group: "General", action: "paste", name: "Paste a transcript…", keys: [] },

@@ -128,6 +128,7 @@ define({
   versions: ({ source }) => openDialog("versions", { operation: operationFor(source) }),
   decide: ({ source }) => openDialog("decide", { operation: operationFor(source) }),
   toggle: ({ source }) => toggle(operationFor(source), rowAt(source) ?? rowAt(document.activeElement)),
+  "switch-all": ({ pressed }) => write(`actors/${encodeURIComponent(pressed.dataset.actor)}/${pressed.dataset.to}`),
   revert: onOperation("revert"),
   accept: decide("accept"),
   reject: decide("reject"),

@@ -14,6 +14,7 @@ def note(content: str, *tags: str, day: int = 1) -> ReadableMemo:
         tags=tags,
         project="demo",
         session_id=None,
+        actor="key:1",
         actor_name="agent",
         created_at=datetime(2026, 1, day, tzinfo=UTC),
     )

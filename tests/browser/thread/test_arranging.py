@@ -74,6 +74,7 @@ def test_three_messages_are_dragged_over_two_hundred_others(
         "() => (document.getElementById('n-m215')?.getBoundingClientRect().top ?? 9999) < 700",
     )
     page.mouse.move(x + 40, 450, steps=3)
+    expect(page.locator("#feed")).to_have_attribute("aria-busy", "false")
     page.evaluate(
         "() => new Promise((d) => requestAnimationFrame(() => requestAnimationFrame(d)))"
     )

@@ -1,10 +1,12 @@
 """The main job by keys: select, digest, unfold, switch, undo, redo; the focus is never lost."""
 
+import json
 import re
+from collections.abc import Callable
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, snip, visit
 
@@ -184,6 +186,43 @@ def test_two_quick_toggles_do_not_overtake_each_other(
     expect(page.locator("#entries-count")).to_have_text("4")
     log = api.get(f"/api/sessions/{session}/log").json()["items"]
     assert len(log) == 4
+
+
+def test_a_form_s_turn_ends_with_its_own_answer_and_not_with_that_of_its_estimate(
+    page: Page, new_session: Callable[[int], str]
+) -> None:
+    """What was recorded is shown once: a click right after it meets the row that stays."""
+    estimates: list[Route] = []
+    looks: list[str] = []
+    page.on(
+        "request",
+        lambda one: looks.append(one.url) if "/changes" in one.url else None,
+    )
+    page.route("**/estimate", lambda route: estimates.append(route))
+    with page.expect_websocket() as opened:
+        visit(page, new_session(20))
+    socket = opened.value
+
+    def answer_last(route: Route) -> None:
+        """Record it, tell the page by the socket, end the estimate; only then answer."""
+        with socket.expect_event(
+            "framereceived", lambda text: json.loads(text)["head"]
+        ):
+            answer = route.fetch()
+        for estimate in estimates:
+            estimate.continue_()
+        expect(page.locator("#dialog .estimate-line").first).to_be_visible()
+        route.fulfill(response=answer)
+
+    page.route("**/operations", answer_last)
+    row(page, "m4").focus()
+    snip(page)
+    expect(row(page, "o1")).to_be_focused()
+    page.locator("#n-o1 .toggle").click()
+    expect(row(page, "m4")).to_be_visible()
+    expect(page.locator("#entries-count")).to_have_text("2")
+    assert estimates
+    assert looks == []
 
 
 @pytest.mark.parametrize("verb", ["Revert", "Turn on or off"])

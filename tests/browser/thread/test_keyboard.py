@@ -30,7 +30,6 @@ document.addEventListener("close", () => look("close"), true);
 def keyed(page: Page) -> Iterator[Page]:
     """A page in which every swap is watched: the focus must not fall to the body."""
     page.add_init_script(WATCH)
-    page.set_default_timeout(10_000)
     yield page
     assert page.evaluate("() => window.focusLost") == []
 
@@ -66,10 +65,10 @@ def test_a_transcript_is_pasted_by_keys_alone(keyed: Page) -> None:
 
 
 def test_tab_reaches_the_thread_and_leaves_it_again(
-    keyed: Page, open_thread: OpenThread
+    page: Page, open_thread: OpenThread
 ) -> None:
     open_thread(120)
-    seen = [tab(keyed) for _ in range(60)]
+    seen = [tab(page) for _ in range(60)]
     inside = [place for place, one in enumerate(seen) if one.startswith("feed")]
     assert seen[0] == "a.skip"
     assert inside, seen

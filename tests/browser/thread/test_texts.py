@@ -2,9 +2,9 @@
 
 import httpx
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import found_in
 from tests.browser.conftest import press, row, visit
 
 BLOCK = "START_LOG one two three four five six END_LOG"
@@ -27,20 +27,6 @@ def session(page: Page, api: httpx.Client) -> str:
     return session
 
 
-def serious(page: Page) -> list[str]:
-    """What axe calls serious in the dialog, in both themes."""
-    found = []
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
-        results = Axe().run(page, context="#dialog")
-        found += [
-            f"{theme}: {one['id']}: {one['nodes'][0]['html'][:200]}"
-            for one in results.response["violations"]
-            if one["impact"] in ("serious", "critical")
-        ]
-    return found
-
-
 def test_matches_are_chosen_recorded_as_a_bundle_and_taken_back(
     page: Page, session: str
 ) -> None:
@@ -53,9 +39,9 @@ def test_matches_are_chosen_recorded_as_a_bundle_and_taken_back(
     title = page.locator("#matches-title")
     expect(title).to_contain_text("3 matches in 2 messages")
     expect(title).to_be_focused()
-    assert serious(page) == []
+    assert found_in(page, within="#dialog") == []
     page.set_viewport_size({"width": 390, "height": 844})
-    assert serious(page) == []
+    assert found_in(page, within="#dialog") == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator("#dialog .hit input").nth(1).uncheck()
     press(page, "Control+Enter")
@@ -75,7 +61,7 @@ def test_picked_words_are_redacted_and_a_suggestion_is_taken(
     press(page, "r")
     expect(page.get_by_role("combobox", name="Action")).to_have_value("redact")
     expect(page.get_by_role("textbox", name="Start of the text")).not_to_have_value("")
-    assert serious(page) == []
+    assert found_in(page, within="#dialog") == []
     press(page, "Control+Enter")
     expect(page.locator("#matches-title")).to_contain_text("1 match in 1 message")
     press(page, "Control+Enter")
