@@ -80,6 +80,12 @@ def visit(page: Page, session: str, *, query: str = "") -> None:
     expect(page.locator("#live")).to_have_attribute("data-state", "live")
 
 
+def see_the_checks(page: Page) -> None:
+    """Wait for what a page asks for once it stands: what its thread is for each provider."""
+    if page.locator("#checks-strip").count():
+        expect(page.locator("#checks-found section")).not_to_have_count(0)
+
+
 def row(page: Page, key: str) -> Locator:
     """The row or marker with this key."""
     return page.locator(f"#n-{key.replace('.', '_')}")

@@ -20,7 +20,7 @@ from tests.servers import Server
 from tests.threads.support.transcripts import answer, lines, text, user
 
 from .attacks import ATTACKS
-from .conftest import press, row, snip, visit
+from .conftest import press, row, see_the_checks, snip, visit
 from .transcripts import with_own_id
 
 pytestmark = pytest.mark.browser
@@ -119,6 +119,7 @@ def everywhere(page: Page, session: str) -> Iterator[str]:
     expect(page.locator(f"a[href='/sessions/{session}/']")).to_be_visible()
     yield "list"
     visit(page, session)
+    see_the_checks(page)
     yield "folded"
     for key in ("o1", "o2"):
         row(page, key).locator(".disclosure").click()
@@ -141,6 +142,7 @@ def everywhere(page: Page, session: str) -> Iterator[str]:
     expect(page.locator("#n-o6")).to_be_focused()
     for view in ("effective", "original"):
         visit(page, session, query=f"?view={view}")
+        see_the_checks(page)
         yield view
     page.goto(f"/sessions/{session}/messages/m2/raw")
     expect(page.get_by_role("heading", name="Message #2")).to_be_visible()

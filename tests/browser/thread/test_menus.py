@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import OpenThread, press, row
+from tests.browser.conftest import OpenThread, press, row, see_the_checks
 
 pytestmark = pytest.mark.browser
 
@@ -74,4 +74,5 @@ def test_no_page_fails_a_request_or_writes_to_the_console(
     own = [f"/sessions/{session}/{path}" for path in PAGES]
     for path in [*own, *PLACES, "/settings/keys/"]:
         page.goto(path, wait_until="networkidle")
+        see_the_checks(page)
     assert said == []

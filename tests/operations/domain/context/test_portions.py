@@ -24,7 +24,7 @@ from tests.operations.domain.thread.talks import FORMATS, conversations, turns
 from tests.operations.support.builders import entries, snip
 from tests.operations.support.strategies import TAGS, logs
 from threads.domain.message import Message, Role
-from threads.domain.part import Text
+from threads.domain.part import Text, ToolCall, ToolResult
 
 
 @pytest.fixture(autouse=True)
@@ -171,3 +171,27 @@ def test_what_is_the_same_is_not_made_again() -> None:
     again = second.portions(first)
     assert sum(one not in first for one in again) == 2
     assert sum(one not in again for one in third.portions(again)) == 1
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("ids", ["xxaba", "xaabba", "xabcabxc", "xxxxx", "abcdefad"])
+def test_calls_of_one_id_are_of_one_portion(format: str, ids: str) -> None:
+    """Wherever they are, also where what is between them has an id in common with others."""
+    said = [one for place, id_ in enumerate(ids) for one in a_call_of(id_, place)]
+    request = Request(Conversation(said), format, 1 << 20)
+    found = request.portions()
+    assert together_of(found) == request.at_once()
+    asked = [{m.key for m in one.basis.messages} for one in found]
+    assert sum(map(len, asked)) == len(set().union(*asked)) == len(said)
+    of = [one.ids for one in found]
+    assert sum(map(len, of)) == len(frozenset().union(*of))
+
+
+def a_call_of(id_: str, place: int) -> list[Message]:
+    """A question, a call of this id and its result, and what is said of it."""
+    return [
+        Message(role=Role.USER, parts=(Text(f"Question {place}."),)),
+        Message(role=Role.ASSISTANT, parts=(ToolCall(id_, "look", {"at": place}),)),
+        Message(role=Role.TOOL, parts=(ToolResult(id_, (Text(f"Seen {place}."),)),)),
+        Message(role=Role.ASSISTANT, parts=(Text(f"Answer {place}."),)),
+    ]
