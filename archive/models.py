@@ -1,4 +1,4 @@
-"""What outlives a session: memos of agents and people."""
+"""What outlives a session's context: memos, and what was left out of a thread."""
 
 import uuid
 
@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import CASCADE, SET_NULL
 from django.db.models.functions import Now
 
-from contextstudio.accounts.models import Project, index
+from contextstudio.accounts.models import Project, index, unique
 from threads.models import Session
 
 
@@ -44,3 +44,60 @@ class MemoReader(models.Model):
 
     def __str__(self) -> str:
         return f"{self.session_id} reads memos"
+
+
+class ArchivedContent(models.Model):
+    """The parts of an archived message, once per project however often it was left out."""
+
+    project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
+    digest = models.BinaryField(max_length=32)
+    """SHA-256 of the content before it was compressed."""
+    content = models.BinaryField()
+    """Zstandard of `threads.domain.message.encode_parts`."""
+
+    class Meta:
+        constraints = [unique("one_archived_content_per_digest", "project", "digest")]
+
+    def __str__(self) -> str:
+        return bytes(self.digest).hex()[:12]
+
+
+class ArchiveEntry(models.Model):
+    """A message, or one result in it, that was archived before it was left out, or by hand."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    ref_id = models.CharField(max_length=200, unique=True)
+    """`nexora://<project>/<session>/<message>[:<location>]` with the session's whole id."""
+    project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
+    session = models.ForeignKey(
+        Session, CASCADE, related_name="archived", db_index=False
+    )
+    message_key = models.CharField(max_length=24)
+    """The key of the message; `name` is its short id, or again the key."""
+    name = models.CharField(max_length=24)
+    location = models.CharField(max_length=32, blank=True)
+    content_type = models.CharField(max_length=16)
+    summary = models.BinaryField()
+    """UTF-8; bytes, for it may quote any text."""
+    content = models.ForeignKey(
+        ArchivedContent, SET_NULL, null=True, related_name="entries"
+    )
+    """None once the message was purged."""
+    file_paths = models.JSONField(default=list)
+    tool_name = models.CharField(max_length=128, blank=True)
+    token_count = models.PositiveIntegerField()
+    rule = models.CharField(max_length=16, blank=True)
+    """The pruner's rule that left it out (`archive.domain.pruning.classes.Rule`), or empty."""
+    original_created_at = models.DateTimeField(null=True)
+    archived_at = models.DateTimeField()
+    last_accessed_at = models.DateTimeField(null=True)
+    access_count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        indexes = [
+            index("archive_newest_first", "project", "-archived_at", "id"),
+            index("archive_by_message", "session", "name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.ref_id

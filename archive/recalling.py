@@ -1,4 +1,4 @@
-"""Recalling what a reference names: live messages, wherever the caller may read them."""
+"""Recalling what a reference names: archive entries, then live messages, where one may read."""
 
 import uuid
 from json import dumps
@@ -30,6 +30,14 @@ from .domain.reference import (
     write_reference,
 )
 from .domain.tool_use import kind_of, paths_of
+from .entries.selectors import (
+    count_access,
+    entries_of,
+    nearest,
+    readable_parts,
+    readable_summary,
+)
+from .models import ArchiveEntry
 
 MOST_CANDIDATES = 20
 OTHER = "other"
@@ -51,6 +59,8 @@ class _Found(NamedTuple):
     name: str
     key: Key
     parts: tuple[Part, ...]
+    entries: tuple[ArchiveEntry, ...] = ()
+    """What is archived of it, if anything is."""
 
 
 def look_up(
@@ -109,6 +119,10 @@ def look_up(
     }
     if kept != content:
         answer["next_cursor"] = encode_cursor([start + len(kept)])
+    if found.entries:
+        entry = nearest(list(found.entries), reference.location)
+        answer["summary"] = readable_summary(session, entry)
+        count_access(entry)
     return Recalled(session, found.key, answer)
 
 
@@ -208,6 +222,8 @@ def _resolve(
 def _messages(session: Session, name: str) -> list[_Found]:
     """The messages that a short id, or its beginning, or a key names."""
     index = original_index(name)
+    if index is None and (archived := _archived(session, name)):
+        return archived
     if index is not None:
         originals = load_messages_at(session, [index])
         return [_Found(session, name, name, one.parts) for one in originals.values()]
@@ -221,6 +237,26 @@ def _messages(session: Session, name: str) -> list[_Found]:
     return [
         _Found(session, short[index], original_key(index), one.parts)
         for index, one in sorted(originals.items())
+    ]
+
+
+def _archived(session: Session, name: str) -> list[_Found]:
+    """The messages that a name means and that are archived, where the archive has all of them."""
+    by_name: dict[str, list[ArchiveEntry]] = {}
+    for entry in entries_of(session, name, MOST_CANDIDATES):
+        by_name.setdefault(entry.name, []).append(entry)
+    named = Message.objects.filter(session=session, short_id__startswith=name)
+    is_whole = name in by_name or len(by_name) == named.count()
+    return [
+        _Found(
+            session,
+            own,
+            entries[0].message_key,
+            readable_parts(session, entries[0]),
+            tuple(entries),
+        )
+        for own, entries in by_name.items()
+        if is_whole
     ]
 
 

@@ -15,6 +15,7 @@ from ninja.parser import Parser
 from ninja.renderers import BaseRenderer
 from ninja.security import APIKeyCookie, HttpBearer
 
+from archive.api import ROUTERS as ARCHIVE
 from operations.api import ROUTERS as OPERATIONS
 from operations.domain.log.operation import EDITS
 from threads.api import ROUTERS as THREADS
@@ -91,7 +92,7 @@ api = NinjaAPI(
 )
 api.add_decorator(answered_once, mode="view")
 # Routes name their `operation_id`: version 1 promises it, wherever the code of a route stands.
-for router in (*ACCOUNTS, *THREADS, *OPERATIONS):
+for router in (*ACCOUNTS, *THREADS, *OPERATIONS, *ARCHIVE):
     api.add_router("", router)
 
 

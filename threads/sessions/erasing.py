@@ -56,13 +56,23 @@ _UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.ASKS)
 Naming = Callable[[QuerySet[Session]], Iterable[bytes]]
 """Gives JSON of another app's rows of these sessions that may name images and files."""
 
+Forgetting = Callable[[Session, Sequence[int] | None], object]
+"""Destroys what another app keeps of these originals, None: of the whole session."""
+
 _naming: list[Naming] = []
+_forgetting: list[Forgetting] = []
 
 
 def register(naming: Naming) -> None:
     """Let what another app keeps of sessions be searched for images and files, once."""
     if naming not in _naming:
         _naming.append(naming)
+
+
+def register_forgetting(forgetting: Forgetting) -> None:
+    """Let another app forget with a session, or with originals of it, once."""
+    if forgetting not in _forgetting:
+        _forgetting.append(forgetting)
 
 
 def erase(session: Session) -> None:
@@ -75,6 +85,8 @@ def erase(session: Session) -> None:
     images = _named(_told(this))
     files = set(session.sources.values_list("sha256", flat=True))
     imports = list(session.sources.values_list("brought_by", flat=True).distinct())
+    for forget in _forgetting:
+        forget(session, None)
     Message.objects.filter(session=session).delete()
     Event.objects.filter(session=session).delete()
     session.delete()
@@ -103,8 +115,11 @@ def purge(session: Session, indexes: Iterable[int]) -> None:
     Index, key, role and group stay. The files that the session was imported from hold the
     words too, so they go whole: the other messages keep theirs, but no longer their records.
     """
+    places = list(indexes)
+    for forget in _forgetting:
+        forget(session, places)
     messages = Message.objects.filter(session=session)
-    purged = messages.filter(index__in=list(indexes)).exclude(status=PURGED)
+    purged = messages.filter(index__in=places).exclude(status=PURGED)
     rows = list(purged.values_list("index", DIGEST, "body__content", "tokens"))
     # Each has a tombstone of its own, an empty body that is derived from its digest: by that, a
     # client that still sends the words is recognised.

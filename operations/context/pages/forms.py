@@ -32,6 +32,19 @@ def _switch(label: str, hint: str = "") -> forms.BooleanField:
     )
 
 
+class ListField(forms.CharField):
+    """Texts with commas between them."""
+
+    def prepare_value(self, value: Any) -> Any:
+        """What the field shows of a list."""
+        return ", ".join(value) if isinstance(value, list | tuple) else value
+
+    def clean(self, value: Any) -> list[str]:
+        """Each text once."""
+        texts = map(str.strip, str(super().clean(value)).split(","))
+        return list(dict.fromkeys(filter(None, texts)))
+
+
 class PolicyForm(forms.Form):
     """Settings of a policy. Those of truncation and pruning count where these are on."""
 
@@ -68,8 +81,13 @@ class PolicyForm(forms.Form):
     inactive = _number("Per result in earlier groups")
     keep = forms.ChoiceField(label="Part to keep", choices=_KEEP)
     pruning = _switch(
-        "Pruning thresholds",
-        "When a session should be shortened. They do not change what is sent.",
+        "Pruning",
+        "Old tool results, errors and outdated views are archived and left out.",
+    )
+    automatic = _switch(
+        "Prune automatically",
+        "Before a request that leaves too little of the model's window. Otherwise only when"
+        " somebody asks for it.",
     )
     large_window = _number("A large window, in tokens")
     remaining_tokens = _number("It is full with this many left")
@@ -83,6 +101,25 @@ class PolicyForm(forms.Form):
     condense_after_n = _number("Condense after this many messages")
     remove_errors_after = _number("Drop errors after this many messages")
     condense_above = _number("Condense above this many tokens")
+
+    protect_tools = ListField(
+        label="Tools to keep",
+        required=False,
+        max_length=2000,
+        help_text="Their results are never left out. Separate with commas; * stands for anything.",
+    )
+    protect_paths = ListField(
+        label="Paths to keep",
+        required=False,
+        max_length=2000,
+        help_text="What is read or edited there is never left out, for example docs/*.md.",
+    )
+    protect_tags = ListField(
+        label="Tags to keep",
+        required=False,
+        max_length=2000,
+        help_text="Messages with one of these tags are never left out.",
+    )
 
     def settings(self) -> dict[str, Any]:
         """The settings as `read_policy` takes them."""
@@ -101,6 +138,11 @@ def fields_of(policy: Policy) -> dict[str, Any]:
     found = {name: value for name, value in settings.items() if name not in _NESTED}
     for name, default in _NESTED.items():
         inner = getattr(policy, name) or default
-        found |= {one: getattr(inner, one) for one in default.__dataclass_fields__}
+        found |= {one: _value(inner, one) for one in default.__dataclass_fields__}
         found[name] = settings[name] is not None
     return found
+
+
+def _value(settings: Tiers | Pruning, name: str) -> Any:
+    value = getattr(settings, name)
+    return ", ".join(value) if isinstance(value, tuple) else value

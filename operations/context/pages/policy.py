@@ -36,7 +36,7 @@ TITLES = {
 _WORDS = {
     "replay": "Sends the whole thread; nothing is left out.",
     "slop": "Shorter tool results, isolation, guidelines, and memos that fit the question.",
-    "nexora": "Sends the whole thread, with thresholds for pruning it.",
+    "nexora": "Sends the whole thread, pruned before it fills the model's window.",
 }
 
 

@@ -38,11 +38,19 @@ class Pruning:
     remove_errors_after: int = 5
     condense_above: int = 500
     """Assistant messages with more are condensed."""
+    protect_tools: tuple[str, ...] = ()
+    """Tools whose results stay, paths of which what is viewed stays: patterns with `*`."""
+    protect_paths: tuple[str, ...] = ()
+    protect_tags: tuple[str, ...] = ("pinned",)
+    automatic: bool = True
+    """Whether it is done by itself before a request that would be too long."""
 
     def __post_init__(self) -> None:
         """Raise Invalid for what is no count or no share."""
         for one in fields(self):
-            _require_at_least_0(getattr(self, one.name), "pruning", one.name)
+            value = getattr(self, one.name)
+            if not isinstance(value, tuple):
+                _require_at_least_0(value, "pruning", one.name)
         if self.remaining_share > 1:
             raise Invalid(
                 "remaining_share is a share from 0 to 1.",
@@ -101,6 +109,17 @@ def encode_policy(policy: Policy) -> dict[str, Any]:
     return asdict(policy)
 
 
+def encode_pruning(pruning: Pruning) -> dict[str, Any]:
+    """The pruner's rules as JSON."""
+    return asdict(pruning)
+
+
+def read_pruning(given: Mapping[str, Any], base: Pruning) -> Pruning:
+    """Rules with what JSON names changed in them. Raises Invalid with the place."""
+    changes = {name: _read(base, name, value, "rules") for name, value in given.items()}
+    return replace(base, **changes)
+
+
 def read_policy(given: Mapping[str, Any]) -> Policy:
     """The policy that JSON means: a preset, with what else is named changed in it.
 
@@ -141,6 +160,11 @@ def _read(base: Any, name: str, value: Any, *at: str) -> Any:
         if not isinstance(value, bool):
             raise Invalid(f"{name} is true or false.", at=place)
         return value
+    if isinstance(current, tuple):
+        is_list = isinstance(value, list | tuple)
+        if not is_list or not all(isinstance(item, str) and item for item in value):
+            raise Invalid(f"{name} is a list of texts.", at=place)
+        return tuple(dict.fromkeys(value))
     if isinstance(value, bool) or not isinstance(value, int | type(current)):
         raise Invalid(f"{name} is a number.", at=place)
     return value

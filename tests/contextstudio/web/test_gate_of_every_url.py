@@ -224,6 +224,15 @@ TABLE = (
         (401, 404, 200, 200, 200, 200, 401),
         {"policy": None, "dry_run": True},
     ),
+    to_propose(f"{S}/prune"),
+    Row(
+        "POST",
+        f"api/{S}/prune?trying",
+        (401, 404, 200, 200, 200, 200, 401),
+        {"dry_run": True},
+    ),
+    api_read(f"{S}/rules"),
+    to_edit(f"{S}/rules", {"rules": {"keep_last_n": 5}}, method="PUT"),
     api_read("projects/demo/policy"),
     Row(
         "PUT",

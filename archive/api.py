@@ -1,0 +1,7 @@
+"""REST of what outlives a session's context, as one list of routers."""
+
+from ninja import Router
+
+from .pruning.api import router as pruning
+
+ROUTERS: tuple[Router, ...] = (pruning,)

@@ -1,0 +1,152 @@
+"""Which messages are kept, condensed or removed: document 1's rules, and what is protected."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from operations.domain.context.policy import Pruning
+from operations.domain.tree.key import Key
+from threads.domain.message import Role
+from threads.domain.part import Part, Text, ToolResult
+
+from .tool_uses import ToolUse
+
+
+class PruneClass(StrEnum):
+    """What becomes of a message."""
+
+    KEEP = "keep"
+    CONDENSE = "condense"
+    REMOVE = "remove"
+
+
+class Rule(StrEnum):
+    """Why something is left out, the least harmful first."""
+
+    SUPERSEDED = "superseded"
+    ERROR = "error"
+    RESULT = "result"
+    WORDS = "words"
+
+
+class Prunable(NamedTuple):
+    """A message as the model sees it now.
+
+    `name` is that by which a reference names it, `is_fixed` says that an operation shows it.
+    """
+
+    key: Key
+    name: str
+    role: Role
+    parts: tuple[Part, ...]
+    tokens: int
+    tags: tuple[str, ...] = ()
+    is_fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protected:
+    """What one run is to leave alone beside what the rules protect."""
+
+    keys: frozenset[Key] = frozenset()
+    tools: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+class Judgement(NamedTuple):
+    """What is to become of a message, or of one result in it, and why."""
+
+    prune_class: PruneClass
+    reason: str
+    rule: Rule | None = None
+
+
+def _keep(reason: str) -> Judgement:
+    return Judgement(PruneClass.KEEP, reason)
+
+
+class Judge:
+    """Judges the messages of a thread. Tools and paths are protected by patterns with `*`."""
+
+    def __init__(
+        self,
+        messages: Sequence[Prunable],
+        rules: Pruning,
+        protected: Protected,
+        superseded: Mapping[ToolUse, ToolUse],
+    ) -> None:
+        self._messages = messages
+        self._rules = rules
+        self._keys: AbstractSet[Key] = protected.keys
+        self._tools = (*rules.protect_tools, *protected.tools)
+        self._paths = (*rules.protect_paths, *protected.paths)
+        self._tags = frozenset((*rules.protect_tags, *protected.tags))
+        self._superseded = superseded
+
+    def age(self, place: int) -> int:
+        """How many messages stand behind one: 0 for the newest."""
+        return len(self._messages) - 1 - place
+
+    def kept(self, place: int) -> Judgement | None:
+        """Why a message is left alone whatever it holds; None where its content decides."""
+        message = self._messages[place]
+        has_results = any(isinstance(part, ToolResult) for part in message.parts)
+        if self.age(place) < self._rules.keep_last_n:
+            return _keep(f"One of the last {self._rules.keep_last_n}")
+        if message.is_fixed:
+            return _keep("An operation shows it")
+        if message.key in self._keys:
+            return _keep("Protected")
+        if tag := next((tag for tag in message.tags if tag in self._tags), None):
+            return _keep(f"Tagged {tag}")
+        if message.role is not Role.ASSISTANT and not has_results:
+            return _keep(f"Of the {message.role.value}")
+        return None
+
+    def of_result(self, use: ToolUse, place: int) -> Judgement:
+        """What is to become of one result in a message that isn't kept."""
+        tool = use.name
+        if any(fnmatchcase(tool, pattern) for pattern in self._tools):
+            return _keep(f"Of the protected tool {tool}")
+        for file in use.files:
+            if any(_fits(file.path, pattern) for pattern in self._paths):
+                return _keep(f"Of the protected path {file.path}")
+        if use.has_failed and self.age(place) > self._rules.remove_errors_after:
+            return Judgement(PruneClass.REMOVE, "An old error", Rule.ERROR)
+        if (by := self._superseded.get(use)) is not None:
+            key = self._messages[by.answered_at or 0].key
+            done = "edited" if any(file.is_edit for file in by.files) else "viewed"
+            reason = f"{use.files[0].path} was {done} again in {key}"
+            if done == "edited":
+                reason = f"{use.files[0].path} was edited in {key}"
+            return Judgement(PruneClass.REMOVE, reason, Rule.SUPERSEDED)
+        named = f" of {tool}" if tool else ""
+        return Judgement(PruneClass.CONDENSE, f"An old result{named}", Rule.RESULT)
+
+    def of_words(self, place: int, uses: Sequence[ToolUse]) -> Judgement:
+        """What is to become of an assistant's message that isn't kept; `uses` are its calls."""
+        message, rules = self._messages[place], self._rules
+        for use in uses:
+            judged = self.of_result(use, place)
+            if judged.prune_class is PruneClass.KEEP:
+                return judged
+        is_long = message.tokens > rules.condense_above
+        if is_long and self.age(place) > rules.condense_after_n:
+            reason = f"Over {rules.condense_above:,} tokens"
+            return Judgement(PruneClass.CONDENSE, reason, Rule.WORDS)
+        return _keep("Of the assistant")
+
+    def may_go(self, place: int) -> bool:
+        """Whether a message of calls may go with their results: it says nothing else."""
+        return self.kept(place) is None and not any(
+            isinstance(part, Text) and part.text.strip()
+            for part in self._messages[place].parts
+        )
+
+
+def _fits(path: str, pattern: str) -> bool:
+    return fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")

@@ -1,0 +1,161 @@
+"""Keeping messages in the archive, and letting go of them where they are purged."""
+
+import hashlib
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import zstandard
+from django.db import transaction
+from django.utils import timezone
+
+from archive.domain.pruning.plan import Stashed
+from archive.models import ArchivedContent, ArchiveEntry
+from operations.domain.tree.key import Key, original_key
+from operations.messages.reader import MessageText
+from threads.domain.message import decode_parts, encode_parts
+from threads.domain.part import Part
+from threads.models import Session
+from threads.store.selectors import chunks
+
+_AT_ONCE = 500
+_AGAIN = (
+    *("message_key", "content_type", "summary", "content", "file_paths"),
+    *("tool_name", "token_count", "rule", "archived_at"),
+)
+"""What a message that is archived again takes anew; how often it was recalled stays."""
+
+
+class _Packed(NamedTuple):
+    digest: bytes
+    content: bytes
+
+
+def archive(
+    session: Session,
+    stashed: Iterable[Stashed],
+    messages: dict[Key, MessageText],
+    *,
+    by_hand: bool = False,
+) -> list[ArchiveEntry]:
+    """Keep what `stashed` names; `messages` are these as they were recorded.
+
+    Compressing happens before a lock is taken, writing in short transactions. What is archived
+    already is kept once.
+    """
+    items = list(stashed)
+    packed = {key: _pack(messages[key].parts) for key in {item.key for item in items}}
+    found: list[ArchiveEntry] = []
+    for some in chunks(items, _AT_ONCE):
+        with transaction.atomic():
+            contents = _keep_contents(session, [packed[item.key] for item in some])
+            rows = [
+                _entry(
+                    session,
+                    item,
+                    messages[item.key],
+                    contents[packed[item.key].digest],
+                    by_hand=by_hand,
+                )
+                for item in some
+            ]
+            ArchiveEntry.objects.bulk_create(
+                rows,
+                update_conflicts=True,
+                unique_fields=["ref_id"],
+                update_fields=_AGAIN,
+            )
+        found += rows
+    return found
+
+
+def parts_of(entry: ArchiveEntry) -> tuple[Part, ...]:
+    """What an entry keeps, as it was recorded; nothing where it was purged."""
+    if entry.content is None:
+        return ()
+    packed = bytes(entry.content.content)
+    return decode_parts(zstandard.ZstdDecompressor().decompress(packed))
+
+
+def forget(session: Session, indexes: Sequence[int] | None) -> None:
+    """Destroy what is archived of these originals, or of the session, in the caller's transaction.
+
+    Of originals the entries stay, as their tombstones do, and say nothing more.
+    """
+    entries = ArchiveEntry.objects.filter(session=session)
+    if indexes is not None:
+        keys = [original_key(index) for index in indexes]
+        entries = entries.filter(message_key__in=keys)
+    held = set(entries.exclude(content=None).values_list("content", flat=True))
+    if indexes is None:
+        entries.delete()
+    else:
+        entries.update(content=None, summary=b"", file_paths=[], token_count=0)
+    for keys_ in chunks(held, _AT_ONCE):
+        unused = ArchivedContent.objects.filter(pk__in=keys_, entries=None)
+        unused.delete()
+
+
+def _pack(parts: Sequence[Part]) -> _Packed:
+    content = encode_parts(parts)
+    packed = zstandard.ZstdCompressor().compress(content)
+    return _Packed(hashlib.sha256(content).digest(), packed)
+
+
+def _keep_contents(session: Session, packed: Sequence[_Packed]) -> dict[bytes, int]:
+    """The keys of these contents by their digests; those that are new are stored."""
+    rows = ArchivedContent.objects.filter(project=session.project_id)
+    digests = {one.digest for one in packed}
+    known = dict(rows.filter(digest__in=digests).values_list("digest", "pk"))
+    if missing := digests - {bytes(digest) for digest in known}:
+        new = {one.digest: one.content for one in packed if one.digest in missing}
+        ArchivedContent.objects.bulk_create(
+            (
+                ArchivedContent(
+                    project_id=session.project_id, digest=digest, content=content
+                )
+                for digest, content in new.items()
+            ),
+            ignore_conflicts=True,
+        )
+        known = dict(rows.filter(digest__in=digests).values_list("digest", "pk"))
+    return {bytes(digest): key for digest, key in known.items()}
+
+
+def _entry(
+    session: Session,
+    item: Stashed,
+    message: MessageText,
+    content: int,
+    *,
+    by_hand: bool,
+) -> ArchiveEntry:
+    return ArchiveEntry(
+        ref_id=full_reference(
+            session.project.slug, session.pk, item.name, str(item.location or "")
+        ),
+        project_id=session.project_id,
+        session=session,
+        message_key=item.key,
+        name=item.name,
+        location=str(item.location or ""),
+        content_type=item.content_type,
+        summary=item.summary.encode("utf-8", "surrogatepass"),
+        content_id=content,
+        file_paths=list(item.file_paths),
+        tool_name=item.tool_name[:128],
+        token_count=item.tokens,
+        rule="" if by_hand else item.rule.value,
+        original_created_at=(
+            message.original.row.created_at if message.original else None
+        ),
+        archived_at=timezone.now(),
+    )
+
+
+def full_reference(
+    project: str, session_id: uuid.UUID, name: str, location: str
+) -> str:
+    """The reference under which an entry is stored: nothing shortened, so that it is unique."""
+    place = f":{location}" if location else ""
+    return f"nexora://{project}/{session_id}/{name}{place}"

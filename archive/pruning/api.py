@@ -1,0 +1,70 @@
+"""REST for the pruner."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.responses import json_response
+from operations.requests import expected_head
+from threads.store.selectors import get_session
+
+from . import services
+from .schemas import (
+    PruneIn,
+    PruneOut,
+    RulesIn,
+    RulesOut,
+    present_pruned,
+    present_rules,
+)
+
+router = Router(tags=["pruning"])
+
+
+@router.post(
+    "/sessions/{uuid:session_id}/prune",
+    response=PruneOut,
+    operation_id="archive_pruning_api_prune",
+)
+def prune(request: HttpRequest, session_id: uuid.UUID, body: PruneIn) -> HttpResponse:
+    """Condense and remove what the rules say, as one bundle; `dry_run` only says what it would do.
+
+    What is left out is archived first. Of those who may not edit the bundle is a proposal.
+    """
+    caller = caller_of(request)
+    if body.dry_run:
+        found = services.dry_run(caller, session_id, body.query)
+    else:
+        head = expected_head(request, body.expected_head)
+        found = services.prune(caller, session_id, body.query, expected_head=head)
+    return json_response(present_pruned(found, body.target_tokens))
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/rules",
+    response=RulesOut,
+    operation_id="archive_pruning_api_rules",
+)
+def rules(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
+    """The rules by which a session is pruned."""
+    session = get_session(caller_of(request), session_id)
+    return {
+        "rules": present_rules(services.rules_of(session)),
+        "own": services.has_rules(session),
+    }
+
+
+@router.put(
+    "/sessions/{uuid:session_id}/rules",
+    response=RulesOut,
+    operation_id="archive_pruning_api_set_rules",
+)
+def set_rules(
+    request: HttpRequest, session_id: uuid.UUID, body: RulesIn
+) -> dict[str, Any]:
+    """Change the rules in the session's policy; `automatic` prunes before a request too long."""
+    found = services.set_rules(caller_of(request), session_id, body.rules)
+    return {"rules": present_rules(found), "own": True}

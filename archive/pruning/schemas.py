@@ -1,0 +1,139 @@
+"""What the API takes and answers of pruning."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from archive.domain.pruning.classes import Protected
+from archive.domain.pruning.plan import PruneItem
+from archive.domain.reference import write_reference
+from contextstudio.accounts.shape import RequestBody
+from operations.domain.context.policy import Pruning, encode_pruning
+
+from .services import Pruned, PruneQuery
+
+
+class ProtectIn(RequestBody):
+    """What a run leaves alone, beside what the rules protect; tools and paths may have `*`."""
+
+    keys: list[str] = Field(default=[], max_length=10_000)
+    tools: list[str] = Field(default=[], max_length=200)
+    paths: list[str] = Field(default=[], max_length=200)
+    tags: list[str] = Field(default=[], max_length=200)
+
+
+class PruneIn(RequestBody):
+    """A run of the pruner."""
+
+    dry_run: bool = False
+    rules: dict[str, Any] | None = Field(
+        None, description="Changes to the rules of the session, for this run."
+    )
+    target_tokens: int | None = Field(
+        None, ge=0, description="Take only as much as brings the thread down to this."
+    )
+    protect: ProtectIn | list[str] | None = Field(
+        None, description="Keys of messages, or `{keys, tools, paths, tags}`."
+    )
+    expected_head: int | None = Field(None, ge=0)
+
+    @property
+    def query(self) -> PruneQuery:
+        """What the service is asked for."""
+        given = self.protect
+        if given is None or isinstance(given, list):
+            given = ProtectIn(keys=given or [])
+        protected = Protected(
+            keys=frozenset(given.keys),
+            tools=tuple(given.tools),
+            paths=tuple(given.paths),
+            tags=tuple(given.tags),
+        )
+        return PruneQuery(
+            rules=self.rules, target_tokens=self.target_tokens, protected=protected
+        )
+
+
+class PruneItemOut(BaseModel):
+    """What becomes of a message."""
+
+    key: str
+    prune_class: Literal["keep", "condense", "remove"] = Field(alias="class")
+    reason: str
+    rule: str | None
+    tokens: int
+    tokens_after: int
+    ref_id: str | None = None
+    """By which it is recalled; of a message that is left alone there is none."""
+
+
+class PruneOut(BaseModel):
+    """What a run comes to."""
+
+    items: list[PruneItemOut]
+    tokens_before: int
+    tokens_after: int
+    tokens_saved: int
+    condensed: int
+    removed: int
+    first_changed: str | None
+    fits: bool | None = None
+    """Whether the thread is as short as was asked for; null where nothing was."""
+    bundle_id: str | None = None
+    head: int
+    rules: dict[str, Any]
+
+
+class RulesOut(BaseModel):
+    """The pruner's rules in force."""
+
+    rules: dict[str, Any]
+    own: bool
+    """Whether the session's policy has them; else they are document 1's."""
+
+
+class RulesIn(RequestBody):
+    """Changes to the rules."""
+
+    rules: dict[str, Any]
+
+
+def present_rules(rules: Pruning) -> dict[str, Any]:
+    return encode_pruning(rules)
+
+
+def present_pruned(pruned: Pruned, target: int | None = None) -> dict[str, Any]:
+    planned = pruned.plan
+    classes = [item.prune_class.value for item in planned.items]
+    slug, session_id = pruned.session.project.slug, str(pruned.session.pk)
+    bundle = pruned.bundle_id
+    recorded = pruned.transaction
+    return {
+        "items": [_present_item(item, slug, session_id) for item in planned.items],
+        "tokens_before": planned.tokens_after + planned.tokens_saved,
+        "tokens_after": planned.tokens_after,
+        "tokens_saved": planned.tokens_saved,
+        "condensed": classes.count("condense"),
+        "removed": classes.count("remove"),
+        "first_changed": planned.first_changed,
+        "fits": None if target is None else planned.tokens_after <= target,
+        "bundle_id": str(bundle) if bundle else None,
+        "head": recorded.session.head if recorded else pruned.session.head,
+        "rules": present_rules(pruned.rules),
+    }
+
+
+def _present_item(item: PruneItem, slug: str, session_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "key": item.key,
+        "class": item.prune_class.value,
+        "reason": item.reason,
+        "rule": item.rule.value if item.rule else None,
+        "tokens": item.tokens,
+        "tokens_after": item.tokens_after,
+    }
+    if item.stashed:
+        stashed = item.stashed[0]
+        location = stashed.location if len(item.stashed) == 1 else None
+        found["ref_id"] = write_reference(slug, session_id, stashed.name, location)
+    return found

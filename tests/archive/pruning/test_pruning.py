@@ -1,0 +1,100 @@
+"""Pruning a session by its rules: what it answers, what it records, what is recalled."""
+
+from tests.archive.pruning.conftest import FILE, WORK
+from tests.operations.support.rest import Tools, effective, get, post, put
+
+
+def prune(tools: Tools, **fields: object) -> dict:
+    return post(tools.client, f"/api/sessions/{tools.session_id}/prune", fields)
+
+
+def classes(found: dict) -> dict[str, str]:
+    return {item["key"]: item["class"] for item in found["items"]}
+
+
+def test_a_dry_run_says_what_becomes_of_each_message_and_changes_nothing(
+    tools: Tools,
+) -> None:
+    before = effective(tools.client, tools.session_id)
+    found = prune(tools, dry_run=True)
+    told = classes(found)
+    assert [told[f"m{n}"] for n in range(11)] == [
+        *("keep", "remove", "remove", "keep", "condense", "keep", "condense"),
+        *("keep", "condense", "condense", "keep"),
+    ]
+    assert found["bundle_id"] is None
+    assert found["first_changed"] == "m1"
+    assert found["tokens_saved"] == found["tokens_before"] - found["tokens_after"] > 0
+    assert effective(tools.client, tools.session_id) == before
+
+
+def test_pruning_records_one_bundle_of_condensed_lines(tools: Tools) -> None:
+    found = prune(tools)
+    shown = effective(tools.client, tools.session_id)
+    refs = {item["key"]: item.get("ref_id") for item in found["items"]}
+    lines = [message["content"] for message in shown if message["role"] == "tool"]
+
+    def short(key: str) -> str:
+        return f"[recall:{refs[key].rsplit('/', 1)[-1]}]"
+
+    assert lines == [
+        f"🔍 Searched 'value_7' in src - 40 matches {short('m4')}",
+        f"✏️ Edited src/parser.py {short('m6')}",
+        f"⚡ Ran: pytest tests/test_parser.py -x -q - exit 1 {short('m8')}",
+    ]
+    assert [one["content"] for one in shown if one["role"] == "user"] == [
+        WORK[0]["content"],
+        "Go on",
+    ]
+    listed = tools("list_operations")["operations"]
+    assert {one["bundle_id"] for one in listed} == {found["bundle_id"]}
+
+
+def test_what_was_left_out_is_recalled_byte_for_byte(tools: Tools) -> None:
+    found = prune(tools)
+    refs = {item["key"]: item.get("ref_id") for item in found["items"]}
+    read = tools("recall", ref_id=refs["m2"], max_tokens=10_000)
+    assert (read["content"], read["content_type"]) == (FILE, "file_view")
+    edited = tools("recall", ref_id=refs["m6"], max_tokens=10_000)
+    assert edited["content"] == WORK[6]["content"]
+    assert edited["file_paths"] == ["src/parser.py"]
+
+
+def test_taking_the_bundle_back_gives_the_thread_as_it_was(tools: Tools) -> None:
+    before = effective(tools.client, tools.session_id)
+    bundle = prune(tools)["bundle_id"]
+    post(tools.client, f"/api/bundles/{bundle}/revert")
+    assert effective(tools.client, tools.session_id) == before
+    again = prune(tools)
+    assert again["bundle_id"] not in (None, bundle)
+
+
+def test_a_session_with_nothing_to_prune_records_nothing(tools: Tools) -> None:
+    prune(tools)
+    again = prune(tools)
+    assert (again["bundle_id"], again["tokens_saved"]) == (None, 0)
+
+
+def test_rules_are_part_of_the_session_s_policy(tools: Tools) -> None:
+    path = f"/api/sessions/{tools.session_id}"
+    assert get(tools.client, f"{path}/rules")["own"] is False
+    put(tools.client, f"{path}/rules", {"rules": {"keep_last_n": 19}})
+    policy = get(tools.client, f"{path}/policy")["policy"]
+    assert policy["pruning"]["keep_last_n"] == 19
+    assert policy["pruning"]["automatic"] is False
+    told = classes(prune(tools, dry_run=True))
+    assert set(told.values()) == {"keep"}
+    refused = put(
+        tools.client, f"{path}/rules", {"rules": {"keep_last": 1}}, expect=422
+    )
+    assert refused["at"] == ["rules", "keep_last"]
+
+
+def test_what_is_protected_is_kept(tools: Tools) -> None:
+    found = prune(tools, dry_run=True, protect={"tools": ["Gr*"], "keys": ["m9"]})
+    told = classes(found)
+    assert (told["m4"], told["m9"]) == ("keep", "keep")
+    found = prune(tools, dry_run=True, protect={"paths": ["parser.py"]})
+    assert [classes(found)[key] for key in ("m1", "m2", "m6")] == ["keep"] * 3
+    tools("tag_messages", start_idx=8, end_idx=8, tags=["pinned"])
+    assert classes(prune(tools, dry_run=True))["m8"] == "keep"
