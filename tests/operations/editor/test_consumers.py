@@ -117,6 +117,7 @@ def test_the_socket_of_one_who_may_not_see_the_session_any_more_closes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(consumers, "SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr(consumers, "SECONDS_BETWEEN_CHECKS", 0.01)
 
     async def watch() -> int:
         socket = await knock(editor, session)
@@ -151,6 +152,7 @@ def test_the_sockets_of_a_browser_close_when_it_signs_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(consumers, "SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr(consumers, "SECONDS_BETWEEN_CHECKS", 0.01)
     client.force_login(owner)
     browser = SessionStore(client.session.session_key)
 

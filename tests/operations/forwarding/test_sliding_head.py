@@ -32,7 +32,7 @@ def slide(
 
 @pytest.mark.parametrize(
     ("turns", "by", "prompt"),
-    [(200, 1, []), (30, 2, [{"role": "system", "content": "Be brief."}])],
+    [(64, 1, []), (30, 2, [{"role": "system", "content": "Be brief."}])],
     ids=["one", "two and a prompt"],
 )
 def test_a_sliding_head_is_one_entry_a_turn(
