@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 
 from django.db import transaction
+from django.db.models import UUIDField
 from django.utils import timezone
 
 from contextstudio.accounts import selectors
@@ -11,6 +12,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
+from contextstudio.database.prepared import Prepared, given
 from operations.context.layers import Surroundings
 from operations.domain.context.policy import Memos
 from operations.messages.reader import mask_text
@@ -141,13 +143,20 @@ def retrieve_memos(
     return notes[:MOST_ANSWERED]
 
 
+_READS = Prepared(
+    lambda: MemoReader.objects.filter(
+        session=given("session", UUIDField())
+    ).values_list("pk", flat=True)
+)
+
+
 def words_for_context(surroundings: Surroundings) -> str:
     """The layer of memos: at most 5 of the session's project, by the user's last words."""
     session = surroundings.session
     query = surroundings.policy.memos
     is_layer = query is Memos.RELEVANT
     if query is Memos.OWN:
-        is_layer = MemoReader.objects.filter(session=session).exists()
+        is_layer = _READS.first(session=session.pk) is not None
     words = keywords(surroundings.question()) if is_layer else frozenset()
     if not words:
         return ""

@@ -1,4 +1,5 @@
-"""The ASGI application: guard → record of keys → limits → proxy → static files → MCP → Django.
+"""The ASGI application: guard → record of keys → limits → proxy → `apply` → static files →
+MCP → Django.
 
 WebSockets: guard → Channels.
 """
@@ -22,6 +23,7 @@ from django.urls import re_path
 from servestatic import ServeStaticASGI
 
 from operations.editor.consumers import websocket_urlpatterns
+from operations.forwarding.mount import with_apply
 from operations.forwarding.proxy.application import with_proxy
 
 from .mcp.mount import with_mcp
@@ -68,7 +70,7 @@ application = HostGuard(
     ProtocolTypeRouter(
         {
             "http": RequestLog(
-                Limits(with_proxy(with_static_files(with_mcp(_pages))))  # type: ignore[arg-type]  # a Mapping for a dict
+                Limits(with_proxy(with_apply(with_static_files(with_mcp(_pages)))))  # type: ignore[arg-type]  # a Mapping for a dict
             ),
             "websocket": AuthMiddlewareStack(
                 URLRouter([*websocket_urlpatterns, re_path("", no_such_socket)])  # type: ignore[arg-type]  # ASGI

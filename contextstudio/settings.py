@@ -70,11 +70,15 @@ INSTALLED_APPS = [
     "ninja",
     "template_partials",
 ]
-MIDDLEWARE = [
+# What every answer has in its headers, also one that is given before Django.
+ANSWER_MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "contextstudio.web.middleware.counted_and_not_cached",
+]
+MIDDLEWARE = [
+    *ANSWER_MIDDLEWARE,
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -3,8 +3,20 @@
 import uuid
 from datetime import datetime
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    CharField,
+    Count,
+    DateTimeField,
+    Exists,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
 from django.utils import timezone
+
+from contextstudio.database.prepared import Prepared, given
 
 from .credentials import key_digest
 from .domain.caller import Caller
@@ -47,9 +59,7 @@ def caller_of_key(key: ApiKey) -> Caller:
 
 def find_key(text: str) -> ApiKey | None:
     """The valid key that a caller sent, with its maker's role; None for any other text."""
-    digest = key_digest(text)
-    old = Q(previous_digest=digest, previous_until__gt=timezone.now())
-    return _valid_keys().filter(Q(digest=digest) | old).first()
+    return _KEY_OF_SECRET.first(digest=key_digest(text), now=timezone.now())
 
 
 def caller_of_actor(actor: str) -> Caller:
@@ -61,7 +71,7 @@ def caller_of_actor(actor: str) -> Caller:
     people = User.objects.filter(is_active=True)
     if kind == "user" and (user := people.filter(pk=number).first()):
         return caller_of_user(user)
-    if kind == "key" and (key := _valid_keys().filter(pk=number).first()):
+    if kind == "key" and (key := _valid_keys(timezone.now()).filter(pk=number).first()):
         return caller_of_key(key)
     return Caller(actor=actor, name=actor)
 
@@ -233,15 +243,24 @@ def list_requests(key: ApiKey, before: int | None = None) -> list[KeyRequest]:
     return list(rows[:REQUESTS_SHOWN])
 
 
-def _valid_keys() -> QuerySet[ApiKey]:
+def _valid_keys(now: datetime | given) -> QuerySet[ApiKey]:
     project, maker = OuterRef("project"), OuterRef("maker")
     role = Membership.objects.filter(project=project, user=maker)
     further = ApiKey.objects.filter(pk=OuterRef("pk"), recalls__isnull=False)
-    in_time = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    in_time = Q(expires_at=None) | Q(expires_at__gt=now)
     keys = ApiKey.objects.filter(in_time, revoked_at=None, maker__is_active=True)
     return keys.annotate(
         maker_role=Subquery(role.values("role")[:1]), is_wide=Exists(further)
     )
+
+
+def _key_of_secret() -> QuerySet[ApiKey]:
+    digest, now = given("digest", CharField()), given("now", DateTimeField())
+    old = Q(previous_digest=digest, previous_until__gt=now)
+    return _valid_keys(now).filter(Q(digest=digest) | old).order_by("pk")[:1]
+
+
+_KEY_OF_SECRET = Prepared(_key_of_secret)
 
 
 def project_to_edit(

@@ -10,13 +10,14 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import CharField, F, IntegerField, Q, QuerySet, UUIDField
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import get_project
+from contextstudio.database.prepared import Prepared, given
 from operations.domain.context.policy import REPLAY, Policy, encode_policy, read_policy
 from operations.domain.context.selection import Preference
 from operations.models import ContextPolicy, Slice
@@ -49,11 +50,19 @@ def in_force(session: Session) -> InForce:
 
 def policy_of(session: Session) -> Policy:
     """The policy in force for a session."""
-    rows = ContextPolicy.objects.filter(
-        Q(session=session) | Q(session=None), project_id=session.project_id
-    )
+    of_it = _POLICY.first(session=session.pk, project=session.project_id)
+    return read_policy(of_it) if of_it is not None else REPLAY
+
+
+def _policy() -> QuerySet[ContextPolicy, dict[str, Any]]:
+    of_it = Q(session=given("session", UUIDField())) | Q(session=None)
+    rows = ContextPolicy.objects.filter(of_it, project=given("project", IntegerField()))
     # Its own comes before its project's.
-    return _read(rows.order_by(F("session").asc(nulls_last=True)).first())
+    ordered = rows.order_by(F("session").asc(nulls_last=True))
+    return ordered.values_list("settings", flat=True)[:1]
+
+
+_POLICY = Prepared(_policy)
 
 
 def default_policy(project: Project) -> Policy:
@@ -151,8 +160,7 @@ def keep_matches(caller: Caller, session: Session, indexes: Iterable[int]) -> No
 
 def pending_slice(session: Session, actor: str) -> Preference | None:
     """What waits for this caller's next `apply`; None where nothing does."""
-    waiting = Slice.objects.filter(session=session, actor=actor, pending=True)
-    row = waiting.first() if actor else None
+    row = _WAITING.first(session=session.pk, actor=actor) if actor else None
     if row is None:
         return None
     return Preference(
@@ -162,6 +170,15 @@ def pending_slice(session: Session, actor: str) -> Preference | None:
         max_context_messages=row.max_context_messages,
         matches=tuple(row.matches),
     )
+
+
+_WAITING = Prepared(
+    lambda: Slice.objects.filter(
+        session=given("session", UUIDField()),
+        actor=given("actor", CharField()),
+        pending=True,
+    )
+)
 
 
 def consume_slice(session: Session, actor: str) -> None:

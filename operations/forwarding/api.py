@@ -14,6 +14,7 @@ from ninja.decorators import decorate_view
 from pydantic import BaseModel, Field, ValidationError
 
 from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.responses import json_answer, json_response, read_json
 from contextstudio.accounts.shape import RequestBody
@@ -71,38 +72,39 @@ class ApplyOut(BaseModel):
     """Of the session by now: `expected_count` of who appends the reply."""
 
 
-def _from_memory(route: Route) -> Route:
-    """The route of `apply`, which reads of a request only what isn't known.
+def answered(caller: Caller, session_id: uuid.UUID, body: bytes, client: str) -> bytes:
+    """What `apply` answers to the body of a request, as JSON.
 
     One whose answer is known isn't read at all, and of one that goes on from the last only what is
-    new. For requests with a key alone: those of a browser bring a token that the route checks.
-    What is refused is refused by the route too.
+    new. Raises ValidationError for another shape, and what `services.apply` raises; where a part
+    alone was read, places are those in it.
+    """
+    further = going_on.find(session_id, body)
+    raw = further.request if further else read_raw(body)
+    found = answers.find(caller, session_id, raw) if raw else None
+    if found is not None:
+        return found
+    given = ApplyIn.model_validate(read_json(further.rest if further else body))
+    return _applied(caller, session_id, given, raw, client)
+
+
+def _as_answered(route: Route) -> Route:
+    """The route of `apply`, which reads of a request only what isn't known.
+
+    For requests with a key alone: those of a browser bring a token that the route checks.
+    What is refused is refused by the route too, with its places.
     """
 
     @wraps(route)
     def answer(request: HttpRequest, **values: Any) -> HttpResponseBase:
         if "Authorization" in request.headers:
-            with suppress(DomainError, RequestDataTooBig):
-                known = _known(request, uuid.UUID(values["session_id"]))
-                if known:
-                    return json_answer(known)
+            with suppress(DomainError, RequestDataTooBig, ValidationError):
+                caller, client = caller_of(request), _client(request)
+                session_id = uuid.UUID(values["session_id"])
+                return json_answer(answered(caller, session_id, request.body, client))
         return route(request, **values)
 
     return answer
-
-
-def _known(request: HttpRequest, session_id: uuid.UUID) -> bytes | None:
-    """The answer to a request that is known, or begins as the last one did."""
-    caller, further = caller_of(request), going_on.find(session_id, request.body)
-    raw = further.request if further else read_raw(request.body)
-    found = answers.find(caller, session_id, raw) if raw else None
-    if found is not None or further is None:
-        return found
-    try:
-        body = ApplyIn.model_validate(read_json(further.rest))
-    except ValidationError:
-        return None
-    return _applied(request, session_id, body, further.request)
 
 
 @router.post(
@@ -110,14 +112,24 @@ def _known(request: HttpRequest, session_id: uuid.UUID) -> bytes | None:
     response=ApplyOut,
     operation_id="operations_api_apply",
 )
-@decorate_view(_from_memory)
+@decorate_view(_as_answered)
 def apply(request: HttpRequest, session_id: uuid.UUID, body: ApplyIn) -> HttpResponse:
     """Rewrite the messages that a client is about to send."""
-    return json_answer(_applied(request, session_id, body, read_raw(request.body)))
+    caller, raw = caller_of(request), read_raw(request.body)
+    return json_answer(_applied(caller, session_id, body, raw, _client(request)))
+
+
+def _client(request: HttpRequest) -> str:
+    """What a client calls itself."""
+    return request.headers.get("User-Agent", "")
 
 
 def _applied(
-    request: HttpRequest, session_id: uuid.UUID, body: ApplyIn, raw: RawRequest | None
+    caller: Caller,
+    session_id: uuid.UUID,
+    body: ApplyIn,
+    raw: RawRequest | None,
+    client: str,
 ) -> bytes:
     """What `apply` answers; `body` holds the messages that `raw` doesn't know."""
     tags = body.active_tags
@@ -133,9 +145,9 @@ def _applied(
         model=body.model or "",
         tools=body.tools or (),
         raw=raw,
-        client=request.headers.get("User-Agent", ""),
+        client=client,
     )
-    return services.apply(caller_of(request), session_id, inbound).answer
+    return services.apply(caller, session_id, inbound).answer
 
 
 @router.get(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.database.prepared import update
 from operations.domain.log.log import CLIENT, Entry, Log
 from operations.domain.log.operation import Amend, Insert, Operation, Redact, Revise
 from operations.domain.thread.replay import replay
@@ -57,7 +58,7 @@ def record(
     elif aligned.new:
         thread = load_thread(session)
         session.overview = overview(thread)
-        session.save(update_fields=["overview"])
+        update(session, "overview")
         events.announce(session)
         if active_tags is None:
             return load_history(session), thread

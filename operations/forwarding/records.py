@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import UUIDField
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
+from contextstudio.database.prepared import Prepared, given, insert
 from operations.models import SessionRequest
 from threads.domain.batch import clean
 from threads.models import Session
@@ -69,18 +70,28 @@ def record_request(
 
     Its head and its number of messages are kept as they are by now.
     """
-    last = SessionRequest.objects.filter(session=session).aggregate(last=Max("number"))
     known = {one.name: getattr(facts, one.name) for one in fields(facts)}
     known |= {"client": clean(facts.client)[:200], "model": clean(facts.model)[:128]}
-    return SessionRequest.objects.create(
+    made = SessionRequest(
         session=session,
-        number=(last["last"] or 0) + 1,
+        number=(_LAST_NUMBER.first(session=session.pk) or 0) + 1,
         actor=caller.actor,
         actor_name=caller.name[:150],
         head=session.head,
         message_count=session.message_count,
         **known,
     )
+    insert([made])
+    return made
+
+
+_LAST_NUMBER = Prepared(
+    lambda: (
+        SessionRequest.objects.filter(session=given("session", UUIDField()))
+        .order_by("-number")
+        .values_list("number", flat=True)[:1]
+    )
+)
 
 
 def finish_request(request_id: uuid.UUID, reply: ReplyFacts) -> None:

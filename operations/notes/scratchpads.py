@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import QuerySet, UUIDField
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.database.prepared import Prepared, given
 from operations.messages.reader import mask_text
 from operations.models import ScratchpadVersion
 from threads.models import Session
@@ -32,8 +33,10 @@ class Scratchpad(NamedTuple):
 
 def load_scratchpad(session: Session, number: int | None = None) -> Scratchpad:
     """The version in force, or another one. Raises NotFound."""
-    rows = _versions(session)
-    row = rows.first() if number is None else rows.filter(number=number).first()
+    if number is None:
+        row = _NEWEST.first(session=session.pk)
+    else:
+        row = _versions(session.pk).filter(number=number).first()
     if row is not None:
         return _read(session, row)
     if number:
@@ -42,7 +45,7 @@ def load_scratchpad(session: Session, number: int | None = None) -> Scratchpad:
 
 
 def list_scratchpads(session: Session, most: int | None = None) -> list[Scratchpad]:
-    return [_read(session, row) for row in _versions(session)[:most]]
+    return [_read(session, row) for row in _versions(session.pk)[:most]]
 
 
 @transaction.atomic
@@ -60,7 +63,7 @@ def write_scratchpad(
     version than the caller knows.
     """
     session = get_session(caller, session_id, Right.OWN_SESSION, lock=True)
-    newest = _versions(session).first()
+    newest = _versions(session.pk).first()
     if append and newest is not None:
         before = decode(newest.content)
         gap = "\n" if before and not before.endswith("\n") else ""
@@ -89,8 +92,11 @@ def write_scratchpad(
     return _read(session, row)
 
 
-def _versions(session: Session) -> QuerySet[ScratchpadVersion]:
+def _versions(session: uuid.UUID | given) -> QuerySet[ScratchpadVersion]:
     return ScratchpadVersion.objects.filter(session=session).order_by("-number")
+
+
+_NEWEST = Prepared(lambda: _versions(given("session", UUIDField()))[:1])
 
 
 def _read(session: Session, row: ScratchpadVersion) -> Scratchpad:

@@ -10,11 +10,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models import UUIDField
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.database.prepared import Prepared, given
 from operations.domain.context.state import HEADING, State, extract, read_state
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import entry_number, original_key
@@ -53,6 +55,11 @@ class _Scan(NamedTuple):
     indexes: tuple[int, ...]
 
 
+_SET = Prepared(
+    lambda: StateVersion.objects.filter(session=given("session", UUIDField())).order_by(
+        "number"
+    )
+)
 _scans: Cache[_Scan] = Cache(lambda scan: len(scan.indexes) + 1)
 
 
@@ -118,7 +125,7 @@ def _of_responses(session: Session) -> list[tuple[tuple[int, int], Versioned]]:
 
 
 def _of_people(session: Session) -> list[tuple[tuple[int, int], Versioned]]:
-    rows = StateVersion.objects.filter(session=session).order_by("number")
+    rows = _SET.rows(session=session.pk)
     return [
         (
             (row.message_count, -1),

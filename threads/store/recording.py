@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
+from django.db.models import UUIDField
 
+from contextstudio.database.prepared import Prepared, given
 from threads import tokens
 from threads.domain.batch import Attachment, Batch, batches, clean
 from threads.domain.message import Message as GivenMessage
@@ -26,6 +28,13 @@ from . import blobs, rows
 _MOST_DRAWS = 8
 _VERSION = bytes(0x40 | byte & 0x0F for byte in range(256))
 _VARIANT = bytes(0x80 | byte & 0x3F for byte in range(256))
+_LAST_GROUP = Prepared(
+    lambda: (
+        Message.objects.filter(session=given("session", UUIDField()))
+        .order_by("-index")
+        .values_list("group_id", flat=True)[:1]
+    )
+)
 Progress = Callable[[int], None]
 """Told after each batch how many messages are recorded; raises to stop."""
 
@@ -106,8 +115,7 @@ def record_batch(
         if group is None and not session.message_count:
             group = 0
         elif group is None:
-            last = Message.objects.filter(session=session).order_by("-index")
-            group = last.values_list("group_id", flat=True).first() or 0
+            group = _LAST_GROUP.first(session=session.pk) or 0
         if keys := batch.body_digests[which]:
             bodies = _bodies(session, ready, which)
             ids, counts = zip(*map(bodies.__getitem__, keys), strict=True)

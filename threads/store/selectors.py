@@ -8,10 +8,19 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.db import connection
-from django.db.models import F, Func, IntegerField, Q, QuerySet, TextField, Value
+from django.db.models import (
+    BinaryField,
+    F,
+    Func,
+    IntegerField,
+    Q,
+    QuerySet,
+    TextField,
+    UUIDField,
+)
 from django.db.models.functions import Cast, Coalesce
 
 from contextstudio.accounts.domain.caller import Caller
@@ -20,6 +29,7 @@ from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, pag
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.keys.request_log import note_session
 from contextstudio.accounts.selectors import require
+from contextstudio.database.prepared import Prepared, given
 from threads.domain.formats.sources import FILE, SOURCES, formats_of
 from threads.domain.message import Role, Usage, body_digest, decode_parts
 from threads.domain.part import Part
@@ -46,7 +56,7 @@ def recallable_sessions(
     return _sessions_of(caller.recallable, project)
 
 
-def _sessions_of(projects: list[int], slug: str | None) -> QuerySet[Session]:
+def _sessions_of(projects: Iterable[int], slug: str | None) -> QuerySet[Session]:
     shown = Session.objects.filter(deleted_at=None, staged_by=None)
     sessions = shown.filter(project__in=projects)
     return sessions if slug is None else sessions.filter(project__slug=slug)
@@ -65,15 +75,22 @@ def get_session(
     numbered one after another. Raises NotFound for a stranger, Forbidden for one who may
     see it but lacks the right.
     """
-    sessions = visible_sessions(caller)
-    if lock:
-        sessions = sessions.select_for_update(of=("self",))
-    session = sessions.select_related("project").filter(pk=session_id).first()
+    session = _VISIBLE.first(tuple(caller.projects(Right.READ)), lock, id=session_id)
     if session is None:
         raise NotFound("There is no such session.", at=["session_id"])
     note_session(session.pk)
     require_in(caller, right, session)
     return session
+
+
+def _visible(projects: tuple[int, ...], lock: bool) -> QuerySet[Session]:
+    sessions = _sessions_of(projects, None).filter(pk=given("id", UUIDField()))
+    if lock:
+        sessions = sessions.select_for_update(of=("self",))
+    return sessions.select_related("project")
+
+
+_VISIBLE = Prepared(_visible)
 
 
 def may_in(caller: Caller, right: Right, session: Session) -> bool:
@@ -282,7 +299,11 @@ def load_messages_at(session: Session, indexes: Iterable[int]) -> dict[int, Orig
 def load_recorded_at(session: Session, indexes: Iterable[int]) -> dict[int, Original]:
     """The originals at these indexes as they were recorded: for those who mask them."""
     found: dict[int, Original] = {}
-    for some in chunks(sorted(set(indexes))):
+    wanted = sorted(set(indexes))
+    if wanted and len(wanted) <= _IN_A_ROW and wanted[-1] - wanted[0] < len(wanted):
+        stretch = _STRETCH.rows(session=session.pk, start=wanted[0], end=wanted[-1])
+        return _originals(session, stretch)
+    for some in chunks(wanted):
         rows = Message.objects.filter(session=session, index__in=some)
         found.update(_recorded(session, rows))
     return found
@@ -296,22 +317,28 @@ def load_digests(session: Session) -> list[bytes]:
 
 def load_skeleton(session: Session, start: int = 0) -> list[tuple[str, int, int]]:
     """(role, tokens, group) of the originals from `start` on: all that replay needs of them."""
-    rows = Message.objects.filter(session=session, index__gte=start).order_by("index")
-    return list(rows.values_list("role", "tokens", "group_id"))
+    return _SKELETON.rows(session=session.pk, start=start)
 
 
 def find_holding(session: Session, words: bytes, *, start: int = 0) -> list[int]:
     """The originals from `start` on whose body, as `encode_parts` wrote it, holds these bytes."""
-    rows = Message.objects.filter(session=session, index__gte=start)
-    body, searched, whole = F("body__content"), Value(words), IntegerField()
+    return _HOLDING.rows(session=session.pk, start=start, words=words)
+
+
+def _holding() -> QuerySet[Message, int]:
+    rows, whole = _rows_from("start"), IntegerField()
+    body, searched = F("body__content"), given("words", BinaryField())
     place = Func(body, searched, function="INSTR", output_field=whole)
     if connection.vendor == "postgresql":  # has only the standard's form for bytes
         form = "POSITION(%(expressions)s)"
         place = Func(
             searched, body, template=form, arg_joiner=" IN ", output_field=whole
         )
-    found = rows.annotate(place=place).filter(place__gt=0).order_by("index")
-    return list(found.values_list("index", flat=True))
+    found = rows.annotate(place=place).filter(place__gt=0)
+    return found.values_list("index", flat=True)
+
+
+_HOLDING = Prepared(_holding)
 
 
 def get_blob(caller: Caller, sha256: str) -> Blob:
@@ -341,8 +368,33 @@ def chunks(items: Iterable[Item], size: int = 500) -> Iterator[list[Item]]:
 
 def _recorded(session: Session, rows: QuerySet[Message]) -> dict[int, Original]:
     """Originals by index, in its order. Tuples, for a model costs more than what it holds."""
-    found = rows.order_by("index").values_list(*_COLUMNS)
-    return {row[0]: Original(OriginalRow(*row), session.encoding) for row in found}
+    return _originals(session, rows.order_by("index").values_list(*_COLUMNS))
+
+
+def _originals(
+    session: Session, rows: Iterable[tuple[Any, ...]]
+) -> dict[int, Original]:
+    return {row[0]: Original(OriginalRow(*row), session.encoding) for row in rows}
+
+
+def _rows_from(start: str) -> QuerySet[Message]:
+    """The originals of a session from an index on, in their order."""
+    of_session = Message.objects.filter(session=given("session", UUIDField()))
+    return of_session.filter(index__gte=given(start, IntegerField())).order_by("index")
+
+
+_STRETCH = Prepared(
+    lambda: (
+        _rows_from("start")
+        .filter(index__lte=given("end", IntegerField()))
+        .values_list(*_COLUMNS)
+    )
+)
+_IN_A_ROW = 500
+"""Originals that are read at once."""
+_SKELETON = Prepared(
+    lambda: _rows_from("start").values_list("role", "tokens", "group_id")
+)
 
 
 def _masked(session: Session, originals: dict[int, Original]) -> dict[int, Original]:

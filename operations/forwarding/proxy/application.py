@@ -1,10 +1,8 @@
 """The way in to the proxy, before Django: who asks, the request to its end, then the exchange."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from channels.db import database_sync_to_async
 from django.db import DatabaseError
 
 from contextstudio.accounts.authentication import caller_by_key
@@ -12,6 +10,7 @@ from contextstudio.accounts.credentials import sent_key
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
 from contextstudio.accounts.responses import PROBLEM, outage
+from contextstudio.database.staying import in_thread
 from operations.forwarding.upstreams.services import Provider
 
 from .incoming import Incoming
@@ -27,10 +26,6 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-_threads = ThreadPoolExecutor(8, thread_name_prefix="proxy")
-"""Where the database is asked: before a request is sent and once its reply has ended, so that
-many streams need few of them."""
 
 
 class ClientGone(Exception):
@@ -66,11 +61,10 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
             headers=[(name.lower(), value) for name, value in scope["headers"]],
             body=await _body(receive),
         )
-        outgoing = await _in_thread(_prepared, key, route, incoming)
+        outgoing = await in_thread(_prepared, key, route, incoming)
 
         async def record(sent: Outgoing, outcome: Outcome) -> Recorded:
-            recorded: Recorded = await _in_thread(_recorded, sent, outcome)
-            return recorded
+            return await in_thread(_recorded, sent, outcome)
 
         await Exchanging(outgoing, send, record).run(receive)
     except ClientGone:
@@ -82,12 +76,6 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
         if unavailable is None:
             raise
         await _refuse(provider, unavailable, send)
-
-
-async def _in_thread(function: Callable[..., Any], *values: Any) -> Any:
-    """What a function that asks the database answers."""
-    ask = database_sync_to_async(function, thread_sensitive=False, executor=_threads)
-    return await ask(*values)
 
 
 def _prepared(key: str | None, route: Route, incoming: Incoming) -> Outgoing:

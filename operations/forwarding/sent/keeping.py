@@ -8,6 +8,9 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from django.db.models import UUIDField
+
+from contextstudio.database.prepared import Prepared, given, insert
 from operations.domain.forwarding.sent import (
     PieceRun,
     SentBlock,
@@ -33,6 +36,13 @@ class _Numbers:
     end: int = 0
 
 
+_NEWEST = Prepared(
+    lambda: (
+        SentPiece.objects.filter(session=given("session", UUIDField()))
+        .order_by("-number")
+        .values_list("number", flat=True)[:1]
+    )
+)
 _known: Cache[_Numbers] = Cache(lambda known: len(known.of) + 1)
 
 
@@ -73,7 +83,7 @@ class _Keeping:
         """Write those that are new."""
         if not self._rows:
             return
-        SentPiece.objects.bulk_create(self._rows, batch_size=500)
+        insert(self._rows)
         end = self._known.end + len(self._rows)
         _known.keep(self._session.pk, _Numbers({**self._known.of, **self._made}, end))
 
@@ -97,12 +107,12 @@ class _Keeping:
 
 def _numbers(session: Session) -> _Numbers:
     """All pieces that the session has by now; another process may have kept some."""
-    rows = SentPiece.objects.filter(session=session)
-    newest = rows.order_by("-number").values_list("number", flat=True).first()
+    newest = _NEWEST.first(session=session.pk)
     end = 0 if newest is None else newest + 1
     known = _known.get(session.pk) or _Numbers({})
     if known.end == end:
         return known
-    more = rows.filter(number__gte=known.end).values_list("digest", "number")
+    rows = SentPiece.objects.filter(session=session, number__gte=known.end)
+    more = rows.values_list("digest", "number")
     found = {bytes(digest): number for digest, number in more.iterator()}
     return _Numbers({**known.of, **found}, end)

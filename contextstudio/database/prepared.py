@@ -1,0 +1,180 @@
+"""Statements whose SQL costs nothing, for what is asked and kept with every request of a loop.
+
+Django makes the SQL of a query anew each time, which takes ten times as long as the answer. A
+prepared query is written with Django's own querysets, so that a rule stands in one place: where
+a value differs from one time to the next it has a `given` in its place.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from threading import Lock
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from cachetools import LRUCache
+from django.core.exceptions import EmptyResultSet
+from django.db import DEFAULT_DB_ALIAS, connection
+from django.db.models import Expression, Field, Model, QuerySet
+from django.db.models.expressions import DatabaseDefault
+from django.db.models.query import (
+    FlatValuesListIterable,
+    ValuesListIterable,
+    get_related_populators,
+)
+
+MOST = 200
+"""Statements of one query that are kept."""
+Row = TypeVar("Row")
+
+
+class _Slot(NamedTuple):
+    """Where in the parameters of a query a value goes, and of what kind it is."""
+
+    name: str
+    field: "Field[Any, Any]"
+
+
+class given(Expression):  # noqa: N801  # reads as the value that it stands for
+    """Stands in a prepared query for a value that comes with each call, by its name."""
+
+    def __init__(self, name: str, field: "Field[Any, Any]") -> None:
+        super().__init__(output_field=field)
+        self._slot = _Slot(name, field)
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        """A parameter of the statement."""
+        return "%s", [self._slot]
+
+
+class Prepared(Generic[Row]):
+    """A query by what makes it; gives rows as its queryset would.
+
+    Each shape (the arguments of `make`) has SQL of its own, of which the last `MOST` are kept.
+    """
+
+    def __init__(self, make: Callable[..., "QuerySet[Any, Row]"]) -> None:
+        self._make = make
+        self._made: LRUCache[Hashable, _Statement] = LRUCache(MOST)
+        self._lock = Lock()
+
+    def rows(self, *shape: Any, **values: Any) -> list[Row]:
+        """What the query finds. `values` are those that are `given`."""
+        with self._lock:
+            statement = self._made.get(shape)
+        if statement is None:
+            statement = _statement(self._make(*shape))
+            with self._lock:
+                self._made[shape] = statement
+        found: list[Row] = list(statement.rows(values))
+        return found
+
+    def first(self, *shape: Any, **values: Any) -> Row | None:
+        """The first of the rows, where the query finds any."""
+        return next(iter(self.rows(*shape, **values)), None)
+
+
+def insert(rows: Sequence[Model]) -> None:
+    """Insert rows of one model; what the database fills in itself is not read back."""
+    about, quote = type(rows[0])._meta, connection.ops.quote_name
+    fields = [
+        one
+        for one in about.local_concrete_fields
+        if one.column and not _is_databases(one, rows[0])
+    ]
+    names = ", ".join(quote(one.column or "") for one in fields)
+    places = ", ".join(["%s"] * len(fields))
+    sql = f"INSERT INTO {quote(about.db_table)} ({names}) VALUES ({places})"  # noqa: S608
+    values = [
+        [one.get_db_prep_save(one.pre_save(row, True), connection) for one in fields]
+        for row in rows
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(sql, values)
+
+
+def update(row: Model, *names: str) -> None:
+    """Save some fields of a row that is there."""
+    about, quote = row._meta, connection.ops.quote_name
+    fields: list[Any] = [*map(about.get_field, names), about.pk]
+    *places, key = (f"{quote(one.column)} = %s" for one in fields)
+    sql = f"UPDATE {quote(about.db_table)} SET {', '.join(places)} WHERE {key}"  # noqa: S608
+    values = [
+        one.get_db_prep_save(getattr(row, one.attname), connection) for one in fields
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+
+
+def _is_databases(field: "Field[Any, Any]", row: Model) -> bool:
+    """Whether the database gives a field of a new row its value."""
+    value = getattr(row, field.attname)
+    return isinstance(value, DatabaseDefault) or (field.primary_key and value is None)
+
+
+Converter = Callable[[Any, Any, Any], Any]
+
+
+class _Statement(NamedTuple):
+    """A compiled query."""
+
+    sql: str
+    """Empty where nothing can be found."""
+    parameters: Sequence[Any]
+    converters: Sequence[tuple[int, Sequence[Converter], Any]]
+    read: Callable[[Sequence[Any]], Any]
+    """Makes of the columns of a row what the queryset gives."""
+
+    def rows(self, values: Mapping[str, Any]) -> Iterator[Any]:
+        if not self.sql:
+            return
+        bound = [
+            one.field.get_db_prep_value(values[one.name], connection)
+            if isinstance(one, _Slot)
+            else one
+            for one in self.parameters
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute(self.sql, bound)
+            found = cursor.fetchall()
+        for row in found:
+            columns = list(row)
+            for place, converters, expression in self.converters:
+                for convert in converters:
+                    columns[place] = convert(columns[place], expression, connection)
+            yield self.read(columns)
+
+
+def _statement(queryset: "QuerySet[Any, Any]") -> _Statement:
+    compiler = queryset.query.get_compiler(DEFAULT_DB_ALIAS)
+    try:
+        sql, parameters = compiler.as_sql()
+    except EmptyResultSet:  # such as what is in an empty list
+        return _Statement("", (), (), tuple)
+    found = compiler.get_converters(expression for expression, *_ in compiler.select)
+    converters = [(place, *one) for place, one in found.items()]
+    kind: Any = queryset._iterable_class
+    reads: dict[Any, Callable[..., Any]] = {
+        FlatValuesListIterable: itemgetter(0),
+        ValuesListIterable: tuple,
+    }
+    read = reads[kind] if kind in reads else _reader(compiler)
+    return _Statement(sql, parameters, converters, read)
+
+
+def _reader(compiler: Any) -> Callable[[Sequence[Any]], Model]:
+    """What makes models of rows, as a queryset does."""
+    about = compiler.klass_info
+    model, select = about["model"], about["select_fields"]
+    start, end = select[0], select[-1] + 1
+    names = [one[0].target.attname for one in compiler.select[start:end]]
+    annotated = list(compiler.annotation_col_map.items())
+    related = get_related_populators(about, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # as of Django 5.2
+
+    def read(row: Sequence[Any]) -> Model:
+        found: Model = model.from_db(DEFAULT_DB_ALIAS, names, row[start:end])
+        for populate in related:
+            populate.populate(row, found)
+        for name, place in annotated:
+            setattr(found, name, row[place])
+        return found
+
+    return read

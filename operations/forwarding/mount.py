@@ -1,0 +1,145 @@
+"""The way to `apply` before Django, for requests with a key: their gate and answer are the API's.
+
+A loop asks so with every turn, and what Django does around a view takes longer than most of these
+turns. Here stands no rule of its own: what isn't answered, for whatever reason, goes to Django,
+which refuses it or answers once more from the beginning.
+"""
+
+import asyncio
+import re
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from io import BytesIO
+from typing import Any
+
+from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
+from django.db import DatabaseError, InterfaceError
+from django.http import HttpRequest, HttpResponse
+from django.utils.module_loading import import_string
+from pydantic import ValidationError
+
+from contextstudio.accounts.authentication import caller_by_key
+from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.responses import json_answer, outage, problem_response
+from contextstudio.database.staying import in_thread
+from threads.store.events import listen_in
+
+from .api import answered
+
+Scope = MutableMapping[str, Any]
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Header = tuple[bytes, bytes]
+
+_PATH = re.compile(r"/api/sessions/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/apply")
+_BY_DJANGO = frozenset({b"idempotency-key", b"transfer-encoding"})
+"""Headers of requests that are left to it."""
+
+
+def with_apply(application: Application) -> Application:
+    """An application that answers `apply` to keys, and the rest as before."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        asked = _asked(scope)
+        if asked is None:
+            await application(scope, receive, send)
+            return
+        session_id, headers = asked
+        body, is_whole = await _read(receive)
+        if not is_whole:
+            return  # the client has gone
+        listen_in(asyncio.get_running_loop())
+        response = await in_thread(_response, session_id, headers, body)
+        if response is None:
+            await application(scope, _again(body, receive), send)
+        else:
+            await _send(scope, response, send)
+
+    return answer
+
+
+def _asked(scope: Scope) -> tuple[uuid.UUID, Mapping[bytes, bytes]] | None:
+    """The session of which `apply` is asked by a key; None for all else."""
+    if scope["type"] != "http" or scope["method"] != "POST":
+        return None
+    found = _PATH.fullmatch(scope["path"])
+    pairs = [(name.lower(), value) for name, value in scope["headers"]]
+    headers = dict(pairs)
+    is_plain = len(headers) == len(pairs) and not _BY_DJANGO & headers.keys()
+    if found is None or not is_plain or b"authorization" not in headers:
+        return None
+    return uuid.UUID(found[1]), headers
+
+
+async def _read(receive: Receive) -> tuple[bytes, bool]:
+    """The body of a request, and whether it came to its end."""
+    pieces: list[bytes] = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return b"", False
+        pieces.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(pieces), True
+
+
+def _response(
+    session_id: uuid.UUID, headers: Mapping[bytes, bytes], body: bytes
+) -> HttpResponse | None:
+    """The answer; None where it is Django's to refuse."""
+    try:
+        caller = caller_by_key(headers[b"authorization"].decode("latin-1"))
+        client = headers.get(b"user-agent", b"").decode("latin-1")
+        return json_answer(answered(caller, session_id, body, client))
+    except (DomainError, ValidationError):
+        return None
+    except (DatabaseError, InterfaceError) as error:
+        unavailable = outage(error)
+        if unavailable is None:
+            raise
+        return problem_response(unavailable)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """The same request once more, whose body was read."""
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def read() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return read
+
+
+async def _send(scope: Scope, response: HttpResponse, send: Send) -> None:
+    length = str(len(response.content)).encode()
+    own = [(name.encode(), value.encode()) for name, value in response.items()]
+    headers = [*own, *_headers(scope), (b"Content-Length", length)]
+    start = {"type": "http.response.start", "status": response.status_code}
+    await send({**start, "headers": headers})
+    await send({"type": "http.response.body", "body": response.content})
+
+
+def _empty(_: HttpRequest) -> HttpResponse:
+    return HttpResponse()
+
+
+_of_answers: dict[str, list[Header]] = {}
+
+
+def _headers(scope: Scope) -> list[Header]:
+    """What Django adds to every answer: the same for all that come by HTTPS, and for others."""
+    scheme = scope.get("scheme", "http")
+    if scheme not in _of_answers:
+        handle: Callable[[HttpRequest], HttpResponse] = _empty
+        for name in reversed(settings.ANSWER_MIDDLEWARE):
+            handle = import_string(name)(handle)
+        added = handle(ASGIRequest(dict(scope), BytesIO())).items()
+        _of_answers[scheme] = [
+            (name.encode(), value.encode())
+            for name, value in added
+            if name != "Content-Type"
+        ]
+    return _of_answers[scheme]
