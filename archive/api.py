@@ -2,6 +2,7 @@
 
 from ninja import Router
 
+from .hindsight.api import router as hindsight
 from .pruning.api import router as pruning
 
-ROUTERS: tuple[Router, ...] = (pruning,)
+ROUTERS: tuple[Router, ...] = (pruning, hindsight)

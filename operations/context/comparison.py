@@ -26,6 +26,11 @@ NOBODY = ""
 
 def context_of_originals(session: Session, query: ContextQuery) -> Context:
     """The context that there would be without any operation."""
+    return assemble_session(session, query_of_originals(session, query))
+
+
+def query_of_originals(session: Session, query: ContextQuery) -> ContextQuery:
+    """The same query of the thread that there would be without any operation."""
     log = load_history(session).log
     redactions = {
         number: recorded
@@ -36,7 +41,7 @@ def context_of_originals(session: Session, query: ContextQuery) -> Context:
     thread = _thread_without(session, query, keys)
     masking = tuple((n, one.state, one.edit) for n, one in redactions.items())
     basis = ("originals", thread.message_count, log.purged, masking, thread.active_tags)
-    return assemble_session(session, replace(query, thread=thread, basis=basis))
+    return replace(query, thread=thread, basis=basis)
 
 
 def context_without(session: Session, query: ContextQuery, operation: Key) -> Context:

@@ -230,6 +230,11 @@ def drafted(inputs: ContextInputs, assembly: Assembly | None = None) -> Drafted:
     return Drafted(assembly, draft)
 
 
+def strategy_of(provider: str) -> str:
+    """The parsing strategy in whose form a provider's calls are recorded."""
+    return _STRATEGIES.get(provider, "openai")
+
+
 def counter_of(encoding: str) -> Count:
     """Counts messages in an encoding, as those of a session were counted."""
 
@@ -271,7 +276,7 @@ def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
         total = sum(count(parts) for parts in _originals(inputs.session))
     plan = Plan(
         count=count,
-        strategy=_STRATEGIES.get(inputs.provider, "openai"),
+        strategy=strategy_of(inputs.provider),
         policy=inputs.policy,
         preference=inputs.preference,
         layers=inputs.layers,

@@ -35,6 +35,7 @@ from operations.domain.thread.check import check, check_accept, check_amend, exp
 from operations.domain.thread.thread import Thread
 from operations.log.selectors import get_bundle, get_operation
 from operations.log.transaction import LogTransaction, counted, open_log
+from threads.models import Session
 from threads.store.selectors import may_in, require_in
 
 from .arguments import EditArguments
@@ -90,7 +91,7 @@ def record_edit(
     transaction = open_log(
         caller, session_id, Right.PROPOSE, expected_head=expected_head
     )
-    made = _resolved(transaction, edit, transaction.thread)
+    made = _resolved(transaction.session, edit, transaction.thread)
     return _record(
         transaction,
         [made],
@@ -120,7 +121,7 @@ def record_bundle(
     )
     return _record(
         transaction,
-        _resolved_in_turn(transaction, edits),
+        resolved_in_turn(transaction.session, transaction.thread, edits),
         propose=propose or any(map(_asks_to_propose, edits)),
         stage=stage,
         title=title,
@@ -297,32 +298,29 @@ def _record(
     return transaction.commit()
 
 
-def _resolved(
-    transaction: LogTransaction, edit: EditArguments | Edit, thread: Thread
-) -> Edit:
+def _resolved(session: Session, edit: EditArguments | Edit, thread: Thread) -> Edit:
     """An edit with its targets and text found in a thread, and its tokens counted."""
     if isinstance(edit, EditArguments):
-        edit = edit.edit(transaction.session, thread)
-    return counted(transaction.session, edit)
+        edit = edit.edit(session, thread)
+    return counted(session, edit)
 
 
-def _resolved_in_turn(
-    transaction: LogTransaction, edits: Sequence[EditArguments | Edit]
+def resolved_in_turn(
+    session: Session, thread: Thread, edits: Sequence[EditArguments | Edit]
 ) -> list[Edit]:
     """The edits of a bundle; each is resolved at the head that those before it make.
 
     Only inserts and resequences change what an index range means, so only they are replayed.
     """
     resolved: list[Edit] = []
-    thread = transaction.thread
+    tried = thread
     for place, edit in enumerate(edits):
         try:
-            resolved.append(_resolved(transaction, edit, thread))
+            resolved.append(_resolved(session, edit, tried))
         except DomainError as error:
             for fault in (error, *error.errors):
                 fault.at = ("operations", place, *fault.at)
             raise
         if isinstance(resolved[-1], Insert | Resequence):
-            tried = check(transaction.thread, resolved, bundle=True, proposed=True)
-            thread = tried.thread
+            tried = check(thread, resolved, bundle=True, proposed=True).thread
     return resolved

@@ -233,6 +233,13 @@ TABLE = (
     ),
     api_read(f"{S}/rules"),
     to_edit(f"{S}/rules", {"rules": {"keep_last_n": 5}}, method="PUT"),
+    api_read(f"{S}/hindsight"),
+    Row(
+        "POST",
+        f"api/{S}/hindsight",
+        (401, 404, 200, 200, 200, 200, 401),
+        {"policy": {"window": 1}},
+    ),
     api_read("projects/demo/policy"),
     Row(
         "PUT",

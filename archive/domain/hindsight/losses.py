@@ -1,0 +1,206 @@
+"""Hindsight: what was left out of a thread that was needed later.
+
+The thread is gone through in its order, as it went on. Of each message it is known what it says
+(`texts`), which of that somebody relied on (`uses`: an assistant's text, the arguments of its
+calls), and from when on what left it out. A reference in a use is lost where it stands in something
+left out, and in nothing that was still sent then: neither another message nor what is shown in the
+place of what was left out. From that use on it is known again, as long as that message is sent.
+
+What decides this is a count for each reference of the messages in sight that it stands in, so
+the cost is that of finding the references.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from operations.domain.tree.key import Key
+
+from .references import Kind, Reference, Sightings, references_in
+
+
+class LeftOut(NamedTuple):
+    """That a message is left out from a place in the thread on, or cut to what it `shows`."""
+
+    by: tuple[str, ...]
+    """The operations that leave it out, each by itself: a fold, and the folds around it."""
+    since: int = 0
+    """The first place at which it is missing; at most the next one: in all that followed."""
+    shows: Sequence[str] = ()
+    """The texts that stand there instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A message of the thread, or a piece of one."""
+
+    key: Key
+    place: int
+    """Its place in the order of the thread; all pieces of a message have the same."""
+    texts: Sequence[str]
+    uses: Sequence[str] = ()
+    """What of it relies on what was said before; it is read as texts too."""
+    left_out: Sequence[LeftOut] = ()
+    """In the order in which it came to be so; empty: it is still sent as it is."""
+    shown_by: str | None = None
+    """The operation that shows it in the place of what it left out."""
+
+
+class Loss(NamedTuple):
+    """A reference that was needed and no longer there."""
+
+    text: str
+    kind: Kind
+    left_out_in: tuple[Key, ...]
+    """The messages left out in which it stands."""
+    used_in: tuple[Key, ...]
+    """The messages that needed it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hindsight:
+    """What was needed later, and what of it was lost. Counts are of different references."""
+
+    references: int
+    """Those used after something was left out, that had been said before."""
+    lost: int
+    losses: Mapping[str, Sequence[Loss]]
+    """By operation, in the order in which they were needed."""
+
+
+def hindsight(thread: Sequence[Said]) -> Hindsight:
+    """What of a thread, in its order, was needed later than it was left out."""
+    used = {
+        number: _references_of(said.uses)
+        for number, said in enumerate(thread)
+        if said.uses
+    }
+    wanted = {
+        one: words for uses in reversed(used.values()) for one, words in uses.items()
+    }
+    walk = _Walk(thread, Sightings(wanted), wanted)
+    return walk.through(used)
+
+
+def _references_of(texts: Iterable[str]) -> dict[Reference, str]:
+    found: dict[Reference, str] = {}
+    for text in texts:
+        for reference, words in references_in(text).items():
+            found.setdefault(reference, words)
+    return found
+
+
+@dataclass(slots=True)
+class _Missing:
+    """Where a reference stands among what is left out, and who needed it there."""
+
+    places: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
+    """Messages, with what left them out."""
+    needed: list[tuple[int, int]] = field(default_factory=list)
+    """Messages, and how many of the places there were by then."""
+
+
+class _Walk:
+    """One pass through a thread."""
+
+    def __init__(
+        self,
+        thread: Sequence[Said],
+        sightings: Sightings,
+        words: Mapping[Reference, str],
+    ) -> None:
+        self.thread, self.sightings, self.words = thread, sightings, words
+        self.in_sight: Counter[Reference] = Counter()
+        self.shown: dict[int, set[Reference]] = {}
+        self.whole: dict[int, set[Reference]] = {}
+        self.instead: dict[str, set[Reference]] = defaultdict(set)
+        self.missing: dict[Reference, _Missing] = defaultdict(_Missing)
+        self.later: set[Reference] = set()
+        self.has_left = False
+        self.leaving = sorted(
+            (left_out.since, number, step)
+            for number, said in enumerate(thread)
+            for step, left_out in enumerate(said.left_out)
+            if left_out.since > said.place
+        )[::-1]
+
+    def through(self, used: Mapping[int, Iterable[Reference]]) -> Hindsight:
+        """Go through the thread, given what is used in which message."""
+        for number, said in enumerate(self.thread):
+            while self.leaving and self.leaving[-1][0] <= said.place:
+                _, missing, step = self.leaving.pop()
+                self._leave_out(missing, self.thread[missing].left_out[step])
+            if number in used:
+                self._use(number, used[number])
+            self._say(number, said)
+        lost = {one for one, missing in self.missing.items() if missing.needed}
+        return Hindsight(
+            references=len(self.later), lost=len(lost), losses=self._losses(lost)
+        )
+
+    def _say(self, number: int, said: Said) -> None:
+        found = self.sightings.in_texts(said.texts)
+        if said.shown_by is not None:
+            self.instead[said.shown_by] |= found
+        if said.left_out:
+            self.whole[number] = found
+        self.shown[number] = found
+        self.in_sight.update(found)
+        for left_out in said.left_out:
+            if left_out.since <= said.place:
+                self._leave_out(number, left_out)
+
+    def _leave_out(self, number: int, left_out: LeftOut) -> None:
+        """Let a message be missing from now on, but for what is shown of it."""
+        now = self.sightings.in_texts(left_out.shows) if left_out.shows else set()
+        self.in_sight.subtract(self.shown[number])
+        self.in_sight.update(now)
+        self.shown[number] = now
+        for operation in left_out.by if left_out.shows else ():
+            self.instead[operation] |= now
+        for reference in self.whole[number] - now:
+            self.missing[reference].places.append((number, left_out.by))
+        self.has_left = True
+
+    def _use(self, number: int, used: Iterable[Reference]) -> None:
+        if not self.has_left:
+            return
+        for reference in used:
+            missing = self.missing.get(reference)
+            if self.in_sight[reference]:
+                self.later.add(reference)
+            elif missing is not None:
+                self.later.add(reference)
+                missing.needed.append((number, len(missing.places)))
+
+    def _losses(self, lost: Iterable[Reference]) -> dict[str, list[Loss]]:
+        order = sorted(lost, key=lambda one: self.missing[one].needed[0][0])
+        losses: dict[str, list[Loss]] = defaultdict(list)
+        for reference in order:
+            for operation, left_out_in, used_in in self._blamed(reference):
+                loss = Loss(self.words[reference], reference.kind, left_out_in, used_in)
+                losses[operation].append(loss)
+        return dict(losses)
+
+    def _blamed(
+        self, reference: Reference
+    ) -> Iterator[tuple[str, tuple[Key, ...], tuple[Key, ...]]]:
+        """The operations without which a reference would have been there."""
+        missing, thread = self.missing[reference], self.thread
+        first: dict[str, int] = {}
+        keys: dict[str, dict[Key, None]] = defaultdict(dict)
+        for number, (place, by) in enumerate(
+            missing.places[: missing.needed[-1][1]], start=1
+        ):
+            for operation in by:
+                if reference not in self.instead.get(operation, ()):
+                    first.setdefault(operation, number)
+                    keys[operation][thread[place].key] = None
+        for operation, found in keys.items():
+            used_in = (
+                thread[place].key
+                for place, known in missing.needed
+                if known >= first[operation]
+            )
+            yield operation, tuple(found), tuple(dict.fromkeys(used_in))

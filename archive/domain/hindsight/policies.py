@@ -1,0 +1,137 @@
+"""A thread under a policy, as it went on: what a window, tiers and isolation leave out, and when.
+
+A message falls out of a window with the first message of the group by which it does; a result is
+cut at once, and cut shorter as others follow it and as its group ends. So what was said while it
+was still there counts as said in its sight.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+
+from operations.domain.context.policy import Policy
+from operations.domain.context.selection import ISOLATION, WINDOW, isolate
+from operations.domain.context.truncation import NAME as TRUNCATION
+from operations.domain.context.truncation import Tiers, cut
+from operations.domain.providers.request import Outgoing
+from operations.domain.tree.key import Key
+from threads.domain.message import Role
+from threads.domain.part import Part, Text, ToolResult
+
+from .losses import LeftOut, Said
+from .texts import texts_of, uses_of
+
+STEPS = (ISOLATION, TRUNCATION, WINDOW)
+"""What a policy leaves out is said to be left out by one of these."""
+_RULES = (Role.SYSTEM, Role.DEVELOPER)
+
+
+def said_under(
+    messages: Sequence[Outgoing], policy: Policy, strategy: str
+) -> list[Said]:
+    """The messages of a thread, with what of them a policy leaves out from when on.
+
+    `strategy` is that of the provider, for isolation.
+    """
+    rules = sum(1 for _ in takewhile(lambda one: one.role in _RULES, messages))
+    isolated = _isolated(messages[rules:], policy, strategy)
+    fallen = _fallen(messages, rules, policy.window)
+    cuts = _cuts(messages, policy.truncation)
+    return [
+        Said(
+            key=message.key,
+            place=place,
+            texts=texts_of([part]),
+            uses=uses_of(message.role, [part]),
+            left_out=[
+                *([LeftOut((ISOLATION,))] if part in isolated[message.key] else ()),
+                *cuts.get((place, number), ()),
+                *([LeftOut((WINDOW,), fallen[place])] if place in fallen else ()),
+            ],
+        )
+        for place, message in enumerate(messages)
+        for number, part in enumerate(message.parts)
+    ]
+
+
+def _isolated(
+    messages: Sequence[Outgoing], policy: Policy, strategy: str
+) -> Mapping[Key, Sequence[Part]]:
+    """By message the parts that isolation leaves out."""
+    left_out: dict[Key, Sequence[Part]] = defaultdict(tuple)
+    if policy.isolation:
+        kept, _ = isolate(messages, strategy, lambda _: 0)
+        parts = {message.key: message.parts for message in kept}
+        for message in messages:
+            rest = parts.get(message.key, ())
+            left_out[message.key] = [part for part in message.parts if part not in rest]
+    return left_out
+
+
+def _fallen(messages: Sequence[Outgoing], rules: int, window: int) -> dict[int, int]:
+    """The places of messages that fall out of a window of groups, and those at which they do."""
+    starts: dict[int, int] = {}
+    for place, message in enumerate(messages[rules:], start=rules):
+        starts.setdefault(message.group, place)
+    following = dict(zip(starts, list(starts.values())[window:], strict=False))
+    return {
+        place: following[message.group]
+        for place, message in enumerate(messages[rules:], start=rules)
+        if window and message.group in following
+    }
+
+
+def _cuts(
+    messages: Sequence[Outgoing], tiers: Tiers | None
+) -> dict[tuple[int, int], list[LeftOut]]:
+    """By place and part how results are cut, the longer ago the shorter."""
+    if tiers is None:
+        return {}
+    ends = _ends_of_groups(messages)
+    found: dict[tuple[int, int], list[LeftOut]] = {}
+    for results in _results(messages):
+        places = [place for place, _, _ in results]
+        for nth, (place, number, result) in enumerate(results):
+            limits = {place: tiers.recent}
+            if nth + tiers.recent_results < len(results):
+                pushed = places[nth + tiers.recent_results]
+                limits[pushed + 1 if pushed > place else place] = tiers.older
+            if place in ends:
+                limits[ends[place]] = tiers.inactive
+            found[place, number] = list(_cut(result, limits, tiers))
+    return found
+
+
+def _cut(
+    result: ToolResult, limits: Mapping[int, int], tiers: Tiers
+) -> Iterator[LeftOut]:
+    """What is shown of a result, under the limits that it has from places on."""
+    text = "\n".join(item.text for item in result.content if isinstance(item, Text))
+    before = len(text)
+    for since, limit in sorted(limits.items()):
+        if limit < before:
+            before = limit
+            yield LeftOut((TRUNCATION,), since, (cut(text, limit, tiers.keep),))
+
+
+def _results(
+    messages: Sequence[Outgoing],
+) -> Iterable[list[tuple[int, int, ToolResult]]]:
+    """The results of each group, in their order, with the places of message and part."""
+    found: dict[int, list[tuple[int, int, ToolResult]]] = defaultdict(list)
+    for place, message in enumerate(messages):
+        for number, part in enumerate(message.parts):
+            if isinstance(part, ToolResult):
+                found[message.group].append((place, number, part))
+    return found.values()
+
+
+def _ends_of_groups(messages: Sequence[Outgoing]) -> dict[int, int]:
+    """For each place the first one behind it at which another group goes on, if there is one."""
+    ends: dict[int, int] = {}
+    for place in range(len(messages) - 2, -1, -1):
+        if messages[place].group != messages[place + 1].group:
+            ends[place] = place + 1
+        elif place + 1 in ends:
+            ends[place] = ends[place + 1]
+    return ends

@@ -1,0 +1,52 @@
+"""REST for hindsight: what was left out and needed later."""
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.responses import json_response
+
+from . import services
+from .schemas import HindsightIn, HindsightOut, present_hindsight
+
+router = Router(tags=["hindsight"])
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/hindsight",
+    response=HindsightOut,
+    operation_id="archive_hindsight_api_hindsight",
+)
+def hindsight(
+    request: HttpRequest, session_id: uuid.UUID, operation: str = ""
+) -> HttpResponse:
+    """Which references were used later than the operations left them out, and stand nowhere else.
+
+    `operation`, a key or an id, answers one alone.
+    """
+    found = services.of_log(caller_of(request), session_id, operation)
+    return json_response(present_hindsight(found))
+
+
+@router.post(
+    "/sessions/{uuid:session_id}/hindsight",
+    response=HindsightOut,
+    operation_id="archive_hindsight_api_try",
+)
+def try_instead(
+    request: HttpRequest, session_id: uuid.UUID, body: HindsightIn
+) -> HttpResponse:
+    """The same of a policy, of rules of the pruner or of operations, in the place of the log's.
+
+    Nothing is changed.
+    """
+    caller = caller_of(request)
+    if body.policy is not None:
+        found = services.of_policy(caller, session_id, body.policy)
+    elif body.rules is not None:
+        found = services.of_rules(caller, session_id, body.rules)
+    else:
+        found = services.of_operations(caller, session_id, body.operations or ())
+    return json_response(present_hindsight(found))

@@ -1,0 +1,109 @@
+"""What the API takes and answers of hindsight."""
+
+import uuid
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, model_validator
+
+from archive.domain.hindsight.losses import Loss
+from contextstudio.accounts.shape import RequestBody
+from operations.domain.tree.key import entry_number
+from operations.edits.arguments import AnyEdit
+from operations.log.selectors import load_history
+
+from .services import OperationCost, SessionHindsight
+
+LossKind = Literal["path", "file", "url", "number", "hash", "identifier"]
+
+
+class HindsightIn(RequestBody):
+    """What is tried in the place of the log's operations: one of these."""
+
+    policy: Annotated[
+        dict[str, Any] | None,
+        Field(description="A preset, and what is to be otherwise in it."),
+    ] = None
+    rules: Annotated[
+        dict[str, Any] | None,
+        Field(description="Changes to the rules by which the session is pruned."),
+    ] = None
+    operations: list[AnyEdit] | None = Field(None, min_length=1, max_length=1000)
+
+    @model_validator(mode="after")
+    def _tries_one_thing(self) -> "HindsightIn":
+        given = (self.policy, self.rules, self.operations)
+        if sum(one is not None for one in given) != 1:
+            raise ValueError("give policy, or rules, or operations")
+        return self
+
+
+class LossOut(BaseModel):
+    """A reference that was needed and no longer there."""
+
+    text: str
+    kind: LossKind
+    left_out_in: list[str]
+    """The messages left out in which it stands."""
+    used_in: list[str]
+    """The messages that needed it."""
+
+
+class OperationHindsightOut(BaseModel):
+    """What an operation, or a step of a policy, saves in tokens, and what was lost by it."""
+
+    operation_id: uuid.UUID | None
+    """Null for what is not in the log."""
+    key: str
+    """Of the operation; of what is tried the key that it would get, or the step's name."""
+    tokens_saved: int
+    lost: list[LossOut]
+
+
+class HindsightTokens(BaseModel):
+    """Tokens without what left something out, and with it."""
+
+    before: int
+    after: int
+
+
+class HindsightOut(BaseModel):
+    """What was needed later than it was left out; counts are of different references."""
+
+    session_id: uuid.UUID
+    references: int
+    """Those used after something was left out, that had been said before."""
+    lost: int
+    """Those of them that stood in nothing that was still sent."""
+    tokens: HindsightTokens
+    operations: list[OperationHindsightOut]
+
+
+def present_hindsight(found: SessionHindsight) -> dict[str, Any]:
+    """Hindsight as `HindsightOut` has it."""
+    rows = load_history(found.session).rows if found.session.head else {}
+    return {
+        "session_id": str(found.session.pk),
+        "references": found.references,
+        "lost": found.lost,
+        "tokens": {"before": found.before, "after": found.after},
+        "operations": [_present(one, rows) for one in found.operations],
+    }
+
+
+def _present(cost: OperationCost, rows: Any) -> dict[str, Any]:
+    row = rows.get(entry_number(cost.key) or 0)
+    return {
+        "operation_id": str(row.id) if row else None,
+        "key": cost.key,
+        "tokens_saved": cost.saved,
+        "lost": [_present_loss(loss) for loss in cost.losses],
+    }
+
+
+def _present_loss(loss: Loss) -> dict[str, Any]:
+    return {
+        "text": loss.text,
+        "kind": loss.kind.value,
+        "left_out_in": list(loss.left_out_in),
+        "used_in": list(loss.used_in),
+    }

@@ -1,0 +1,238 @@
+"""What was left out of a session and needed later: under its log, or what is tried instead."""
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from archive.domain.hindsight.losses import Hindsight, Loss, hindsight
+from archive.domain.hindsight.policies import STEPS, said_under
+from archive.domain.pruning.plan import plan
+from archive.pruning.services import prunable, rules_of
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import NotFound
+from operations.context.comparison import query_of_originals
+from operations.context.pipeline import basis_of, counter_of, strategy_of
+from operations.context.services import ContextQuery, assemble_session
+from operations.domain.context.assembly import outgoings
+from operations.domain.context.policy import REPLAY, Policy, read_policy
+from operations.domain.ledger.saving import saved_in_thread
+from operations.domain.log.operation import Edit, Fold, spans_of
+from operations.domain.thread.check import check
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, entry_key, entry_number
+from operations.domain.tree.status import Status
+from operations.edits.arguments import EditArguments
+from operations.edits.services import resolved_in_turn
+from operations.log.cache import Cache
+from operations.log.selectors import load_history, load_thread
+from operations.messages.reader import MessageReader
+from threads.models import Session
+from threads.store.selectors import get_session
+
+from .reading import said_in
+
+MOST_KEPT = 100_000
+"""How many losses are kept in the process."""
+_kept: Cache[Hindsight] = Cache(
+    lambda found: sum(map(len, found.losses.values())) + 1, MOST_KEPT
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationCost:
+    """What one operation, or one step of a policy, saves and lost."""
+
+    key: str
+    saved: int
+    """Tokens."""
+    losses: Sequence[Loss]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionHindsight:
+    """What of a session was needed later than it was left out. Counts are of references."""
+
+    session: Session
+    thread: Thread
+    references: int
+    lost: int
+    operations: Sequence[OperationCost]
+    before: int
+    """The tokens without what left something out."""
+    after: int
+
+    @property
+    def saved_share(self) -> float:
+        """The share of the tokens that is saved, from 0."""
+        return (self.before - self.after) / self.before if self.before else 0.0
+
+    @property
+    def lost_share(self) -> float:
+        """The share of the later references that is lost, from 0 to 1."""
+        return self.lost / self.references if self.references else 0.0
+
+
+def of_log(
+    caller: Caller, session_id: uuid.UUID, operation: Key = ""
+) -> SessionHindsight:
+    """What the operations of a session's log cost; with `operation` this one alone.
+
+    Raises NotFound for an operation that there is none of.
+    """
+    session = get_session(caller, session_id)
+    thread = load_thread(session)
+    numbers = _leaving_out(thread)
+    basis = basis_of(session, thread)
+    found = _kept.get(basis)
+    if found is None:
+        found = _looked_at(session, thread, numbers)
+        _kept.keep(basis, found)
+    if not operation:
+        return _of_thread(session, thread, found, numbers)
+    number = _number_of(session, operation)
+    one = [number] if number in numbers else []
+    looked = _of_thread(session, thread, found, one)
+    return replace(looked, lost=sum(len(cost.losses) for cost in looked.operations))
+
+
+def of_operations(
+    caller: Caller,
+    session_id: uuid.UUID,
+    edits: Sequence[EditArguments | Edit],
+) -> SessionHindsight:
+    """What these operations would cost in the place of the log's; nothing is recorded.
+
+    Raises Invalid and Conflict as recording them as a bundle would.
+    """
+    session = get_session(caller, session_id)
+    return _of_edits(session, _originals(session), edits)
+
+
+def of_rules(
+    caller: Caller, session_id: uuid.UUID, rules: Mapping[str, Any]
+) -> SessionHindsight:
+    """What pruning by these rules would cost in the place of the log's operations.
+
+    What was said while a message was among the last that are kept was said in its sight.
+    """
+    session = get_session(caller, session_id)
+    thread = _originals(session)
+    chosen = rules_of(session, rules)
+    planned = plan(prunable(session, thread), chosen, counter_of(session.encoding))
+    return _of_edits(session, thread, planned.edits, chosen.keep_last_n)
+
+
+def of_policy(
+    caller: Caller, session_id: uuid.UUID, settings: Mapping[str, Any]
+) -> SessionHindsight:
+    """What a policy would cost in the place of the log's operations. Raises Invalid."""
+    session = get_session(caller, session_id)
+    return under_policy(session, read_policy(settings))
+
+
+def under_policy(session: Session, policy: Policy) -> SessionHindsight:
+    """What a policy would cost a session that the caller may read."""
+    query = query_of_originals(session, ContextQuery(policy=REPLAY))
+    before = assemble_session(session, query)
+    after = assemble_session(
+        session,
+        query_of_originals(session, ContextQuery(policy=policy)),
+    )
+    thread = before.thread
+    words = MessageReader(session, thread).effective(
+        shown.key for shown in thread.effective()
+    )
+    messages = outgoings(thread, words, counter_of(session.encoding))
+    found = hindsight(said_under(messages, policy, strategy_of(before.provider)))
+    saved = {
+        step.name: sum(omission.tokens for omission in step.left_out)
+        for step in after.steps
+        if step.name in STEPS
+    }
+    return SessionHindsight(
+        session=session,
+        thread=thread,
+        references=found.references,
+        lost=found.lost,
+        operations=[
+            OperationCost(key=name, saved=tokens, losses=found.losses.get(name, ()))
+            for name, tokens in saved.items()
+        ],
+        before=before.sent,
+        after=after.sent,
+    )
+
+
+def _originals(session: Session) -> Thread:
+    """The thread without any operation but redactions, which stay on."""
+    thread = query_of_originals(session, ContextQuery()).thread
+    assert thread is not None  # noqa: S101 - for the type checker
+    return thread
+
+
+def _of_edits(
+    session: Session,
+    thread: Thread,
+    edits: Sequence[EditArguments | Edit],
+    kept: int = 0,
+) -> SessionHindsight:
+    made = resolved_in_turn(session, thread, edits)
+    tried = check(thread, made, bundle=True).thread
+    numbers = _leaving_out(tried)
+    found = _looked_at(session, tried, numbers, kept)
+    return _of_thread(session, tried, found, numbers)
+
+
+def _number_of(session: Session, operation: str) -> int:
+    """The number of an operation that is named by its key or id. Raises NotFound."""
+    history = load_history(session)
+    number = entry_number(operation) or next(
+        (number for number, row in history.rows.items() if str(row.id) == operation), 0
+    )
+    if number not in history.log.edits:
+        raise NotFound(f"There is no operation {operation[:40]}.", at=["operation"])
+    return number
+
+
+def _leaving_out(thread: Thread) -> list[int]:
+    """The operations that apply and leave something out."""
+    edits = thread.log.edits
+    return [
+        number
+        for number, recorded in edits.items()
+        if thread.status(number) is Status.APPLIED and _leaves_out(recorded.edit)
+    ]
+
+
+def _leaves_out(edit: Edit) -> bool:
+    """Whether an edit takes away what hindsight may look for: not what a redaction masks."""
+    return isinstance(edit, Fold) or (edit.kind == "replace" and bool(spans_of(edit)))
+
+
+def _looked_at(
+    session: Session, thread: Thread, numbers: Iterable[int], kept: int = 0
+) -> Hindsight:
+    """The check, which reads a session only where something was left out."""
+    return hindsight(said_in(session, thread, kept) if numbers else ())
+
+
+def _of_thread(
+    session: Session, thread: Thread, found: Hindsight, numbers: Sequence[int]
+) -> SessionHindsight:
+    return SessionHindsight(
+        session=session,
+        thread=thread,
+        references=found.references,
+        lost=found.lost,
+        operations=[
+            OperationCost(
+                key=entry_key(number),
+                saved=saved_in_thread(thread, number),
+                losses=found.losses.get(entry_key(number), ()),
+            )
+            for number in numbers
+        ],
+        before=thread.tokens.original,
+        after=thread.tokens.effective,
+    )

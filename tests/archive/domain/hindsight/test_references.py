@@ -1,0 +1,94 @@
+"""What is taken for a reference, and where one stands."""
+
+import pytest
+
+from archive.domain.hindsight.references import (
+    Kind,
+    Reference,
+    Sightings,
+    references_in,
+)
+
+UUID = "9B6be9e3-102d-4a21-af7f-4426b8914807"
+
+
+def named(text: str) -> dict[str, str]:
+    return {words: str(one.kind) for one, words in references_in(text).items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("see src/app.py.", {"src/app.py": "path"}),
+        ("in /etc/nginx/ too", {"/etc/nginx": "path"}),
+        ("./a/b and ../c/d", {"./a/b": "path", "../c/d": "path"}),
+        ("+src/new.rs", {"src/new.rs": "path"}),
+        ("C:\\Users\\me\\a.txt", {"C/Users/me/a.txt": "path"}),
+        ("one\\ntwo/three\\n", {"two/three": "path"}),
+        ("/usr and src/ alone", {}),
+        ("1/2 of 10/20", {}),
+        ("(`views.py`), a.tar.gz:12", {"views.py": "file", "a.tar.gz": "file"}),
+        ("self.id, e.g. 3.14, .py", {}),
+        (
+            "at https://a.example/x?q=1&r=2#top.",
+            {"https://a.example/x?q=1&r=2#top": "url"},
+        ),
+        ("<ws://host:80/>", {"ws://host:80/": "url"}),
+        ("1234 or 12,345 or 1,23 or 99", {"1234": "number", "12,345": "number"}),
+        ("300,470p", {}),
+        ("at a1b2c3d, 0xDEADBEEF", {"a1b2c3d": "hash", "0xDEADBEEF": "hash"}),
+        (UUID, {UUID: "hash"}),
+        ("abc123 deadbee1x", {"deadbee1x": "identifier"}),
+        ("maxRetries, max_tries, value9999", dict.fromkeys(
+            ("maxRetries", "max_tries", "value9999"), "identifier"
+        )),
+        ("HTTPServer", {"HTTPServer": "identifier"}),
+        ("Important IMPORTANT importantly aB_1", {}),
+        ("obj.getUserName(", {"getUserName": "identifier"}),
+        ("naïve café", {}),
+        ("x/" * 300, {}),
+        ("", {}),
+    ],
+)  # fmt: skip
+def test_what_a_text_names(text: str, found: dict[str, str]) -> None:
+    assert named(text) == found
+
+
+@pytest.mark.parametrize(
+    ("used", "text", "stands"),
+    [
+        ("views.py", "edit src/app/views.py:12", True),
+        ("views.py", "src/app/reviews.py", False),
+        ("src/app.py", "/home/me/src/app.py", True),
+        ("src/app", "src/app/views.py", True),
+        ("src/app", "src/apps/views.py", False),
+        ("/src/app.py", "./src/app.py", True),
+        ("/home/me/src/app.py", "src/app.py", False),
+        ("https://a.example/x", "https://a.example/x/y?z", True),
+        ("https://a.example/x?y=1", "https://a.example/x", False),
+        ("a1b2c3d", "commit a1b2c3d4e5f60718", True),
+        ("a1b2c3d4e5f60718", "commit a1b2c3d", False),
+        ("12345", "it took 12,345 ms", True),
+        ("12,345", "count=12345;", True),
+        ("4821", "48213", False),
+        (UUID, UUID.lower(), True),
+        ("getUserName", '{"call": "user.getUserName()"}', True),
+        ("my_module", "src/my_module/a.py", True),
+        ("C:\\a\\b.txt", "C:\\\\a\\\\b.txt", True),
+        ("maxRetries", "x" * 300 + ".maxRetries", True),
+    ],
+)
+def test_where_a_reference_stands(used: str, text: str, *, stands: bool) -> None:
+    (wanted,) = references_in(used)
+    sightings = Sightings([wanted])
+    assert (wanted in sightings.in_texts([text])) is stands
+    assert (wanted in sightings.in_texts([text])) is stands  # known by now
+
+
+def test_a_hash_and_its_beginning_are_both_found() -> None:
+    wanted = list(references_in("a1b2c3d and a1b2c3d4e5 and a1b2c3dff"))
+    found = Sightings(wanted).in_texts(["a1b2c3d4e5"])
+    assert found == {
+        Reference(Kind.HASH, "a1b2c3d"),
+        Reference(Kind.HASH, "a1b2c3d4e5"),
+    }
