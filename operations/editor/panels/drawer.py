@@ -27,8 +27,11 @@ from threads.rendering.hidden import visible
 
 from .notice import done_by
 
-MOST_LISTED = 100
-"""Operations of each group that the drawer shows, until all are asked for."""
+MOST_LISTED = 40
+"""Operations of each group that the drawer shows, until more are asked for: each edit draws them
+anew."""
+MOST_ASKED_FOR = 2_000
+"""As many it shows of each group at all; the log has all, page by page."""
 MOST_WIDENED = 3
 """Conflicts for which a wider range is sought: each costs a replay."""
 
@@ -58,10 +61,10 @@ class Decision(Op):
     may_decide: bool
 
 
-def drawer_of(look: Look, *, actor: str, show_all: bool = False) -> dict[str, Any]:
+def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, Any]:
     """The operations of a thread, newest first; `actor` is whose undo it offers."""
     thread, log, ops = look.thread, look.thread.log, look.operations
-    most = len(log.edits) if show_all else MOST_LISTED
+    most = MOST_ASKED_FOR if show_more else MOST_LISTED
     own = staged(log, actor)
     waiting = [
         number
@@ -82,10 +85,11 @@ def drawer_of(look: Look, *, actor: str, show_all: bool = False) -> dict[str, An
         "operations": _reaching(look, ops.of(thread.newest(_REST, most)), turns),
         "gone": _reaching(look, ops.of(thread.newest(WITHDRAWN, most)), turns),
         "older": sum(max(0, count - most) for count in (len(waiting), rest, gone)),
+        "shows_more": show_more,
         "operations_count": len(log.edits) - gone,
         "entries_count": log.head,
         "log_href": reverse("operations:log", args=[look.session.pk]),
-        "all_href": reverse("operations:panel", args=[look.session.pk]) + "?all=1",
+        "more_href": reverse("operations:panel", args=[look.session.pk]) + "?more=1",
     }
 
 
@@ -120,19 +124,27 @@ def _agents(look: Look) -> list[Agent]:
     ]
 
 
+def decision_of(look: Look, key: Key) -> Decision | None:
+    """An operation that waits, as the drawer shows it; None where it doesn't wait."""
+    if look.thread.status(int(key[1:])) not in _WAITING:
+        return None
+    return _decisions(look, [look.operations[key]])[0]
+
+
 def _decisions(look: Look, waiting: Sequence[Op]) -> list[Decision]:
     """What waits; for the newest conflicts also the range that would work."""
     conflicts = [op.key for op in waiting if op.status == Status.CONFLICT]
+    newest = tuple(conflicts[:MOST_WIDENED])
 
     def wider() -> dict[Key, str]:
-        found = {key: expanded(look.thread, key) for key in conflicts[:MOST_WIDENED]}
+        found = {key: expanded(look.thread, key) for key in newest}
         return {
             key: ranges_of(look.thread, keys) or messages(len(keys))
             for key, edit in found.items()
             if edit is not None and (keys := named_keys(edit))
         }
 
-    ranges = derived(look.thread, "wider", wider)
+    ranges = derived(look.thread, ("wider", newest), wider)
     return [_decision(look, op, ranges.get(op.key, "")) for op in waiting]
 
 

@@ -14,7 +14,7 @@ from operations.domain.log.operation import (
 from operations.domain.text.outline import left_out
 from operations.domain.text.wording import words_of
 from operations.domain.tree.key import Key
-from operations.editor.panels.drawer import drawer_of
+from operations.editor.panels.drawer import decision_of
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Op, author_of, leaves_of
 from operations.messages.reader import MessageReader
@@ -65,8 +65,7 @@ def _versions(look: Look, op: Op, edit: Edit) -> dict[str, object]:
 
 def _decide(look: Look, op: Op, edit: Edit) -> dict[str, object]:
     """An operation that waits, with what can be done about it."""
-    waiting = drawer_of(look, actor="", show_all=True)["waiting"]
-    decision = next((one for one in waiting if one.key == op.key), None)
+    decision = decision_of(look, op.key)
     return {"op": decision or op, "is_waiting": decision is not None}
 
 

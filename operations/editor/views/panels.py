@@ -38,9 +38,9 @@ PAGE = 50
 @require_safe
 def operations(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     look = look_at(request, session_id)
-    actor, show_all = caller_of(request).actor, bool(request.GET.get("all"))
+    actor, show_more = caller_of(request).actor, bool(request.GET.get("more"))
     context = {
-        "drawer": drawer_of(look, actor=actor, show_all=show_all),
+        "drawer": drawer_of(look, actor=actor, show_more=show_more),
         "may_edit": look.may_edit,
         "may_propose": look.may_propose,
     }

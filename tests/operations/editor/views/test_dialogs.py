@@ -112,17 +112,20 @@ def test_the_drawer_offers_undo_to_whose_it_is(
     assert "disabled" in theirs
 
 
-def test_a_long_drawer_shows_the_newest_until_all_are_asked_for(
+def test_a_long_drawer_shows_the_newest_until_more_are_asked_for(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drawer, "MOST_LISTED", 2)
+    monkeypatch.setattr(drawer, "MOST_ASKED_FOR", 3)
     for index in range(2, 6):
         page.edit("tag", targets=f"m{index}", tags="goal")
     shown = page.get("panel").content.decode()
     assert 'id="p-o4"' in shown
     assert 'id="p-o2"' not in shown
     assert "2 older operations" in shown
-    assert 'id="p-o1"' in page.get("panel", all=1).content.decode()
+    more = page.get("panel", more=1).content.decode()
+    assert 'id="p-o2"' in more
+    assert "1 older operation in the log" in more
 
 
 def test_what_is_being_written_is_counted_as_it_would_be_kept(page: Page) -> None:
