@@ -79,10 +79,12 @@ def _shapes(look: Look) -> Iterator[Shape]:
 
 
 def _made(look: Look, key: str) -> Iterator[Shape]:
+    if new := look.thread.made(key):
+        yield Shape(new.role, new.tokens)
+        return
     node = look.thread.node(key)
-    if not isinstance(node, FoldNode):
-        yield Shape(node.role, node.tokens)
-    elif look.view is View.ANNOTATED or not node.messages:
+    assert isinstance(node, FoldNode)  # noqa: S101 - what is no original was made
+    if look.view is View.ANNOTATED or not node.messages:
         yield Shape(node.kind, node.tokens_after, is_fold=True)
     else:
         for message in node.messages:
