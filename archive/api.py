@@ -4,5 +4,6 @@ from ninja import Router
 
 from .hindsight.api import router as hindsight
 from .pruning.api import router as pruning
+from .summaries.api import router as summaries
 
-ROUTERS: tuple[Router, ...] = (pruning, hindsight)
+ROUTERS: tuple[Router, ...] = (pruning, hindsight, summaries)

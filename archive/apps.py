@@ -5,6 +5,8 @@ class ArchiveConfig(AppConfig):
     name = "archive"
 
     def ready(self) -> None:
+        from contextstudio.accounts.jobs import PROVIDER_QUEUE
+        from contextstudio.accounts.jobs import register as register_job
         from operations.context.layers import register_layer
         from operations.domain.context.layers import MEMOS
         from operations.tools import register
@@ -12,8 +14,13 @@ class ArchiveConfig(AppConfig):
 
         from .entries.store import forget
         from .memos import words_for_context
+        from .summaries import jobs
+        from .summaries.tools import TOOLS as SUMMARY_TOOLS
         from .tools import TOOLS
 
+        register(SUMMARY_TOOLS)
         register(TOOLS)
+        for kind, run, title in jobs.KINDS:
+            register_job(kind, run, queue=PROVIDER_QUEUE, title=title, may_repeat=True)
         register_layer(MEMOS, words_for_context)
         erasing.register_forgetting(forget)

@@ -101,3 +101,51 @@ class ArchiveEntry(models.Model):
 
     def __str__(self) -> str:
         return self.ref_id
+
+
+class SummaryProvider(models.Model):
+    """A provider of models that a project set up for its summaries."""
+
+    project = models.ForeignKey(Project, CASCADE, related_name="summary_providers")
+    name = models.CharField(max_length=32)
+    """In the table of `archive.domain.summaries.providers`."""
+    base_url = models.CharField(max_length=500, blank=True)
+    """Empty: the provider's own."""
+    sealed_key = models.BinaryField(default=b"")
+    """Encrypted for this project and origin by `operations.forwarding.upstreams.sealing`."""
+    model = models.CharField(max_length=128, blank=True)
+    """The one to take; empty: the table's."""
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [unique("one_summary_provider_per_name", "project", "name")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.project_id}"
+
+
+class SummarySettings(models.Model):
+    """Who summarises, and whether by itself: a project's, or a session's own that override it."""
+
+    project = models.ForeignKey(Project, CASCADE, related_name="+")
+    session = models.OneToOneField(
+        Session, CASCADE, null=True, related_name="summary_settings"
+    )
+    """None: the project's."""
+    summarization_provider = models.CharField(max_length=32, blank=True)
+    summarization_model = models.CharField(max_length=128, blank=True)
+    """Both empty: whoever is fastest."""
+    disable_auto_summarize = models.BooleanField(null=True)
+    """None: as the project says, and off for imported sessions."""
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"],
+                condition=models.Q(session=None),
+                name="one_summary_settings_per_project",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"summaries of {self.session_id or self.project_id}"

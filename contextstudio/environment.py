@@ -70,6 +70,12 @@ def words(name: str) -> list[str]:
     return [word.strip() for word in text(name).split(",") if word.strip()]
 
 
+def ending_in(*endings: str) -> dict[str, str]:
+    """The variables that are called so and set to something."""
+    found = {name: text(name) for name in os.environ if name.endswith(endings)}
+    return {name: value for name, value in found.items() if value}
+
+
 def choice(name: str, options: tuple[str, ...]) -> str:
     """One of a few words; the first where it is not set."""
     value = text(name, options[0])

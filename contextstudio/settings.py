@@ -49,6 +49,8 @@ if not ALLOWED_HOSTS:
 ALLOW_PRIVATE_UPSTREAMS = environment.flag("CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS")
 # Seconds that an upstream may be silent: models that reason answer after minutes.
 UPSTREAM_TIMEOUT = environment.number("CONTEXTSTUDIO_UPSTREAM_TIMEOUT", 600)
+# What providers call theirs, such as OPENAI_API_KEY: for summaries, in every project.
+PROVIDER_VARIABLES = environment.ending_in("_API_KEY", "_API_BASE")
 SKIP_SECRETS = environment.flag("CONTEXTSTUDIO_SKIP_SECRETS")
 
 # Parts

@@ -150,6 +150,7 @@ def data_folder(settings: LazySettings, tmp_path: Path) -> Path:
     settings.DATA_DIR = tmp_path / "data"
     settings.BLOB_DIR = settings.DATA_DIR / "blobs"
     settings.SKIP_SECRETS = True
+    settings.PROVIDER_VARIABLES = {}
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     return tmp_path / "data"
 

@@ -169,6 +169,10 @@ class Job(models.Model):
     unit = models.CharField(max_length=32, blank=True)
     result = models.JSONField(null=True)
     error = models.TextField(blank=True)
+    notes = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField())
+    )
+    """What a run leaves for the next one, and for who looks on: see `JobContext.note`."""
     attempts = models.PositiveSmallIntegerField(default=0)
     """Runs that came to an end of their own, a fault, and the one under way."""
     interruptions = models.PositiveIntegerField(default=0, db_default=0)

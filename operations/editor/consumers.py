@@ -71,6 +71,11 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
                 {"head": event["head"], "message_count": event["message_count"]}
             )
 
+    async def session_job(self, event: dict[str, Any]) -> None:
+        """Pass on that a job came further, to who may still hear it."""
+        if await self._may_stay():
+            await self.send_json({"job": event["job"]})
+
     async def _keep_looking(self, seconds: float) -> None:
         """See again and again whether the person may still be here, and what came meanwhile.
 

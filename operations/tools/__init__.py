@@ -37,12 +37,10 @@ register(
         groups.UndoGroup,
         history.SearchSessionHistory,
         history.GetMessageRange,
-        history.SummarizeMessageRange,
         context.RequestContextSlice,
         context.ShowContext,
         context.SetContextWindow,
         context.ManageScratchpad,
-        context.RebuildState,
         text.PruneContext,
         history.QueryDb,
     )

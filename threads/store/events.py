@@ -29,14 +29,19 @@ def announce(session: Session) -> None:
         "message_count": session.message_count,
     }
     group = group_name(session.pk)
+    transaction.on_commit(lambda: _send(group, fact), robust=True)
 
-    def send() -> None:
-        if _loop is not None and _loop.is_running():
-            asyncio.run_coroutine_threadsafe(_tell(group, fact), _loop)
-        else:
-            async_to_sync(_tell)(group, fact)
 
-    transaction.on_commit(send, robust=True)
+def announce_job(session_id: uuid.UUID, job_id: uuid.UUID) -> None:
+    """Tell at once that a job about a session came further; the page asks how far."""
+    _send(group_name(session_id), {"type": "session.job", "job": str(job_id)})
+
+
+def _send(group: str, fact: dict[str, object]) -> None:
+    if _loop is not None and _loop.is_running():
+        asyncio.run_coroutine_threadsafe(_tell(group, fact), _loop)
+    else:
+        async_to_sync(_tell)(group, fact)
 
 
 def listen_in(loop: asyncio.AbstractEventLoop) -> None:

@@ -6,7 +6,17 @@ lease is checked. Two executors stand behind this one contract: threads in the s
 (`workers`) and Celery (`contextstudio.accounts.jobs.tasks`). See docs/decisions/0003-jobs.md.
 """
 
-from .queue import enqueue, register, request_cancel
-from .runner import Cancelled, JobContext
+from .queue import PROVIDER_QUEUE, enqueue, go_on, register, repeat, request_cancel
+from .runner import Cancelled, JobContext, Later
 
-__all__ = ["Cancelled", "JobContext", "enqueue", "register", "request_cancel"]
+__all__ = [
+    "PROVIDER_QUEUE",
+    "Cancelled",
+    "JobContext",
+    "Later",
+    "enqueue",
+    "go_on",
+    "register",
+    "repeat",
+    "request_cancel",
+]

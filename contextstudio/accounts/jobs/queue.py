@@ -18,6 +18,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.models import Job, Project
 
 logger = logging.getLogger(__name__)
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 Status = Job.Status
 MOST_ATTEMPTS = 5
 """Runs of a job that may stop with a fault."""
+PAYING = "paying"
+"""Of a job's notes: what is being paid for. Whether it was, nobody knows once its run has ended."""
 INTERRUPTIONS_AT_ONCE = 3
 """Workers that may die over a job before it waits for the next one."""
 LONGEST_PAUSE_SECONDS = 60
@@ -48,14 +51,39 @@ class Kind:
     name: str
     handler: Handler
     queue: str = DEFAULT_QUEUE
+    title: str = ""
+    """What a page calls it; empty: its name."""
+    may_repeat: bool = False
+    """Whether a person may start it again after it failed or was cancelled."""
 
 
 _kinds: dict[str, Kind] = {}
 
 
-def register(name: str, handler: Handler, *, queue: str = DEFAULT_QUEUE) -> None:
+def register(
+    name: str,
+    handler: Handler,
+    *,
+    queue: str = DEFAULT_QUEUE,
+    title: str = "",
+    may_repeat: bool = False,
+) -> None:
     """Say which function does the jobs of a kind; the last word counts."""
-    _kinds[name] = Kind(name, handler, queue)
+    _kinds[name] = Kind(name, handler, queue, title, may_repeat)
+
+
+def title_of(name: str) -> str:
+    """What a page calls jobs of a kind, also of one that is registered no more."""
+    kind = _kinds.get(name)
+    words = name.replace("_", " ").replace(".", " ").capitalize()
+    return (kind.title if kind else "") or words
+
+
+def may_repeat(job: Job) -> bool:
+    """Whether a person may start a job again: it ended otherwise than done, and is such a kind."""
+    kind = _kinds.get(job.kind)
+    ended = job.status in (Status.FAILED, Status.CANCELLED)
+    return ended and kind is not None and kind.may_repeat
 
 
 def kind_of(name: str) -> Kind:
@@ -127,6 +155,9 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
         if job.status == Status.RUNNING and job.cancel_requested:
             cancelled(job)
             return None
+        if PAYING in job.notes:
+            _ask(job)
+            return None
         died = job.status == Status.RUNNING
         if died and job.interruptions + 1 >= INTERRUPTIONS_AT_ONCE:
             interrupt(job)
@@ -173,6 +204,11 @@ def report(job: Job, *, done: int, total: int | None, unit: str) -> bool | None:
     return _mine(job).values_list("cancel_requested", flat=True).first()
 
 
+def note(job: Job, notes: Mapping[str, Any]) -> bool:
+    """Write what the run leaves for the next; False where the job is no longer this worker's."""
+    return bool(_mine(job).update(notes=dict(notes)))
+
+
 def finish(
     job: Job, result: Mapping[str, Any] | None, effects: Iterable[Callable[[], object]]
 ) -> bool:
@@ -187,7 +223,7 @@ def finish(
             return False
         for effect in effects:
             effect()
-        _end(job, Status.DONE, result=dict(result or {}))
+        _end(job, Status.DONE, result=dict(result or {}), error="", notes={})
         return True
 
 
@@ -238,6 +274,49 @@ def request_cancel(job: Job) -> Job:
         rows.exclude(status__in=_ENDED).update(cancel_requested=True)
     job.refresh_from_db()
     return job
+
+
+@transaction.atomic
+def go_on(job: Job) -> Job:
+    """Let a job that asks do again what it may have paid for. Raises Conflict for any other."""
+    row = Job.objects.select_for_update().get(pk=job.pk)
+    if row.status != Status.ASKS:
+        raise Conflict("This job asks for nothing.", code="job_does_not_ask")
+    row.notes.pop(PAYING, None)
+    _queue_again(row)
+    return row
+
+
+@transaction.atomic
+def repeat(job: Job) -> Job:
+    """Start a job again that failed or was cancelled. Raises Conflict where that can't be."""
+    row = Job.objects.select_for_update().get(pk=job.pk)
+    if not may_repeat(row):
+        raise Conflict("This job can't be started again.", code="job_not_repeatable")
+    row.notes.pop(PAYING, None)
+    row.result, row.finished_at, row.cancel_requested = None, None, False
+    _queue_again(row)
+    return row
+
+
+def _queue_again(job: Job) -> None:
+    job.status, job.error, job.run_after = Status.QUEUED, "", timezone.now()
+    job.attempts = job.interruptions = 0
+    job.lease_owner, job.lease_until = "", None
+    job.save()
+    queue = kind_of(job.kind).queue
+    transaction.on_commit(lambda: wake(job.pk, queue), robust=True)
+
+
+def _ask(job: Job) -> None:
+    """Let a job wait for a person: its last run may have paid for what it would do again."""
+    Job.objects.filter(pk=job.pk, lease_owner=job.lease_owner).update(
+        status=Status.ASKS,
+        lease_owner="",
+        lease_until=None,
+        error=f"The server stopped during {job.notes[PAYING]}, which may have been charged. "
+        "Continue makes the call again.",
+    )
 
 
 def _mine(job: Job) -> QuerySet[Job]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cached_property
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -23,6 +24,9 @@ from . import queue
 logger = logging.getLogger(__name__)
 
 _SECONDS_BETWEEN_REPORTS = 0.5
+_FIRST_PAUSE_SECONDS = 5
+"""After which a job is tried again that came too early; the next pause is twice as long."""
+_LONGEST_WAIT_SECONDS = 600
 
 
 class Interrupted(Exception):  # no fault of the handler; it only stops the work
@@ -39,6 +43,14 @@ class LeaseLost(Interrupted):
 
 class Stopping(Interrupted):
     """The server stops; another worker starts the job again."""
+
+
+class Later(Exception):  # no fault of the handler either
+    """What the job needs is busy: the row waits, and no worker does."""
+
+    def __init__(self, sentence: str, seconds: float | None = None) -> None:
+        super().__init__(sentence)
+        self.sentence, self.seconds = sentence, seconds
 
 
 class JobContext:
@@ -91,6 +103,24 @@ class JobContext:
         if cancel:
             raise Cancelled
 
+    def note(self, **facts: Any) -> None:
+        """Keep facts for the next run, and for who looks on; None takes one away.
+
+        They are committed at once. Raises LeaseLost.
+        """
+        notes = {**self.job.notes, **facts}
+        self.job.notes = {name: it for name, it in notes.items() if it is not None}
+        if not queue.note(self.job, self.job.notes):
+            raise LeaseLost
+
+    def pay(self, what: str) -> None:
+        """Say what is about to be paid for. If the run ends before `paid`, a person is asked."""
+        self.note(**{queue.PAYING: what})
+
+    def paid(self, **facts: Any) -> None:
+        """Say that what was paid for came, or surely wasn't charged, with facts to keep of it."""
+        self.note(**{queue.PAYING: None}, **facts)
+
     def on_finish(self, effect: Callable[[], object]) -> None:
         """Let this happen in the transaction that marks the job done: then, or not at all."""
         self.effects.append(effect)
@@ -116,20 +146,36 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
         queue.put_back(job, counts=False)
     except Unavailable:
         queue.interrupt(job)
+    except Later as later:
+        _try_later(job, later)
     except DomainError as refusal:
         queue.fail(job, refusal.message, result=problem(refusal))
     except Exception as fault:
         logger.exception("Job %s (%s) stopped.", job.pk, job.kind)
-        if is_outage(fault):
-            queue.interrupt(job)
-        elif job.attempts < queue.MOST_ATTEMPTS:
-            queue.put_back(job, delay=timedelta(seconds=2**job.attempts))
-        else:
-            queue.fail(
-                job,
-                f"This job stopped {job.attempts} times with an unexpected "
-                f"{type(fault).__name__}; the server's log has the details.",
-            )
+        _try_again(job, fault)
+
+
+def _try_again(job: Job, fault: Exception) -> None:
+    if is_outage(fault):
+        queue.interrupt(job)
+    elif job.attempts < queue.MOST_ATTEMPTS:
+        queue.put_back(job, delay=timedelta(seconds=2**job.attempts))
+    else:
+        queue.fail(
+            job,
+            f"This job stopped {job.attempts} times with an unexpected "
+            f"{type(fault).__name__}; the server's log has the details.",
+        )
+
+
+def _try_later(job: Job, later: Later) -> None:
+    if job.attempts >= queue.MOST_ATTEMPTS:
+        sentence = f"{later.sentence} It was tried {job.attempts} times."
+        queue.fail(job, sentence)
+        return
+    usual = _FIRST_PAUSE_SECONDS * 2 ** (job.attempts - 1)
+    seconds = min(max(usual, later.seconds or 0), _LONGEST_WAIT_SECONDS)
+    queue.put_back(job, delay=timedelta(seconds=seconds), error=later.sentence)
 
 
 @contextmanager

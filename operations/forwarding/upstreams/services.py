@@ -77,13 +77,13 @@ def set_upstream(
     of ours that are added to each request.
     """
     project = get_project(caller, slug, Right.ADMIN)
-    base = read_base(base_url.strip(), private=settings.ALLOW_PRIVATE_UPSTREAMS)
     key, named = (
-        _read_key(api_key),
+        read_key(api_key),
         ",".join(filter(None, map(str.strip, tools.split(",")))),
     )
     toolbox.offered(named)
-    _check(base)  # outside of the transaction: a resolver may take its time
+    # Outside of the transaction: a resolver may take its time.
+    base = checked_base(base_url.strip())
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         rows = Upstream.objects.filter(project=project, provider=provider)
@@ -143,16 +143,20 @@ def target_of(project_id: int, provider: Provider) -> Target:
     )
 
 
-def _read_key(text: str | None) -> str | None:
-    """A key as it goes into a header."""
+def read_key(text: str | None) -> str | None:
+    """A key as it goes into a header. Raises Invalid."""
     key = None if text is None else text.strip()
     if key and (len(key) > MOST_KEY or not (key.isascii() and key.isprintable())):
         raise Invalid("A key is one line of ASCII.", at=["api_key"])
     return key
 
 
-def _check(base: BaseAddress) -> None:
-    """Raise Invalid where an upstream's host isn't known, or may not be called."""
+def checked_base(url: str) -> BaseAddress:
+    """The parts of a base URL whose host was looked up. Raises Invalid.
+
+    That its host isn't known, or may not be called, is a reason too.
+    """
+    base = read_base(url, private=settings.ALLOW_PRIVATE_UPSTREAMS)
 
     async def look() -> None:
         async with asyncio.timeout(_SECONDS_TO_RESOLVE):
@@ -172,6 +176,7 @@ def _check(base: BaseAddress) -> None:
             at=["base_url"],
             code="host_unknown",
         ) from None
+    return base
 
 
 def _place(project_id: int, provider: Provider, base: BaseAddress) -> str:

@@ -1,7 +1,5 @@
 """Tools for what is sent, and for what an agent keeps beside its messages."""
 
-from collections.abc import Iterable
-from difflib import unified_diff
 from typing import Any, Literal
 
 from pydantic import Field
@@ -10,7 +8,6 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from operations.context.policies import request_slice, set_window
 from operations.context.presentation import present_context
-from operations.context.rebuild_state import rebuild_state
 from operations.context.services import ContextQuery, assemble, assemble_session
 from operations.domain.context.selection import Preference
 from operations.edits.arguments import Index, TagName
@@ -193,38 +190,3 @@ class ManageScratchpad(SessionTool):
                 expected_version=self.expected_version,
             )
         return {"content": found.content, "version": found.number}
-
-
-class RebuildState(SessionTool):
-    """Read the STATE block (Goal, Context, Resolved, Technical Anchors) anew.
-
-    Use it after undo, drop_group or a smaller window, when the state may speak of what is
-    gone: it takes the last STATE block that a response *in the current window* ends with and
-    shows it as a difference to the state in force. It is done by rule (`made_by` says
-    `rules`): without such a block it proposes nothing. Nothing is changed; end your next
-    response with a STATE block to put one in force.
-
-    Example: {"session_id": "…"}
-    """
-
-    name = "rebuild_state"
-    group = "context"
-    reads_only = True
-
-    def call(self, caller: Caller) -> dict[str, Any]:
-        """The state in force, and what it would be. `status`: proposed, unchanged or none."""
-        session = self.open_session(caller)
-        rebuilt = rebuild_state(session)
-        old, words = rebuilt.in_force, rebuilt.text
-        lines: Iterable[str] = ()
-        if rebuilt.status == "proposed":
-            sides = (old.splitlines(), words.splitlines())
-            lines = unified_diff(*sides, "in force", "proposed", lineterm="")
-        return {
-            "state": words,
-            "key": rebuilt.key,
-            "previous": old,
-            "difference": "\n".join(lines),
-            "status": rebuilt.status,
-            "made_by": "rules",
-        }

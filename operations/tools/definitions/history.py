@@ -9,10 +9,7 @@ from contextstudio.accounts.domain.errors import Conflict, Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import project_to_edit
 from operations.context.policies import keep_matches
-from operations.domain.text.outline import OutlinedMessage, outline
-from operations.edits import services
-from operations.edits.arguments import DigestArguments, Index
-from operations.edits.schemas import present_edit
+from operations.edits.arguments import Index
 from operations.log.selectors import load_thread
 from operations.messages.presentation import (
     MOST_MESSAGES,
@@ -27,7 +24,7 @@ from threads.search.services import find_in_session
 from threads.sessions import given_tags
 from threads.sessions.presentation import MessageData, present_session
 from threads.sessions.services import NewSession, append_messages, create_session
-from threads.store.selectors import get_session, list_sessions, load_messages
+from threads.store.selectors import list_sessions
 
 MOST_MATCHES = 50
 
@@ -182,57 +179,6 @@ class GetMessageRange(SessionTool):
             "message_count": session.message_count,
             "messages": present_range(session, thread, start, end),
         }
-
-
-class SummarizeMessageRange(SessionTool):
-    """Get an outline of the messages start_idx to end_idx, and propose it as their digest.
-
-    The range is half-open: {"start_idx": 0, "end_idx": 20} covers the messages 0 to 19. The
-    summary comes back at once and is stored beside the messages as a *proposed* digest: the
-    thread does not change until somebody accepts it. It is made by rule, without a model
-    (`made_by` says `rules`): it quotes what was asked and answered last and counts the
-    tools, and knows nothing of what it meant. If you have read the messages, your own words
-    with digest_messages serve later work better.
-
-    Example: {"session_id": "…", "start_idx": 0, "end_idx": 20}
-    """
-
-    name = "summarize_message_range"
-    group = "search"
-
-    start_idx: Index
-    end_idx: Index
-
-    def call(self, caller: Caller) -> dict[str, Any]:
-        """Propose the digest. Raises Invalid for a range that is not in the session."""
-        session = get_session(caller, self.session_id)
-        if self.start_idx >= self.end_idx:
-            raise Invalid(
-                "The range is half-open: end_idx is greater than start_idx.",
-                at=["end_idx"],
-            )
-        if self.end_idx > session.message_count:
-            raise Invalid(
-                f"The session has {session.message_count} messages; "
-                f"end_idx is {self.end_idx}.",
-                at=["end_idx"],
-            )
-        originals = load_messages(session, self.start_idx, self.end_idx)
-        summary = outline(
-            [OutlinedMessage(one.row.index, one.role, one.parts) for one in originals]
-        )
-        digest = DigestArguments.model_validate(
-            {
-                "range": [self.start_idx, self.end_idx - 1],
-                "summary": summary,
-                "propose": True,
-                "title": "Outline",
-            }
-        )
-        transaction = services.record_edit(
-            caller, self.session_id, digest, expected_head=self.expected_head
-        )
-        return {"summary": summary, "made_by": "rules", **present_edit(transaction)}
 
 
 class QueryDb(SessionTool):

@@ -168,6 +168,31 @@ TABLE = (
         (401, 404, 403, 403, 403, 204, 401),
         {},
     ),
+    # REST: summaries and who makes them.
+    to_propose(f"{S}/summaries", {"start": 1, "end": 2}, ok=(202, 202, 202)),
+    api_read(f"{S}/summaries"),
+    to_edit(f"{S}/summaries", {"disable_auto_summarize": True}, method="PATCH"),
+    api_read("providers?project=demo"),
+    Row(
+        "PUT",
+        "api/projects/demo/providers/groq",
+        (401, 404, 403, 403, 403, 200, 401),
+        {"api_key": "sk-1"},
+    ),
+    to_edit("projects/demo/providers/groq/test", {}, ok=422),  # which isn't set up
+    Row(
+        "DELETE",
+        "api/projects/demo/providers/xai",
+        (401, 404, 403, 403, 403, 404, 401),
+        {},
+    ),
+    api_read("projects/demo/summaries"),
+    Row(
+        "PATCH",
+        "api/projects/demo/summaries",
+        (401, 404, 403, 403, 403, 200, 401),
+        {"summarization_provider": "groq"},
+    ),
     # REST: the thread and the log.
     api_read(f"{S}/thread"),
     api_read(f"{S}/operations"),

@@ -1,0 +1,220 @@
+"""Who may summarise: a table that is data, and the choice among those that can be asked.
+
+An explicit choice always wins. Else the fastest model whose provider is set, then the small model
+of the session's own provider, then that of any other. The answer says why.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from contextstudio.accounts.domain.errors import Invalid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """A provider of models: where it is, and what it is set up with."""
+
+    name: str
+    label: str
+    base_url: str = ""
+    """As the provider's own SDK takes it; empty: it has to be given."""
+    key_variable: str = ""
+    """The variable of the server's environment that may hold its key."""
+    base_variable: str = ""
+    """The one that says where it is, where that is not known."""
+    form: str = "hosted_vllm"
+    """How litellm calls it: this is every provider with OpenAI's chat completions."""
+    small: str = ""
+    """Its small model."""
+    is_free: bool = False
+    """Whether it runs on a machine of one's own: no key is needed, and no call is paid for."""
+
+
+OLLAMA = "ollama"
+COMPATIBLE = "compatible"
+PROVIDERS: Mapping[str, Provider] = {
+    one.name: one
+    for one in (
+        Provider(
+            name="cerebras",
+            label="Cerebras",
+            base_url="https://api.cerebras.ai/v1",
+            key_variable="CEREBRAS_API_KEY",
+            small="llama3.1-8b",
+        ),
+        Provider(
+            name="xai",
+            label="xAI",
+            base_url="https://api.x.ai/v1",
+            key_variable="XAI_API_KEY",
+            small="grok-3-mini",
+        ),
+        Provider(
+            name="groq",
+            label="Groq",
+            base_url="https://api.groq.com/openai/v1",
+            key_variable="GROQ_API_KEY",
+            small="llama-3.1-8b-instant",
+        ),
+        Provider(
+            name="openai",
+            label="OpenAI",
+            base_url="https://api.openai.com/v1",
+            key_variable="OPENAI_API_KEY",
+            base_variable="OPENAI_API_BASE",
+            small="gpt-4.1-mini",
+        ),
+        Provider(
+            name="anthropic",
+            label="Anthropic",
+            base_url="https://api.anthropic.com",
+            key_variable="ANTHROPIC_API_KEY",
+            form="anthropic",
+            small="claude-haiku-4-5",
+        ),
+        Provider(
+            name="gemini",
+            label="Gemini",
+            base_url="https://generativelanguage.googleapis.com/v1beta",
+            key_variable="GEMINI_API_KEY",
+            form="gemini",
+            small="gemini-2.5-flash-lite",
+        ),
+        Provider(
+            name="mistral",
+            label="Mistral",
+            base_url="https://api.mistral.ai/v1",
+            key_variable="MISTRAL_API_KEY",
+            small="mistral-small-latest",
+        ),
+        Provider(
+            name="deepseek",
+            label="DeepSeek",
+            base_url="https://api.deepseek.com/v1",
+            key_variable="DEEPSEEK_API_KEY",
+            small="deepseek-chat",
+        ),
+        Provider(
+            name=OLLAMA,
+            label="Ollama",
+            base_variable="OLLAMA_API_BASE",
+            small="llama3.2",
+            is_free=True,
+        ),
+        Provider(name=COMPATIBLE, label="OpenAI-compatible", is_free=True),
+    )
+}
+
+
+class FastModel(NamedTuple):
+    """A model that answers fast."""
+
+    provider: str
+    model: str
+    speed: int
+    """Tokens a second, about."""
+
+
+FASTEST = (
+    FastModel("cerebras", "llama3.1-8b", 2000),
+    FastModel("cerebras", "llama-3.3-70b", 1500),
+    FastModel("xai", "grok-3-mini", 1200),
+    FastModel("xai", "grok-4-1-fast", 1000),
+    FastModel("groq", "llama-3.1-8b-instant", 800),
+)
+
+
+class Choice(NamedTuple):
+    """A model that is to summarise; without one, the rules do."""
+
+    provider: str
+    model: str
+    why: str
+    is_explicit: bool = False
+
+    @property
+    def name(self) -> str:
+        """`cerebras/llama3.1-8b`, or `rules`."""
+        return f"{self.provider}/{self.model}" if self.provider else RULES
+
+
+RULES = "rules"
+"""The digest that needs no model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """An explicit choice, and who made it: `the request`, `this session`, `the project`."""
+
+    provider: str
+    model: str
+    by: str
+
+
+def explicit(wanted: Wanted, usable: Mapping[str, str]) -> Choice:
+    """The choice that somebody made. Raises Invalid where it can't be asked.
+
+    `usable` are the providers that are set, with the model that is named for them, if one is.
+    """
+    provider, model = wanted.provider, wanted.model
+    if not provider and "/" in model and model.split("/", 1)[0] in PROVIDERS:
+        provider, model = model.split("/", 1)
+    if provider == RULES:
+        return Choice("", "", f"Chosen by {wanted.by}: no model is asked.", True)
+    if provider not in PROVIDERS:
+        known = ", ".join([*PROVIDERS, RULES])
+        said = f"There is no provider {provider[:40]!r}; take" if provider else "Give"
+        raise Invalid(f"{said} one of {known}.", at=["provider"])
+    if provider not in usable:
+        raise Invalid(
+            f"{PROVIDERS[provider].label} is not set up: "
+            f"{_missing(PROVIDERS[provider])} is missing.",
+            at=["provider"],
+            code="provider_not_set",
+        )
+    model = model or _usual_model(provider, usable)
+    if not model:
+        raise Invalid(f"Name a model of {PROVIDERS[provider].label}.", at=["model"])
+    return Choice(provider, model, f"Chosen by {wanted.by}.", True)
+
+
+def _missing(provider: Provider) -> str:
+    return "its key" if provider.key_variable else "its base URL"
+
+
+def _usual_model(provider: str, usable: Mapping[str, str]) -> str:
+    fast = next((one.model for one in FASTEST if one.provider == provider), "")
+    return usable[provider] or fast or PROVIDERS[provider].small
+
+
+def candidates(usable: Mapping[str, str], current: str = "") -> list[Choice]:
+    """Who may be asked, the first choice first; last of all the rules.
+
+    `current` is the provider that the session's own requests last went to.
+    """
+    found = [
+        Choice(
+            one.provider,
+            one.model,
+            f"The fastest model whose provider is set: about {one.speed:,} tokens/s.",
+        )
+        for one in FASTEST
+        if one.provider in usable
+    ]
+    named = {one.provider for one in found}
+    if current in usable and current not in named:
+        why = "The small model of the provider that this session's requests go to."
+        found += _small(current, usable, why)
+    others: Collection[str] = [one for one in usable if one not in named | {current}]
+    for provider in others:
+        why = "The only kind of provider that is set." if len(usable) == 1 else ""
+        why = why or f"{PROVIDERS[provider].label} is set, and no faster one."
+        found += _small(provider, usable, why)
+    why = "No provider is set: made by rule, without a model."
+    return [*found, Choice("", "", why if not found else "Made by rule.")]
+
+
+def _small(provider: str, usable: Mapping[str, str], why: str) -> list[Choice]:
+    model = usable[provider] or PROVIDERS[provider].small
+    return [Choice(provider, model, why)] if model else []

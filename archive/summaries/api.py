@@ -1,0 +1,166 @@
+"""REST: summaries of a session, the providers that make them, their settings."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Status
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.models import Project
+from contextstudio.accounts.selectors import default_project, get_project
+from threads.store.selectors import get_session
+
+from . import choosing, providers, services
+from .schemas import (
+    OrderedOut,
+    ProviderIn,
+    ProviderOut,
+    ProvidersOut,
+    SettingsIn,
+    SettingsOut,
+    SummaryIn,
+    TestIn,
+    present_choice,
+    present_order,
+    present_providers,
+)
+
+router = Router(tags=["summaries"])
+
+
+@router.post(
+    "/sessions/{uuid:session_id}/summaries",
+    response={202: OrderedOut},
+    operation_id="archive_summaries_api_order_summary",
+)
+def order_summary(
+    request: HttpRequest, session_id: uuid.UUID, body: SummaryIn
+) -> Status[dict[str, Any]]:
+    """Have a range summed up by a model, or by rule where no provider is set.
+
+    The job's result is `{operation_id, summary, made_by, retained, dropped, tokens, cost}`.
+    """
+    made = services.order_summary(caller_of(request), session_id, **body.model_dump())
+    return Status(202, present_order(made))
+
+
+@router.get(
+    "/providers",
+    response=ProvidersOut,
+    operation_id="archive_summaries_api_list_providers",
+)
+def list_providers(
+    request: HttpRequest,
+    session: uuid.UUID | None = None,
+    project: str | None = None,
+) -> dict[str, Any]:
+    """Which providers are set for a project, and who would sum up a session of it, and why."""
+    caller = caller_of(request)
+    open_session = get_session(caller, session) if session else None
+    found: Project | None = open_session.project if open_session else None
+    if found is None:
+        found = get_project(caller, project) if project else default_project(caller)
+    if found is None:
+        raise Invalid("Name the project, or a session.", at=["project"])
+    chosen = choosing.choices(found, open_session)[0]
+    return {
+        "items": present_providers(dict(providers.targets_of(found))),
+        "chosen": present_choice(chosen),
+    }
+
+
+_PROVIDER = "/projects/{str:slug}/providers/{str:name}"
+
+
+@router.put(
+    _PROVIDER,
+    response=ProviderOut,
+    operation_id="archive_summaries_api_set_provider",
+)
+def set_provider(
+    request: HttpRequest, slug: str, name: str, body: ProviderIn
+) -> dict[str, Any]:
+    """Set a provider up for a project's summaries."""
+    row = providers.set_provider(
+        caller_of(request),
+        slug,
+        name,
+        base_url=body.base_url,
+        api_key=body.api_key,
+        model=body.model,
+    )
+    shown = present_providers(dict(providers.targets_of(row.project)))
+    return next(one for one in shown if one["name"] == name)
+
+
+@router.delete(
+    _PROVIDER,
+    response={204: None},
+    operation_id="archive_summaries_api_delete_provider",
+)
+def delete_provider(request: HttpRequest, slug: str, name: str) -> Status[None]:
+    """Forget what the project set up of a provider, with its key."""
+    providers.delete_provider(caller_of(request), slug, name)
+    return Status(204, None)
+
+
+@router.post(
+    f"{_PROVIDER}/test",
+    response={202: OrderedOut},
+    operation_id="archive_summaries_api_test_provider",
+)
+def test_provider(
+    request: HttpRequest, slug: str, name: str, body: TestIn
+) -> Status[dict[str, Any]]:
+    """Have a provider asked for one word, by a job that says how it went."""
+    made = services.order_test(caller_of(request), slug, name, body.model)
+    return Status(202, present_order(made))
+
+
+@router.get(
+    "/projects/{str:slug}/summaries",
+    response=SettingsOut,
+    operation_id="archive_summaries_api_project_settings",
+)
+def project_settings(request: HttpRequest, slug: str) -> dict[str, Any]:
+    """Who sums up a project's sessions."""
+    return choosing.settings_of(get_project(caller_of(request), slug))
+
+
+@router.patch(
+    "/projects/{str:slug}/summaries",
+    response=SettingsOut,
+    operation_id="archive_summaries_api_set_project_settings",
+)
+def set_project_settings(
+    request: HttpRequest, slug: str, body: SettingsIn
+) -> dict[str, Any]:
+    """Choose who sums up a project's sessions."""
+    changes = body.model_dump(exclude_unset=True)
+    return choosing.set_project_settings(caller_of(request), slug, changes)
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/summaries",
+    response=SettingsOut,
+    operation_id="archive_summaries_api_session_settings",
+)
+def session_settings(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
+    """What a session overrides of its project's settings."""
+    session = get_session(caller_of(request), session_id)
+    return choosing.settings_of(session.project, session)
+
+
+@router.patch(
+    "/sessions/{uuid:session_id}/summaries",
+    response=SettingsOut,
+    operation_id="archive_summaries_api_set_session_settings",
+)
+def set_session_settings(
+    request: HttpRequest, session_id: uuid.UUID, body: SettingsIn
+) -> dict[str, Any]:
+    """Choose who sums up one session."""
+    changes = body.model_dump(exclude_unset=True)
+    return choosing.set_session_settings(caller_of(request), session_id, changes)

@@ -1,0 +1,80 @@
+"""The process that calls models: `python -m archive.summaries.calling.worker`.
+
+A line of JSON is a request, with its key; lines of JSON are the answer: pieces of text, then how
+it ended. It waits a minute for the next request.
+"""
+
+import json
+import os
+import select
+import sys
+from typing import Any
+
+_PATIENCE = 60.0
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what litellm prints is no part of an answer
+    line = sys.stdin.buffer.readline()
+    while line:
+        for told in _answered(json.loads(line)):
+            answers.write(json.dumps(told) + "\n")
+            answers.flush()
+        if not select.select([sys.stdin], [], [], _PATIENCE)[0]:
+            return
+        line = sys.stdin.buffer.readline()
+
+
+def _answered(asked: dict[str, Any]) -> Any:
+    import httpx  # noqa: PLC0415  # only where there is something to call
+    import litellm  # noqa: PLC0415
+    from litellm.llms.custom_httpx.http_handler import HTTPHandler  # noqa: PLC0415
+
+    from .outcome import Failure  # noqa: PLC0415
+    from .transport import Transport  # noqa: PLC0415
+
+    transport = Transport(private=asked["private"])
+    client = httpx.Client(transport=transport, follow_redirects=False, trust_env=False)
+    used: dict[str, int | None] = {}
+    try:
+        pieces = litellm.completion(
+            model=f"{asked['form']}/{asked['model']}",
+            api_base=asked["base_url"],
+            api_key=asked["api_key"] or "none",
+            messages=asked["messages"],
+            max_tokens=asked["max_tokens"],
+            timeout=asked["timeout"],
+            stream=True,
+            stream_options={"include_usage": True},
+            client=HTTPHandler(client=client),
+            num_retries=0,
+            max_retries=0,
+        )
+        for piece in pieces:
+            if piece.choices and (text := piece.choices[0].delta.content):
+                yield {"text": text}
+            if usage := getattr(piece, "usage", None):
+                counted = (usage.prompt_tokens, usage.completion_tokens)
+                used = dict(zip(("input", "output"), counted, strict=True))
+        failure = transport.failure
+    except Exception:  # noqa: BLE001  # litellm's own errors say less than the transport knows
+        failure = transport.failure or Failure.BROKEN
+    finally:
+        client.close()
+    if failure is None:
+        yield {"done": used}
+        return
+    yield {
+        "failed": {
+            "failure": failure,
+            "status": transport.status,
+            "retry_after": transport.retry_after,
+            "detail": transport.detail,
+        }
+    }
+
+
+if __name__ == "__main__":
+    main()

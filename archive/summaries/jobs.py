@@ -1,0 +1,259 @@
+"""The jobs that call models: a summary of a range, STATE from a window, the test of a provider."""
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+from archive.domain.summaries import prompts
+from archive.domain.summaries.checks import why_refused
+from archive.domain.summaries.providers import Choice
+from archive.domain.summaries.retention import check_retention
+from archive.domain.summaries.said import Said, in_parts, read_aloud
+from archive.domain.summaries.structural import structural_digest
+from contextstudio.accounts.domain.errors import Conflict, DomainError
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.jobs import JobContext
+from operations.context.services import ContextQuery, assemble_session
+from operations.domain.context.state import extract
+from operations.edits.arguments import DigestArguments
+from operations.edits.schemas import present_edit
+from operations.edits.services import record_edit
+from operations.log.selectors import load_thread
+from operations.messages.reader import MessageReader
+from operations.notes.states import current_state
+from threads import tokens
+from threads.models import Session
+from threads.store.events import announce_job
+from threads.store.selectors import get_session
+
+from .calling import CallFailed, ModelCall, call_model
+from .choosing import choices
+from .making import Summariser, refusal
+from .providers import targets_of
+
+SUMMARY = "summary"
+STATE = "state"
+TEST = "test provider"
+MOST_LISTED = 500
+"""References that a result lists as dropped."""
+_TEST_SECONDS = 30
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryOrder:
+    """What a summary is asked for, as the job keeps it."""
+
+    session_id: str
+    keys: list[str]
+    provider: str
+    """As it was asked for; empty: as settings say, or the fastest."""
+    model: str
+    instructions: str = ""
+    propose: bool = False
+    record: bool = True
+    """Whether it becomes a digest; else it is only answered, for a person to go on with."""
+
+    def arguments(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def run_summary(context: JobContext, **arguments: Any) -> dict[str, Any]:
+    """Make a summary, check it, and record it as a digest in the transaction that ends the job."""
+    order = SummaryOrder(**arguments)
+    session = get_session(context.caller, uuid.UUID(order.session_id), Right.PROPOSE)
+    thread = load_thread(session)
+    texts = MessageReader(session, thread).effective(order.keys)
+    messages = [Said(one.key, one.role, one.parts) for one in texts.values()]
+    if not messages:
+        raise Conflict("The messages are gone.", code="messages_gone")
+    count = tokens.counter(session.encoding)
+    counted = tokens.count_messages([one.parts for one in messages], session.encoding)
+    replaced = sum(map(sum, counted))
+    choice, summary, used = _made(
+        context, session, order, messages, replaced, count=count
+    )
+    size = count(summary)
+    if choice.provider:
+        why = why_refused(summary, tokens=size, replaced=replaced)
+        if why:
+            sentence = f"{why} Nothing was changed."
+            raise Conflict(sentence, code="summary_refused", facts={"summary": summary})
+    retention = check_retention(messages, summary)
+    result: dict[str, Any] = {
+        "operation_id": None,
+        "summary": summary,
+        "made_by": choice.name,
+        "why": choice.why,
+        "retained": retention.retained,
+        "dropped": [one._asdict() for one in retention.dropped[:MOST_LISTED]],
+        "dropped_count": len(retention.dropped),
+        "tokens": {"before": replaced, "after": size} | used,
+        "cost": used.pop("cost"),
+    }
+    result["tokens"].pop("cost")
+    if order.record:
+        context.on_finish(lambda: _record(context, order, result))
+    return result
+
+
+def run_state(context: JobContext, *, session_id: str) -> dict[str, Any]:
+    """Have STATE written from the window that is sent; nothing is changed."""
+    session = get_session(context.caller, uuid.UUID(session_id), Right.PROPOSE)
+    window = assemble_session(session, ContextQuery())
+    before = current_state(session, window.thread)
+    in_force = before.text if before else ""
+    messages = [Said(one.key, one.role, one.parts) for one in window.assembly.messages]
+    count = tokens.counter(session.encoding)
+
+    def make(summariser: Summariser) -> str:
+        texts = [read_aloud(message) for message in messages]
+        text = in_force
+        for number, part in enumerate(in_parts(texts, summariser.part_size(), count)):
+            asked = prompts.state(part, text)
+            text = summariser.ask(f"state {number}", asked, 1_000)
+        return text
+
+    choice, answer, spent = _by_the_first(context, session, "", "", make)
+    found = extract(answer)
+    if found is None:
+        raise Conflict(
+            "The model did not answer with a STATE block. Nothing was changed.",
+            code="summary_refused",
+        )
+    return {
+        "state": found.text,
+        "previous": in_force,
+        "made_by": choice.name,
+        "why": choice.why,
+        "tokens": {"input": spent["input"], "output": spent["output"]},
+        "cost": spent["cost"],
+    }
+
+
+def run_test(context: JobContext, *, provider: str, model: str) -> dict[str, Any]:
+    """Ask a provider for one word. A refusal is the job's outcome, in a clear sentence."""
+    target = targets_of(context.project).get(provider)
+    if target is None:
+        raise Conflict("The provider is not set up any more.", code="provider_not_set")
+    said: list[str] = []
+    try:
+        usage = call_model(
+            ModelCall(
+                form=target.provider.form,
+                model=model,
+                base_url=target.base_url,
+                api_key=target.api_key,
+                messages=[{"role": "user", "content": "Answer with the word: ready"}],
+                max_tokens=16,
+                timeout=_TEST_SECONDS,
+                private=target.private,
+            ),
+            on_text=said.append,
+            tick=lambda: context.progress(0, total=1, unit="calls"),
+        )
+    except CallFailed as failed:
+        raise refusal(target, failed) from failed
+    text = "".join(said).strip()[:200]
+    return {
+        "provider": provider,
+        "model": model,
+        "answer": text,
+        "tokens": {"input": usage.input, "output": usage.output},
+    }
+
+
+def _made(
+    context: JobContext,
+    session: Session,
+    order: SummaryOrder,
+    messages: Sequence[Said],
+    replaced: int,
+    *,
+    count: Callable[[str], int],
+) -> tuple[Choice, str, dict[str, Any]]:
+    def make(summariser: Summariser) -> str:
+        return summariser.summary_of(
+            messages, count=count, replaced=replaced, wish=order.instructions
+        )
+
+    return _by_the_first(
+        context,
+        session,
+        order.provider,
+        order.model,
+        make,
+        rules=lambda: structural_digest(messages),
+    )
+
+
+def _by_the_first(
+    context: JobContext,
+    session: Session,
+    provider: str,
+    model: str,
+    make: Callable[[Summariser], str],
+    *,
+    rules: Callable[[], str] | None = None,
+) -> tuple[Choice, str, dict[str, Any]]:
+    """What the first of those made that may be asked and can, who that was, what was spent.
+
+    One that has no such model, or refuses its key, is passed over, unless it was chosen.
+    """
+    failures: list[Conflict] = []
+    targets = targets_of(session.project)
+    for choice in choices(session.project, session, provider=provider, model=model):
+        if not choice.provider:
+            break
+        target = targets[choice.provider]
+        summariser = Summariser(
+            context,
+            choice,
+            target,
+            announce=lambda: announce_job(session.pk, context.job_id),
+        )
+        try:
+            text = make(summariser)
+        except CallFailed as failed:
+            failures.append(refusal(target, failed))
+            continue
+        spent = summariser.spent
+        cost = None if spent.cost is None else str(spent.cost)
+        told = [one.message for one in failures]
+        chosen = choice._replace(why=" ".join([choice.why, *told]))
+        used = {"input": spent.input, "output": spent.output, "cost": cost}
+        return chosen, text, used
+    if failures:
+        raise failures[0]
+    if rules is None:
+        raise Conflict("No provider is set up.", code="provider_not_set")
+    return choice, rules(), {"input": 0, "output": 0, "cost": None}
+
+
+def _record(context: JobContext, order: SummaryOrder, result: dict[str, Any]) -> None:
+    """Record the digest; if it no longer fits, the refusal keeps the words that were paid for."""
+    digest = DigestArguments.model_validate(
+        {
+            "targets": order.keys,
+            "summary": result["summary"],
+            "propose": order.propose,
+            "title": f"Summary by {result['made_by']}",
+        }
+    )
+    try:
+        recorded = record_edit(context.caller, uuid.UUID(order.session_id), digest)
+    except DomainError as error:
+        error.facts["summary"] = result["summary"]
+        raise
+    answer = present_edit(recorded)
+    names = ("operation_id", "key", "head", "resolved", "status", "warnings")
+    result.update({name: answer[name] for name in names})
+
+
+KINDS = (
+    (SUMMARY, run_summary, "Summary"),
+    (STATE, run_state, "State from the window"),
+    (TEST, run_test, "Test of a provider"),
+)
+"""Each kind with what does it and what pages call it."""

@@ -1,0 +1,234 @@
+"""Making a summary by calls of a model: part by part, joined, then verified.
+
+No transaction is open. What a call gave is kept in the job's notes, so that a run that goes on
+after a pause or a crash repeats none that came to its end.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from archive.domain.summaries import prompts
+from archive.domain.summaries.prompts import Request
+from archive.domain.summaries.providers import Choice
+from archive.domain.summaries.retention import Reference, ReferenceKind, check_retention
+from archive.domain.summaries.said import Count, Said, in_parts, read_aloud
+from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.jobs import JobContext, Later
+from operations.context.model_catalog import context_window, cost_of
+
+from .calling import CallFailed, Failure, ModelCall, call_model
+from .providers import Target
+
+UNKNOWN_WINDOW = 8_192
+"""Tokens that a model is taken to read where the map doesn't know it."""
+MOST_IN_A_PART = 48_000
+LEAST_IN_A_PART = 1_000
+LONGEST_ANSWER, SHORTEST_ANSWER = 2_000, 400
+"""Tokens that a model may answer."""
+_OVERHEAD = 1_200
+"""Tokens of what a model is told besides."""
+MOST_VERIFIED = 60
+"""References that a model is asked to work in."""
+_BETWEEN_PREVIEWS = 0.5
+SECONDS_OF_SILENCE = 120
+_LEAST_TELLING = (ReferenceKind.NUMBER,)
+
+
+class Spent(NamedTuple):
+    """What calls used, in all."""
+
+    input: int
+    output: int
+    cost: Decimal | None
+    """In dollars, by the price map; None where it has no price for the model."""
+
+
+class Summariser:
+    """One model at work for one job."""
+
+    def __init__(
+        self,
+        context: JobContext,
+        choice: Choice,
+        target: Target,
+        *,
+        announce: Callable[[], object] = lambda: None,
+    ) -> None:
+        self.choice = choice
+        self._context, self._target, self._announce = context, target, announce
+        self._done, self._total = 0, 1
+
+    def summary_of(
+        self, messages: Sequence[Said], *, count: Count, replaced: int, wish: str = ""
+    ) -> str:
+        """A summary of messages. Raises Later, Conflict and what ends a job."""
+        answer = min(max(SHORTEST_ANSWER, replaced // 4), LONGEST_ANSWER)
+        most = self._in_a_part(answer)
+        parts = in_parts([read_aloud(message) for message in messages], most, count)
+        self._total = len(parts) + (len(parts) > 1) + 1
+        texts = [
+            self.ask(f"part {number}", prompts.summarise(part, wish), answer)
+            for number, part in enumerate(parts, start=1)
+        ]
+        summary = self._joined(texts, answer, most, count, wish)
+        return self._verified(summary, messages, answer, count)
+
+    def ask(self, step: str, messages: Request, most: int) -> str:
+        """The answer to one request, or what was kept of it. Raises as `summary_of`."""
+        kept = dict(self._context.job.notes.get("answers", {}))
+        name = f"{self.choice.name} {step}"
+        if name not in kept:
+            kept[name] = self._call(step, messages, most, kept)
+        self._done += 1
+        self._total = max(self._total, self._done)
+        self._context.progress(self._done, total=self._total, unit="calls")
+        text: str = kept[name]["text"]
+        return text
+
+    @property
+    def spent(self) -> Spent:
+        """What all calls used that were kept, those of earlier runs with them."""
+        calls = [
+            call
+            for name, call in self._context.job.notes.get("answers", {}).items()
+            if name.startswith(f"{self.choice.name} ")
+        ]
+        used = [sum(call[side] or 0 for call in calls) for side in ("input", "output")]
+        cost = None
+        if self._target.api_key:
+            cost = cost_of(
+                self.choice.provider,
+                self.choice.name,
+                input=used[0],
+                cached=0,
+                written=0,
+                output=used[1],
+            )
+        return Spent(used[0], used[1], cost)
+
+    def part_size(self) -> int:
+        """How many tokens the model is given at once."""
+        return self._in_a_part(LONGEST_ANSWER)
+
+    def _in_a_part(self, answer: int) -> int:
+        window = context_window(self.choice.name) or UNKNOWN_WINDOW
+        # The model counts otherwise than the session: a fifth is left over.
+        room = int((window - answer - _OVERHEAD) * 0.8)
+        return max(LEAST_IN_A_PART, min(room, MOST_IN_A_PART))
+
+    def _joined(
+        self, texts: list[str], answer: int, most: int, count: Count, wish: str
+    ) -> str:
+        round_ = 0
+        while len(texts) > 1:
+            round_ += 1
+            groups = _grouped(texts, most, count)
+            texts = [
+                self.ask(f"join {round_}.{number}", prompts.join(group, wish), answer)
+                for number, group in enumerate(groups, start=1)
+            ]
+        return texts[0]
+
+    def _verified(
+        self, summary: str, messages: Sequence[Said], answer: int, count: Count
+    ) -> str:
+        """The summary with what it dropped worked in, where that came to anything."""
+        before = check_retention(messages, summary)
+        asked = sorted(before.dropped, key=lambda one: one.kind in _LEAST_TELLING)
+        if not asked or not summary.strip():
+            return summary
+        wanted: list[Reference] = asked[:MOST_VERIFIED]
+        again = self.ask("verify", prompts.verify(summary, wanted), answer * 2)
+        after = check_retention(messages, again)
+        kept_more = len(after.dropped) < len(before.dropped)
+        is_short = count(again) <= 2 * count(summary) + SHORTEST_ANSWER
+        return again if again.strip() and kept_more and is_short else summary
+
+    def _call(
+        self, step: str, messages: Request, most: int, kept: dict[str, object]
+    ) -> dict[str, object]:
+        label = self._target.provider.label
+        if self._target.api_key:
+            self._context.pay(f"a call to {label}")
+        preview = _Preview(self._context, self._announce)
+        try:
+            usage = call_model(
+                ModelCall(
+                    form=self._target.provider.form,
+                    model=self.choice.model,
+                    base_url=self._target.base_url,
+                    api_key=self._target.api_key,
+                    messages=messages,
+                    max_tokens=most,
+                    timeout=SECONDS_OF_SILENCE,
+                    private=self._target.private,
+                ),
+                on_text=preview.add,
+                tick=self._tick,
+            )
+        except CallFailed as failed:
+            self._context.paid(preview=None)
+            raise self._explained(failed) from failed
+        call: dict[str, object] = {
+            "text": preview.text.strip(),
+            "input": usage.input,
+            "output": usage.output,
+        }
+        name = f"{self.choice.name} {step}"
+        self._context.paid(answers={**kept, name: call}, preview=preview.text)
+        return call
+
+    def _tick(self) -> None:
+        self._context.progress(self._done, total=self._total + 1, unit="calls")
+
+    def _explained(self, failed: CallFailed) -> Exception:
+        if failed.failure in (Failure.KEY, Failure.MODEL):
+            return failed  # another model may do, where none was chosen
+        sentence = f"{self._target.provider.label}: {failed.sentence}"
+        if failed.is_passing:
+            return Later(sentence, failed.retry_after)
+        return refusal(self._target, failed)
+
+
+def refusal(target: Target, failed: CallFailed) -> Conflict:
+    """Why a call gave nothing, as a job answers it."""
+    sentence = f"{target.provider.label}: {failed.sentence}"
+    return Conflict(sentence, at=["provider"], code=f"provider_{failed.failure.value}")
+
+
+def _grouped(texts: list[str], most: int, count: Count) -> list[list[str]]:
+    """Texts in groups that fit into a part, of two at least."""
+    groups: list[list[str]] = [[]]
+    size = 0
+    for text in texts:
+        tokens = count(text)
+        if len(groups[-1]) >= 2 and size + tokens > most:
+            groups.append([])
+            size = 0
+        groups[-1].append(text)
+        size += tokens
+    return groups
+
+
+class _Preview:
+    """What came of an answer so far, written now and then for those who look on."""
+
+    def __init__(self, context: JobContext, announce: Callable[[], object]) -> None:
+        self._context, self._announce = context, announce
+        self._pieces: list[str] = []
+        self._written = float("-inf")
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def add(self, piece: str) -> None:
+        """Take a piece; twice a second what there is is shown."""
+        self._pieces.append(piece)
+        now = time.monotonic()
+        if now - self._written >= _BETWEEN_PREVIEWS:
+            self._written = now
+            self._context.note(preview=self.text)
+            self._announce()

@@ -1,0 +1,217 @@
+"""The providers that a project can ask: by a key of the environment, its own, or an upstream's.
+
+A key of the environment goes to the provider's own address and nowhere else; what a project gives
+as another base URL gets only the key that was given with it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from archive.domain.summaries.providers import COMPATIBLE, PROVIDERS, Provider
+from archive.models import SummaryProvider
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid, NotFound
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import AuditEntry, Project
+from contextstudio.accounts.selectors import get_project
+from operations.forwarding.upstreams import services as upstreams
+from operations.forwarding.upstreams.addresses import read_base
+from operations.forwarding.upstreams.sealing import seal, unseal
+from operations.models import SessionRequest
+from threads.models import Session
+
+
+class Source(StrEnum):
+    """Where a provider's key comes from."""
+
+    ENVIRONMENT = "environment"
+    PROJECT = "project"
+    UPSTREAM = "upstream"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A provider that can be asked: where, and with what key."""
+
+    provider: Provider
+    source: Source
+    base_url: str
+    api_key: str = ""
+    """Empty: none is needed, and no call is paid for."""
+    model: str = ""
+    """That is named for it; empty: the table's."""
+    private: bool = False
+    """Whether it may have an address of a private network."""
+
+
+def targets_of(project: Project) -> Mapping[str, Target]:
+    """The providers that are set for a project, by name, in the order of the table."""
+    rows = {row.name: row for row in SummaryProvider.objects.filter(project=project)}
+    found = {}
+    for name, provider in PROVIDERS.items():
+        row = rows.get(name)
+        target = _own(project, provider, row) if row else None
+        target = target or _of_environment(provider, row)
+        if target is None and row is None:
+            target = _of_upstream(project, provider)
+        if target is not None:
+            found[name] = target
+    return found
+
+
+def rows_of(project: Project) -> dict[str, SummaryProvider]:
+    """What a project set up itself, by the provider's name."""
+    rows = SummaryProvider.objects.filter(project=project)
+    return {row.name: row for row in rows}
+
+
+def current_provider(session: Session) -> str:
+    """The provider that the session's requests last went to, by the form of the last one."""
+    last = SessionRequest.objects.filter(session=session).order_by("-number").first()
+    form = last.format if last else session.parsing_strategy
+    known = (name for name in PROVIDERS if form == name or form.startswith(f"{name}-"))
+    return next(known, "")
+
+
+def set_provider(
+    caller: Caller,
+    slug: str,
+    name: str,
+    *,
+    base_url: str = "",
+    api_key: str | None = None,
+    model: str = "",
+) -> SummaryProvider:
+    """Set a provider up for a project's summaries. Needs the right to administer.
+
+    `api_key`: None keeps the one that is there, as long as the origin stays; empty takes it
+    away. Raises Invalid.
+    """
+    project = get_project(caller, slug, Right.ADMIN)
+    provider = _known(name)
+    base = base_url.strip()
+    if not base and not provider.base_url:
+        raise Invalid(f"{provider.label} needs its base URL.", at=["base_url"])
+    if name == COMPATIBLE and not model.strip():
+        raise Invalid(f"Name the model to take of {provider.label}.", at=["model"])
+    if base:
+        base = str(upstreams.checked_base(base))
+    key = upstreams.read_key(api_key)
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)
+        known = SummaryProvider.objects.filter(project=project, name=name).first()
+        place = _place(project, provider, base)
+        if key is None and known is not None and known.sealed_key:
+            key = unseal(known.sealed_key, place)
+        row, _ = SummaryProvider.objects.update_or_create(
+            project=project,
+            name=name,
+            defaults={
+                "base_url": base,
+                "sealed_key": seal(key, place) if key else b"",
+                "model": model.strip()[:128],
+                "updated_at": timezone.now(),
+            },
+        )
+        _audit(caller, project, "summary provider.set", name)
+    return row
+
+
+@transaction.atomic
+def delete_provider(caller: Caller, slug: str, name: str) -> None:
+    """Forget what a project set up of a provider, with its key. Raises NotFound."""
+    project = get_project(caller, slug, Right.ADMIN)
+    gone, _ = SummaryProvider.objects.filter(project=project, name=name).delete()
+    if not gone:
+        raise NotFound("This project has no such provider.", at=["provider"])
+    _audit(caller, project, "summary provider.delete", name)
+
+
+def _known(name: str) -> Provider:
+    if name not in PROVIDERS:
+        known = ", ".join(PROVIDERS)
+        raise Invalid(f"There is no such provider; take one of {known}.", at=["name"])
+    return PROVIDERS[name]
+
+
+def _own(project: Project, provider: Provider, row: SummaryProvider) -> Target | None:
+    """What the project set up, if it is all that is needed."""
+    place = _place(project, provider, row.base_url)
+    key = (unseal(row.sealed_key, place) or "") if row.sealed_key else ""
+    if not key and not (provider.is_free and row.base_url):
+        return None
+    return Target(
+        provider=provider,
+        source=Source.PROJECT,
+        base_url=_address(provider, row.base_url or provider.base_url),
+        api_key=key,
+        model=row.model,
+        private=settings.ALLOW_PRIVATE_UPSTREAMS,
+    )
+
+
+def _of_environment(provider: Provider, row: SummaryProvider | None) -> Target | None:
+    """What the server's operator set up; a project may name the model."""
+    variables = settings.PROVIDER_VARIABLES
+    key = variables.get(provider.key_variable, "")
+    base = variables.get(provider.base_variable, "")
+    if (row is not None and row.base_url) or not (key or (provider.is_free and base)):
+        return None
+    return Target(
+        provider=provider,
+        source=Source.ENVIRONMENT,
+        base_url=_address(provider, base or provider.base_url),
+        api_key=key,
+        model=row.model if row else "",
+        private=bool(base),
+    )
+
+
+def _of_upstream(project: Project, provider: Provider) -> Target | None:
+    """What the project forwards requests to, where it keeps a key for that."""
+    if provider.name not in list(upstreams.Provider):
+        return None
+    try:
+        target = upstreams.target_of(project.pk, upstreams.Provider(provider.name))
+    except (
+        Invalid
+    ):  # its key is lost, or its address no longer allowed: its page says so
+        return None
+    if not target.api_key:
+        return None
+    return Target(
+        provider=provider,
+        source=Source.UPSTREAM,
+        base_url=_address(provider, str(target.base)),
+        api_key=target.api_key,
+        private=settings.ALLOW_PRIVATE_UPSTREAMS,
+    )
+
+
+def _address(provider: Provider, base: str) -> str:
+    """A base URL as litellm takes it, given with or without the version."""
+    base = base.rstrip("/")
+    if provider.form == "anthropic":
+        return base.removesuffix("/v1")
+    has_path = "/" in base.partition("://")[2]
+    version = "/v1beta" if provider.form == "gemini" else "/v1"
+    return base if has_path else f"{base}{version}"
+
+
+def _place(project: Project, provider: Provider, base_url: str) -> str:
+    private = (
+        True  # the place only names the origin; whether it may be dialled is asked anew
+    )
+    origin = read_base(base_url or provider.base_url, private=private).origin
+    return f"{project.pk} summaries {provider.name} {origin}"
+
+
+def _audit(caller: Caller, project: Project, action: str, name: str) -> None:
+    AuditEntry.objects.create(
+        project=project, actor=caller.actor, action=action, object_id=name
+    )

@@ -1,0 +1,137 @@
+"""Summaries, providers and their settings as JSON. A key goes in and never comes out."""
+
+import uuid
+from typing import Any, Literal
+
+from ninja import Schema
+from pydantic import Field
+
+from archive.domain.summaries.providers import PROVIDERS, Choice
+from contextstudio.accounts.shape import RequestBody
+
+from .providers import Target
+from .services import LONGEST_WISH, Ordered
+
+
+class SummaryIn(RequestBody):
+    """Which messages to sum up, and how."""
+
+    start: int | None = Field(None, ge=0, description="Index of the first original.")
+    end: int | None = Field(None, ge=0, description="Index behind the last original.")
+    targets: list[str] | None = Field(
+        None, min_length=1, description="Keys, in place of start and end."
+    )
+    provider: str = Field(
+        "",
+        max_length=32,
+        description="Left out: as the settings say, else the fastest that is set. `rules`: "
+        "a structural digest, without a model.",
+    )
+    model: str = Field("", max_length=128)
+    instructions: str = Field(
+        "", max_length=LONGEST_WISH, description="What the summary should look at."
+    )
+    propose: bool = Field(False, description="Record it as a proposal.")
+    record: bool = Field(
+        True, description="False: only answer with the text, and record nothing."
+    )
+    expected_head: int | None = Field(None, ge=0)
+
+
+class ChoiceOut(Schema):
+    """Who is asked, and why. Without a provider the rules make a structural digest."""
+
+    provider: str | None
+    model: str | None
+    why: str
+
+
+class OrderedOut(ChoiceOut):
+    """A job that calls a model: see `GET /api/jobs/{job_id}`."""
+
+    job_id: uuid.UUID
+
+
+class ProviderOut(Schema):
+    """A provider of models, and whether this project can ask it."""
+
+    name: str
+    label: str
+    is_set: bool
+    source: Literal["environment", "project", "upstream"] | None
+    """Where its key comes from."""
+    base_url: str
+    model: str
+    """The model that is taken of it, unless another is named."""
+
+
+class ProvidersOut(Schema):
+    """All providers, and who would summarise now."""
+
+    items: list[ProviderOut]
+    chosen: ChoiceOut
+
+
+class ProviderIn(RequestBody):
+    """How a project sets a provider up."""
+
+    base_url: str = Field(
+        "", max_length=500, description="Empty: the provider's own address."
+    )
+    api_key: str | None = Field(
+        None,
+        max_length=4000,
+        description="Stored encrypted. Left out: the one that is there stays, as long as the "
+        "origin does; empty: it is taken away.",
+    )
+    model: str = Field("", max_length=128, description="Empty: the usual one.")
+
+
+class TestIn(RequestBody):
+    """Which model to ask for a word."""
+
+    model: str = Field("", max_length=128)
+
+
+class SettingsIn(RequestBody):
+    """Who summarises; what is left out stays, and empty or null falls back."""
+
+    summarization_provider: str = Field("", max_length=32)
+    summarization_model: str = Field("", max_length=128)
+    disable_auto_summarize: bool | None = None
+
+
+class SettingsOut(Schema):
+    """What a project, or a session itself, has set."""
+
+    summarization_provider: str
+    summarization_model: str
+    disable_auto_summarize: bool | None
+
+
+def present_choice(choice: Choice) -> dict[str, Any]:
+    return {
+        "provider": choice.provider or None,
+        "model": choice.model or None,
+        "why": choice.why,
+    }
+
+
+def present_order(ordered: Ordered) -> dict[str, Any]:
+    return {"job_id": ordered.job.pk, **present_choice(ordered.choice)}
+
+
+def present_providers(targets: dict[str, Target]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "label": provider.label,
+            "is_set": name in targets,
+            "source": targets[name].source if name in targets else None,
+            "base_url": targets[name].base_url
+            if name in targets
+            else provider.base_url,
+            "model": (targets[name].model if name in targets else "") or provider.small,
+        }
+        for name, provider in PROVIDERS.items()
+    ]

@@ -1,0 +1,165 @@
+"""Asking for summaries: what is wrong with a request is said at once, the work is a job."""
+
+import uuid
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from django.db import transaction
+
+from archive.domain.summaries.providers import Choice
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.jobs import enqueue
+from contextstudio.accounts.models import Job
+from contextstudio.accounts.selectors import get_project
+from operations.domain.log.operation import Digest, named_keys
+from operations.domain.thread.check import check
+from operations.domain.thread.thread import Thread
+from operations.edits.arguments import SnipArguments
+from operations.log.selectors import load_thread
+from operations.log.transaction import refuse_stale
+from threads.models import Session
+from threads.store.selectors import get_session
+
+from .choosing import choices, in_force
+from .jobs import STATE, SUMMARY, TEST, SummaryOrder
+from .providers import targets_of
+
+LONGEST_WISH = 2_000
+KEPT_OPEN = 10
+"""The newest messages that no summary takes by itself."""
+FEWEST = 4
+"""Messages that are worth a summary that nobody asked for."""
+
+
+class Ordered(NamedTuple):
+    """A summary that was asked for: its job, and who is to make it."""
+
+    job: Job
+    choice: Choice
+
+
+@transaction.atomic
+def order_summary(
+    caller: Caller,
+    session_id: uuid.UUID,
+    *,
+    start: int | None = None,
+    end: int | None = None,
+    targets: Sequence[str] | None = None,
+    provider: str = "",
+    model: str = "",
+    instructions: str = "",
+    propose: bool = False,
+    record: bool = True,
+    expected_head: int | None = None,
+) -> Ordered:
+    """Have a range summarised, half-open, or the messages with these keys.
+
+    Raises Invalid with the place, and Conflict with what is in the way, as a digest of the same
+    range would: before anything is paid for.
+    """
+    session = get_session(caller, session_id, Right.PROPOSE)
+    refuse_stale(session, expected_head)
+    keys = _keys(session, start, end, targets)
+    choice = choices(session.project, session, provider=provider, model=model)[0]
+    order = SummaryOrder(
+        session_id=str(session.pk),
+        keys=keys,
+        provider=provider,
+        model=model,
+        instructions=instructions.strip()[:LONGEST_WISH],
+        propose=propose,
+        record=record,
+    )
+    job = enqueue(session.project, SUMMARY, order.arguments(), caller)
+    return Ordered(job, choice)
+
+
+@transaction.atomic
+def order_state(caller: Caller, session_id: uuid.UUID) -> Ordered | None:
+    """Have STATE written anew from the window by a model; None where no provider is set."""
+    session = get_session(caller, session_id, Right.PROPOSE)
+    choice = choices(session.project, session)[0]
+    if not choice.provider:
+        return None
+    arguments = {"session_id": str(session.pk)}
+    return Ordered(enqueue(session.project, STATE, arguments, caller), choice)
+
+
+@transaction.atomic
+def order_test(caller: Caller, slug: str, provider: str, model: str = "") -> Ordered:
+    """Have a provider asked for one word. Raises Invalid where it is not set up."""
+    project = get_project(caller, slug, Right.EDIT)
+    choice = choices(project, provider=provider, model=model)[0]
+    if choice.provider not in targets_of(project):
+        raise Invalid("No model is asked by rules.", at=["provider"])
+    arguments = {"provider": choice.provider, "model": choice.model}
+    return Ordered(enqueue(project, TEST, arguments, caller), choice)
+
+
+def summarise_if_due(caller: Caller, session: Session) -> Ordered | None:
+    """Have all but the newest messages summarised, where the settings let that happen by itself.
+
+    For who has found that the window is full and pruning was not enough. None where it is
+    switched off, no provider is set, or there is too little that is not folded already.
+    """
+    if in_force(session.project, session).disable_auto_summarize:
+        return None
+    if not choices(session.project, session)[0].provider:
+        return None
+    keys = _unsummarised(session)
+    if len(keys) < FEWEST:
+        return None
+    return order_summary(caller, session.pk, targets=keys)
+
+
+def _unsummarised(session: Session) -> list[str]:
+    """The messages behind the last digest and the system prompt, without the newest ones.
+
+    A result is not parted from its call.
+    """
+    thread = load_thread(session)
+    nodes = thread.keys[: -KEPT_OPEN or None]
+    start = next((n for n, key in enumerate(nodes) if not _is_system(thread, key)), 0)
+    for place, key in enumerate(nodes):
+        recorded = thread.log.edit(key)
+        if recorded is not None and isinstance(recorded.edit, Digest):
+            start = place + 1
+    end = len(nodes)
+    rest = thread.keys[end : end + 1]
+    while end > start and rest and thread.role(thread.leaf_keys(rest[0])[0]) == "tool":
+        end -= 1
+        rest = thread.keys[end : end + 1]
+    return [leaf for key in nodes[start:end] for leaf in thread.leaf_keys(key)]
+
+
+def _is_system(thread: Thread, key: str) -> bool:
+    return thread.role(thread.leaf_keys(key)[0]) == "system"
+
+
+def _keys(
+    session: Session,
+    start: int | None,
+    end: int | None,
+    targets: Sequence[str] | None,
+) -> list[str]:
+    """The keys of what is to be summarised, checked as those of a digest."""
+    given: dict[str, object] = {"targets": list(targets or ())}
+    if targets is None:
+        if start is None or end is None:
+            raise Invalid("Give start and end, or targets.", at=["start"])
+        if start >= end:
+            sentence = "The range is half-open: end is greater than start."
+            raise Invalid(sentence, at=["end"])
+        if end > session.message_count:
+            raise Invalid(
+                f"The session has {session.message_count} messages; end is {end}.",
+                at=["end"],
+            )
+        given = {"range": [start, end - 1]}
+    thread = load_thread(session)
+    edit = SnipArguments.model_validate(given).edit(session, thread)
+    (checked,) = check(thread, [edit]).edits
+    return list(named_keys(checked))

@@ -1,0 +1,128 @@
+"""A provider of models: a real HTTP server whose answers depend on the model that is asked."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+KEY = "sk-of-the-tests"
+PATIENCE_SECONDS = 60
+SUMMARY = "They chose SQLite."
+
+
+@dataclass
+class FakeProvider:
+    """OpenAI's chat completions, as `base_url` gives them.
+
+    The model `fast` answers at once, `slow` after a first word only when it is let `go_on`,
+    `busy` with 429, `fault` with 500, `broken` breaks off, `redirect` leads elsewhere, `mute`
+    answers with nothing, and `none` does not exist. Any other key is refused.
+    """
+
+    port: int = 0
+    answer: Callable[[dict[str, Any]], str] = lambda asked: SUMMARY
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    go_on: threading.Event = field(default_factory=threading.Event)
+    began: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def forget(self) -> None:
+        """Be as in the beginning."""
+        self.asked.clear()
+        self.paths.clear()
+        self.answer = lambda asked: SUMMARY
+        self.go_on.clear()
+        self.began.clear()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    provider: FakeProvider
+
+    def log_message(self, *_: object) -> None:
+        """Nothing: the tests look at what was asked."""
+
+    def do_GET(self) -> None:
+        self.provider.paths.append(self.path)
+        self._refuse(404, "there is nothing to get")
+
+    def do_POST(self) -> None:
+        provider = self.provider
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        asked = json.loads(body)
+        provider.paths.append(self.path)
+        provider.asked.append(asked)
+        if self.headers.get("Authorization") != f"Bearer {KEY}":
+            return self._refuse(401, "this key is wrong")
+        match asked["model"]:
+            case "busy":
+                return self._refuse(429, "slow down", retry="7")
+            case "fault":
+                return self._refuse(500, "out of order")
+            case "none":
+                return self._refuse(404, "no such model")
+            case "redirect":
+                self.send_response(307)
+                self.send_header("Location", f"http://127.0.0.1:{provider.port}/else")
+                self.end_headers()
+                return None
+        return self._stream(asked)
+
+    def _stream(self, asked: dict[str, Any]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        model = asked["model"]
+        words = self.provider.answer(asked) if model != "mute" else ""
+        first, rest = words[: len(words) // 2], words[len(words) // 2 :]
+        self._say({"content": first})
+        if model == "broken":
+            return
+        if model == "slow":
+            self.provider.began.set()
+            self.provider.go_on.wait(PATIENCE_SECONDS)
+        self._say({"content": rest})
+        self._say({}, finish_reason="stop")
+        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        self._chunk({"choices": [], "usage": usage})
+        self._write("data: [DONE]\n\n")
+
+    def _say(self, delta: dict[str, str], finish_reason: str | None = None) -> None:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+        self._chunk({"choices": [choice]})
+
+    def _chunk(self, rest: dict[str, Any]) -> None:
+        head = {"id": "c", "object": "chat.completion.chunk", "created": 1}
+        self._write(f"data: {json.dumps({**head, 'model': 'm', **rest})}\n\n")
+
+    def _write(self, text: str) -> None:
+        try:
+            self.wfile.write(text.encode())
+            self.wfile.flush()
+        except OSError:  # whoever asked has gone
+            pass
+
+    def _refuse(self, status: int, sentence: str, *, retry: str = "") -> None:
+        self.send_response(status)
+        if retry:
+            self.send_header("Retry-After", retry)
+        self.end_headers()
+        self.wfile.write(json.dumps({"error": {"message": sentence}}).encode())
+
+
+def serve() -> Iterator[FakeProvider]:
+    """A provider that runs until this goes on."""
+    provider = FakeProvider()
+    handler = type("Handler", (_Handler,), {"provider": provider})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        provider.port = server.server_port
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield provider
+        provider.go_on.set()
+        server.shutdown()

@@ -1,0 +1,125 @@
+"""Summaries through REST and their job, with providers that are real servers."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts.models import Job
+from tests.operations.support.rest import get, post, thread
+
+from .conftest import run
+from .provider import SUMMARY, FakeProvider
+
+Use = Callable[..., Any]
+
+
+def order(agent: Client, session_id: str, **body: Any) -> Any:
+    path = f"/api/sessions/{session_id}/summaries"
+    return post(agent, path, {"start": 1, "end": 5, **body}, expect=202)
+
+
+def test_a_model_sums_up_a_range_and_the_digest_is_recorded(
+    agent: Client, session_id: str, use: Use, provider: FakeProvider
+) -> None:
+    use("fast")
+    ordered = order(agent, session_id)
+    assert (ordered["provider"], ordered["model"]) == ("compatible", "fast")
+    assert "only" in ordered["why"]
+    job = run(ordered["job_id"])
+    assert job.status == "done", job.error
+    result = get(agent, f"/api/jobs/{job.pk}")["result"]
+    assert result["summary"] == SUMMARY
+    assert result["made_by"] == "compatible/fast"
+    dropped = {(one["kind"], one["text"], one["key"]) for one in result["dropped"]}
+    assert ("path", "settings/base.py", "m1") in dropped
+    assert ("url", "https://sqlite.org/wal.html", "m4") in dropped
+    assert ("imperative", "Never commit to main.", "m3") in dropped
+    assert result["retained"] >= 0
+    assert result["tokens"]["after"] < result["tokens"]["before"]
+    assert result["tokens"]["input"] == 200  # a part, and its verification
+    assert [node["key"] for node in thread(agent, session_id)["nodes"]] == [
+        *("m0", "o1", "m5"),
+    ]
+    assert result["operation_id"]
+
+
+def test_a_proposal_changes_nothing_until_it_is_accepted(
+    agent: Client, session_id: str, use: Use
+) -> None:
+    use("fast")
+    job = run(order(agent, session_id, propose=True)["job_id"])
+    assert job.result is not None
+    assert job.result["status"] == "proposed"
+    assert len(thread(agent, session_id)["nodes"]) == 6
+
+
+def test_without_a_provider_the_digest_is_made_by_rule(
+    agent: Client, session_id: str
+) -> None:
+    ordered = order(agent, session_id)
+    assert (ordered["provider"], ordered["model"]) == (None, None)
+    result = run(ordered["job_id"]).result
+    assert result is not None
+    assert result["made_by"] == "rules"
+    assert "without a model" in result["summary"]
+    assert "settings/base.py" in result["summary"]
+
+
+@pytest.mark.parametrize(
+    ("model", "code"),
+    [
+        ("broken", "provider_broken"),
+        ("redirect", "provider_redirect"),
+        ("none", "provider_model"),
+        ("mute", "summary_refused"),
+    ],
+)
+def test_a_failed_summary_says_why_and_changes_nothing(
+    agent: Client,
+    session_id: str,
+    use: Use,
+    provider: FakeProvider,
+    model: str,
+    code: str,
+) -> None:
+    use(model)
+    job = run(order(agent, session_id)["job_id"])
+    assert job.status == "failed"
+    assert job.result is not None
+    assert job.result["code"] == code, job.error
+    assert len(thread(agent, session_id)["nodes"]) == 6
+    assert set(provider.paths) == {
+        "/v1/chat/completions"
+    }  # nothing followed a redirect
+
+
+def test_a_wrong_key_is_refused_in_a_clear_sentence(
+    agent: Client, session_id: str, use: Use
+) -> None:
+    use("fast", key="sk-wrong")
+    job = run(order(agent, session_id)["job_id"])
+    assert job.status == "failed"
+    assert job.error == (
+        "OpenAI-compatible: The provider refused the key (HTTP 401). "
+        "It said: this key is wrong"
+    )
+
+
+@pytest.mark.parametrize("model", ["busy", "fault"])
+def test_a_provider_that_is_busy_or_at_fault_is_asked_again_later(
+    agent: Client, session_id: str, use: Use, provider: FakeProvider, model: str
+) -> None:
+    use(model)
+    job = run(order(agent, session_id)["job_id"])
+    assert (job.status, job.attempts) == ("queued", 1)
+    seconds = (job.run_after - job.created_at).total_seconds()
+    assert seconds >= (
+        7 if model == "busy" else 5
+    )  # what it asked for, no worker sleeping
+    assert "OpenAI-compatible" in job.error
+    use("fast")
+    Job.objects.filter(pk=job.pk).update(run_after=job.created_at)
+    job = run(str(job.pk))
+    assert (job.status, job.error) == ("done", "")
