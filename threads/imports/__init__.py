@@ -20,7 +20,7 @@ from threads.store import commits
 from . import accounting, hooks
 from .archives import ArchiveTooLarge
 from .publishing import link_parents, publish, show, unstage
-from .running.import_run import AT_ONCE, ImportRun
+from .running.import_run import AT_ONCE, ImportRun, remove_unfinished
 from .running.outcome import FileOutcome, Imported, Progress
 from .upload import Upload, unpack
 
@@ -33,6 +33,7 @@ __all__ = [
     "left_out",
     "publish",
     "show",
+    "take_up",
     "unstage",
 ]
 
@@ -93,8 +94,7 @@ def import_upload(caller: Caller, project: Project, upload: Upload) -> Imported:
 def import_grown(caller: Caller, project: Project, upload: Upload, row: Import) -> int:
     """Import what files have grown by into an import that goes on; how many messages came."""
     require(caller, Right.EDIT, project.pk)
-    # The same for every run, so that it removes what one that was killed has left.
-    stage = uuid.uuid5(row.pk, "grown")
+    stage = _stage_of(row)
     run = ImportRun(
         caller=caller, project=project, upload=upload, stage=stage, into=row
     )
@@ -106,6 +106,21 @@ def import_grown(caller: Caller, project: Project, upload: Upload, row: Import) 
         unstage(stage)
         raise
     return imported.recorded
+
+
+def take_up(caller: Caller, project: Project, row: Import) -> None:
+    """Show what a run that was killed had staged for an import that goes on, but not shown yet.
+
+    What it had not read to its end is removed: it will be read again.
+    """
+    stage = _stage_of(row)
+    remove_unfinished(row, stage)
+    show(project, stage, also=lambda: hooks.run(caller, row))
+
+
+def _stage_of(row: Import) -> uuid.UUID:
+    """Under what an import that goes on stages: the same in every run, for `take_up`."""
+    return uuid.uuid5(row.pk, "grown")
 
 
 def import_staged(

@@ -56,6 +56,8 @@ class Watcher:
     def begin(self) -> None:
         known = Import.objects.filter(project=self.project, name=self.name[:255])
         self.row = known.order_by("-created_at").first()
+        if self.row is not None:
+            imports.take_up(self.caller, self.project, self.row)
         for path in sorted(self.folder.rglob(f"*{SUFFIX}")):
             if self._main_of(path) != path:
                 continue

@@ -228,3 +228,26 @@ def test_a_file_that_changed_a_moment_ago_is_not_taken_for_whole(
     write(folder / "a.jsonl", asks("go"), answers("Let"))
     watcher.begin()
     assert texts("a") == ["go"]
+
+
+def test_a_run_that_follows_shows_what_one_that_was_killed_had_staged(
+    watcher: Watcher, folder: Path, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        """Nothing more happens in the process."""
+
+    def kill(*_: object, **__: object) -> None:
+        raise Killed
+
+    watcher.changed([write(folder / "first.jsonl", asks("go"))])
+    path = write(folder / "a.jsonl", asks("go"), answers("yes"), asks("on"))
+    with monkeypatch.context() as patched:
+        patched.setattr("threads.imports.show", kill)
+        patched.setattr("threads.imports.unstage", lambda _: None)
+        with pytest.raises(Killed):
+            watcher.changed([path])
+    assert Session.objects.get(external_id="a").staged_by
+    again = Watcher(caller=watcher.caller, project=project, folder=folder)
+    again.begin()
+    assert texts("a") == ["go", "yes", "on"]
+    assert not Session.objects.exclude(staged_by=None).exists()

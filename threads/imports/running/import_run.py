@@ -60,6 +60,15 @@ class ReadGroup(NamedTuple):
     refusal: DomainError | None
 
 
+def remove_unfinished(row: Import, stage: uuid.UUID) -> None:
+    """Remove the staged sessions of files that an import has begun and not finished."""
+    begun = row.sources.filter(outcome="")
+    left = Session.objects.filter(staged_by=stage, sources__in=begun)
+    if left.exists():
+        erasing.empty(left)
+        left.delete()
+
+
 @dataclass(slots=True, kw_only=True)
 class ImportRun:
     """One import: staged in many transactions, or small and recorded in one.
@@ -167,11 +176,8 @@ class ImportRun:
 
     def _remove_staged(self) -> None:
         """Remove the sessions of files that were begun and not finished."""
-        begun = self.row.sources.filter(outcome="")
-        left = Session.objects.filter(staged_by=self.stage, sources__in=begun)
-        if self.stage is not None and left.exists():
-            erasing.empty(left)
-            left.delete()
+        if self.stage is not None:
+            remove_unfinished(self.row, self.stage)
 
     def _groups(self, brought: UnpackedUpload, done: set[str]) -> Iterator[FileGroup]:
         """What several files make together, then each of the others alone; none that is done.
