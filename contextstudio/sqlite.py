@@ -23,10 +23,14 @@ PAGE_BYTES = 16 << 10
 """Of a page, in a database that is made anew; one that is there keeps its own. A body of a few
 KiB then lies in one page: with pages of 4 KiB, SQLite's own measure, a commit of an import
 takes three times as long, and a small one no less."""
+LOG_BYTES = 64 << 20
+"""To which the log beside the database is cut when it begins anew: a large import, which writes
+without a pause, leaves one of a gigabyte."""
 PRAGMAS = (
     f"PRAGMA page_size={PAGE_BYTES}; "
     "PRAGMA journal_mode={journal_mode}; PRAGMA synchronous=FULL; "
-    f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA temp_store=MEMORY;"
+    f"PRAGMA cache_size=-{CACHE_KIB}; PRAGMA temp_store=MEMORY; "
+    f"PRAGMA journal_size_limit={LOG_BYTES};"
 )
 """`temp_store`: what a savepoint would have to bring back is kept in memory, not in a file."""
 

@@ -79,6 +79,21 @@ def test_a_database_that_is_made_anew_has_large_pages(tmp_path: Path) -> None:
     database.close()
 
 
+def test_a_log_that_has_grown_is_cut_once_it_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / "new.sqlite3"
+    database = sqlite3.connect(path, isolation_level=None)
+    database.executescript(str(sqlite.options((3, 53, 4))["init_command"]))
+    database.execute("PRAGMA wal_autocheckpoint=0")
+    database.execute("CREATE TABLE one (content BLOB)")
+    database.execute("INSERT INTO one VALUES (zeroblob(?))", [sqlite.LOG_BYTES])
+    log = path.with_name("new.sqlite3-wal")
+    assert log.stat().st_size > sqlite.LOG_BYTES
+    database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    database.execute("INSERT INTO one VALUES ('more')")
+    assert log.stat().st_size == sqlite.LOG_BYTES
+    database.close()
+
+
 def test_writers_wait_for_one_another_and_commits_reach_the_disk() -> None:
     options = sqlite.options((3, 53, 4))
     assert options["transaction_mode"] == "IMMEDIATE"
