@@ -2,8 +2,9 @@
 
 from ninja import Router
 
+from .entries.api import router as entries
 from .hindsight.api import router as hindsight
 from .pruning.api import router as pruning
 from .summaries.api import router as summaries
 
-ROUTERS: tuple[Router, ...] = (pruning, hindsight, summaries)
+ROUTERS: tuple[Router, ...] = (entries, pruning, hindsight, summaries)

@@ -9,17 +9,21 @@ class ArchiveConfig(AppConfig):
         from contextstudio.accounts.jobs import register as register_job
         from operations.context.layers import register_layer
         from operations.domain.context.layers import MEMOS
+        from operations.forwarding import before
         from operations.tools import register
         from threads.sessions import erasing
 
         from .entries.store import forget
         from .memos import words_for_context
+        from .pruning.automatic import prune_before_request
+        from .pruning.tools import Prune
         from .summaries import jobs
         from .summaries.tools import TOOLS as SUMMARY_TOOLS
         from .tools import TOOLS
 
         register(SUMMARY_TOOLS)
-        register(TOOLS)
+        register((*TOOLS, Prune))
+        before.register(prune_before_request)
         for kind, run, title in jobs.KINDS:
             register_job(kind, run, queue=PROVIDER_QUEUE, title=title, may_repeat=True)
         register_layer(MEMOS, words_for_context)

@@ -79,6 +79,8 @@ class ArchiveEntry(models.Model):
     content_type = models.CharField(max_length=16)
     summary = models.BinaryField()
     """UTF-8; bytes, for it may quote any text."""
+    words = models.TextField(blank=True)
+    """What is searched, folded: the summary, the tool and the paths, a line each."""
     content = models.ForeignKey(
         ArchivedContent, SET_NULL, null=True, related_name="entries"
     )
@@ -95,7 +97,7 @@ class ArchiveEntry(models.Model):
 
     class Meta:
         indexes = [
-            index("archive_newest_first", "project", "-archived_at", "id"),
+            index("archive_newest_first", "project", "-archived_at", "-id"),
             index("archive_by_message", "session", "name"),
         ]
 

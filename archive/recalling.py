@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
-from contextstudio.accounts.domain.paging import encode_cursor
+from contextstudio.accounts.domain.paging import decode_cursor, encode_cursor
 from operations.domain.text.outline import left_out
 from operations.domain.tree.key import Key, original_index, original_key
 from operations.log.selectors import load_thread
@@ -73,10 +73,12 @@ def look_up(
     start: int = 0,
     session_id: uuid.UUID | None = None,
     project: str | None = None,
+    counts: bool = True,
 ) -> Recalled:
     """What a reference names, as it may be read; the session at hand is `session_id`.
 
-    `start` is the character of what is recalled from which it is given.
+    `start` is the character of what is recalled from which it is given. What is archived notes
+    that it was recalled, where `counts` says so.
 
     Raises NotFound where it names nothing that the caller may see, Conflict with
     `candidates` where it names several things.
@@ -122,8 +124,17 @@ def look_up(
     if found.entries:
         entry = nearest(list(found.entries), reference.location)
         answer["summary"] = readable_summary(session, entry)
-        count_access(entry)
+        if counts:
+            count_access(entry)
     return Recalled(session, found.key, answer)
+
+
+def place_of(cursor: str | None) -> int:
+    """The character to go on from. Raises Invalid."""
+    place = decode_cursor(cursor, 1)[0] if cursor else 0
+    if not isinstance(place, int) or place < 0:
+        raise Invalid("This cursor is not one of a recall.", at=["cursor"])
+    return place
 
 
 class _Tools(NamedTuple):

@@ -7,14 +7,13 @@ from pydantic import Field
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
-from contextstudio.accounts.domain.paging import decode_cursor
 from operations.edits.arguments import TagName
 from operations.log.transaction import refuse_stale
 from operations.tools import Tool
 from threads.store.selectors import get_session
 
 from . import memos
-from .recalling import look_up
+from .recalling import look_up, place_of
 
 Tags = Annotated[list[TagName], Field(max_length=20)]
 
@@ -190,19 +189,11 @@ class Recall(ArchiveTool):
             lines=self.lines,
             search=self.search,
             max_tokens=self.max_tokens,
-            start=_place(self.cursor),
+            start=place_of(self.cursor),
             session_id=self.session_id,
             project=self.project,
         )
         return found.answer
-
-
-def _place(cursor: str | None) -> int:
-    """The character to go on from. Raises Invalid."""
-    place = decode_cursor(cursor, 1)[0] if cursor else 0
-    if not isinstance(place, int) or place < 0:
-        raise Invalid("This cursor is not one of a recall.", at=["cursor"])
-    return place
 
 
 TOOLS = (SaveMemo, RetrieveMemos, UpdateMemo, DeleteMemo, Recall)

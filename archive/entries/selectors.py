@@ -1,5 +1,6 @@
 """Reading the archive: entries of a message, and what they keep as it may be read."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.db.models import F
@@ -22,6 +23,14 @@ def entries_of(session: Session, name: str, most: int) -> list[ArchiveEntry]:
     is_short = name.startswith("msg-") and len(name) < len("msg-") + 8
     found = found.filter(name__startswith=name) if is_short else found.filter(name=name)
     return list(found.select_related("content").order_by("name", "location")[:most])
+
+
+def entries_by_reference(
+    session: Session, references: Iterable[str]
+) -> list[ArchiveEntry]:
+    """The entries of a session that are stored under these references, in their order."""
+    found = ArchiveEntry.objects.filter(session=session, ref_id__in=list(references))
+    return list(found.select_related("session__project").order_by("ref_id"))
 
 
 def nearest(entries: list[ArchiveEntry], location: Location | None) -> ArchiveEntry:

@@ -2,11 +2,10 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import zstandard
-from django.db import transaction
 from django.utils import timezone
 
 from archive.domain.pruning.plan import Stashed
@@ -15,12 +14,13 @@ from operations.domain.tree.key import Key, original_key
 from operations.messages.reader import MessageText
 from threads.domain.message import decode_parts, encode_parts
 from threads.domain.part import Part
+from threads.domain.text import fold
 from threads.models import Session
 from threads.store.selectors import chunks
 
 _AT_ONCE = 500
 _AGAIN = (
-    *("message_key", "content_type", "summary", "content", "file_paths"),
+    *("message_key", "content_type", "summary", "words", "content", "file_paths"),
     *("tool_name", "token_count", "rule", "archived_at"),
 )
 """What a message that is archived again takes anew; how often it was recalled stays."""
@@ -31,42 +31,42 @@ class _Packed(NamedTuple):
     content: bytes
 
 
-def archive(
+class PackedEntry(NamedTuple):
+    """An entry that is ready to be kept, and its content."""
+
+    entry: ArchiveEntry
+    content: _Packed
+
+
+def pack(
     session: Session,
     stashed: Iterable[Stashed],
-    messages: dict[Key, MessageText],
-    *,
-    by_hand: bool = False,
-) -> list[ArchiveEntry]:
-    """Keep what `stashed` names; `messages` are these as they were recorded.
+    messages: Mapping[Key, MessageText],
+) -> list[PackedEntry]:
+    """What `stashed` names, compressed; `messages` are these as they were recorded.
 
-    Compressing happens before a lock is taken, writing in short transactions. What is archived
-    already is kept once.
+    It writes nothing, so that no lock is held meanwhile.
     """
     items = list(stashed)
     packed = {key: _pack(messages[key].parts) for key in {item.key for item in items}}
-    found: list[ArchiveEntry] = []
-    for some in chunks(items, _AT_ONCE):
-        with transaction.atomic():
-            contents = _keep_contents(session, [packed[item.key] for item in some])
-            rows = [
-                _entry(
-                    session,
-                    item,
-                    messages[item.key],
-                    contents[packed[item.key].digest],
-                    by_hand=by_hand,
-                )
-                for item in some
-            ]
-            ArchiveEntry.objects.bulk_create(
-                rows,
-                update_conflicts=True,
-                unique_fields=["ref_id"],
-                update_fields=_AGAIN,
-            )
-        found += rows
-    return found
+    return [
+        PackedEntry(_entry(session, item, messages[item.key]), packed[item.key])
+        for item in items
+    ]
+
+
+def keep(session: Session, packed: Sequence[PackedEntry]) -> None:
+    """Write entries in the caller's transaction; one that is archived already is kept once."""
+    for some in chunks(packed, _AT_ONCE):
+        contents = _keep_contents(session, [one.content for one in some])
+        for one in some:
+            one.entry.content_id = contents[one.content.digest]
+        ArchiveEntry.objects.bulk_create(
+            [one.entry for one in some],
+            update_conflicts=True,
+            unique_fields=["ref_id"],
+            update_fields=_AGAIN,
+        )
 
 
 def parts_of(entry: ArchiveEntry) -> tuple[Part, ...]:
@@ -90,7 +90,9 @@ def forget(session: Session, indexes: Sequence[int] | None) -> None:
     if indexes is None:
         entries.delete()
     else:
-        entries.update(content=None, summary=b"", file_paths=[], token_count=0)
+        entries.update(
+            content=None, summary=b"", words="", file_paths=[], token_count=0
+        )
     for keys_ in chunks(held, _AT_ONCE):
         unused = ArchivedContent.objects.filter(pk__in=keys_, entries=None)
         unused.delete()
@@ -122,14 +124,7 @@ def _keep_contents(session: Session, packed: Sequence[_Packed]) -> dict[bytes, i
     return {bytes(digest): key for digest, key in known.items()}
 
 
-def _entry(
-    session: Session,
-    item: Stashed,
-    message: MessageText,
-    content: int,
-    *,
-    by_hand: bool,
-) -> ArchiveEntry:
+def _entry(session: Session, item: Stashed, message: MessageText) -> ArchiveEntry:
     return ArchiveEntry(
         ref_id=full_reference(
             session.project.slug, session.pk, item.name, str(item.location or "")
@@ -141,11 +136,11 @@ def _entry(
         location=str(item.location or ""),
         content_type=item.content_type,
         summary=item.summary.encode("utf-8", "surrogatepass"),
-        content_id=content,
+        words=_words(item.summary, item.tool_name, *item.file_paths),
         file_paths=list(item.file_paths),
         tool_name=item.tool_name[:128],
         token_count=item.tokens,
-        rule="" if by_hand else item.rule.value,
+        rule=item.rule.value if item.rule else "",
         original_created_at=(
             message.original.row.created_at if message.original else None
         ),
@@ -159,3 +154,9 @@ def full_reference(
     """The reference under which an entry is stored: nothing shortened, so that it is unique."""
     place = f":{location}" if location else ""
     return f"nexora://{project}/{session_id}/{name}{place}"
+
+
+def _words(*texts: str) -> str:
+    """Texts as they are searched; a text column takes neither NUL nor half a surrogate pair."""
+    joined = fold("\n".join(texts)).replace("\0", "")
+    return joined.encode("utf-8", "replace").decode()

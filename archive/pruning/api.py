@@ -51,10 +51,7 @@ def prune(request: HttpRequest, session_id: uuid.UUID, body: PruneIn) -> HttpRes
 def rules(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     """The rules by which a session is pruned."""
     session = get_session(caller_of(request), session_id)
-    return {
-        "rules": present_rules(services.rules_of(session)),
-        "own": services.has_rules(session),
-    }
+    return present_rules(session, own=services.has_rules(session))
 
 
 @router.put(
@@ -66,5 +63,6 @@ def set_rules(
     request: HttpRequest, session_id: uuid.UUID, body: RulesIn
 ) -> dict[str, Any]:
     """Change the rules in the session's policy; `automatic` prunes before a request too long."""
-    found = services.set_rules(caller_of(request), session_id, body.rules)
-    return {"rules": present_rules(found), "own": True}
+    caller = caller_of(request)
+    services.set_rules(caller, session_id, body.rules)
+    return present_rules(get_session(caller, session_id), own=True)

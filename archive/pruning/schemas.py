@@ -7,10 +7,13 @@ from pydantic import BaseModel, Field
 from archive.domain.pruning.classes import Protected
 from archive.domain.pruning.plan import PruneItem
 from archive.domain.reference import write_reference
+from archive.entries.services import regret_of
 from contextstudio.accounts.shape import RequestBody
-from operations.domain.context.policy import Pruning, encode_pruning
+from operations.domain.context.policy import encode_pruning
+from threads.models import Session
 
-from .services import Pruned, PruneQuery
+from .automatic import trigger_of
+from .services import Pruned, PruneQuery, rules_of
 
 
 class ProtectIn(RequestBody):
@@ -84,12 +87,36 @@ class PruneOut(BaseModel):
     rules: dict[str, Any]
 
 
+class RegretOut(BaseModel):
+    """How much of what a rule left out was recalled after all."""
+
+    rule: str
+    archived: int
+    recalled: int
+    """Entries that were recalled, however often."""
+    recalls: int
+
+
+class TriggerOut(BaseModel):
+    """How full the model's window would be with the thread as it stands; figures are tokens."""
+
+    model: str
+    window: int | None
+    projected: int
+    remaining: int | None
+    threshold: int
+    due: bool
+    sentence: str
+
+
 class RulesOut(BaseModel):
     """The pruner's rules in force."""
 
     rules: dict[str, Any]
     own: bool
     """Whether the session's policy has them; else they are document 1's."""
+    trigger: TriggerOut
+    regret: list[RegretOut]
 
 
 class RulesIn(RequestBody):
@@ -98,8 +125,22 @@ class RulesIn(RequestBody):
     rules: dict[str, Any]
 
 
-def present_rules(rules: Pruning) -> dict[str, Any]:
-    return encode_pruning(rules)
+def present_rules(session: Session, *, own: bool) -> dict[str, Any]:
+    found = trigger_of(session)
+    return {
+        "rules": encode_pruning(rules_of(session)),
+        "own": own,
+        "trigger": {
+            "model": session.model,
+            "window": found.window,
+            "projected": found.projected,
+            "remaining": found.remaining,
+            "threshold": found.threshold,
+            "due": found.is_due,
+            "sentence": found.sentence(session.model),
+        },
+        "regret": [one._asdict() for one in regret_of(session)],
+    }
 
 
 def present_pruned(pruned: Pruned, target: int | None = None) -> dict[str, Any]:
@@ -119,7 +160,7 @@ def present_pruned(pruned: Pruned, target: int | None = None) -> dict[str, Any]:
         "fits": None if target is None else planned.tokens_after <= target,
         "bundle_id": str(bundle) if bundle else None,
         "head": recorded.session.head if recorded else pruned.session.head,
-        "rules": present_rules(pruned.rules),
+        "rules": encode_pruning(pruned.rules),
     }
 
 

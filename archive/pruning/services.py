@@ -1,17 +1,17 @@
 """Pruning a session: planned from its thread, archived, then recorded as one bundle."""
 
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.transaction import atomic
 
 from archive.domain.pruning.classes import Protected, Prunable
+from archive.domain.pruning.fitting import fitted
 from archive.domain.pruning.plan import Plan, plan
-from archive.entries.store import archive
+from archive.entries.store import PackedEntry, keep, pack
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
 from operations.context.pipeline import counter_of
 from operations.context.policies import policy_of, set_policy
@@ -22,17 +22,17 @@ from operations.domain.context.policy import (
     read_pruning,
 )
 from operations.domain.log.operation import Insert
+from operations.domain.thread.check import check
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_place
-from operations.edits.services import record_bundle
 from operations.log.selectors import load_thread
-from operations.log.transaction import LogTransaction, refuse_stale
+from operations.log.transaction import LogTransaction, refuse_stale, write_apart
 from operations.messages.reader import MessageReader
 from threads.models import Session
-from threads.store.selectors import get_session
+from threads.store.selectors import get_session, may_in
 
 TITLE = "Prune"
-_TRIES = 3
+_PRODUCT = Caller(actor="system", name="Pruner")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,8 @@ def dry_run(caller: Caller, session_id: uuid.UUID, query: PruneQuery) -> Pruned:
     """What a run would do; nothing is recorded. Raises Invalid for rules that can't be."""
     session = get_session(caller, session_id)
     rules = rules_of(session, query.rules)
-    return Pruned(session=session, plan=_planned(session, rules, query), rules=rules)
+    found = _planned(session, load_thread(session), rules, query)
+    return Pruned(session=session, plan=found, rules=rules)
 
 
 def prune(
@@ -99,33 +100,62 @@ def prune(
     *,
     expected_head: int | None = None,
 ) -> Pruned:
-    """Archive what the rules leave out, then leave it out with one bundle.
+    """Archive what the rules leave out and leave it out with one bundle, in one transaction.
 
-    Planning and compressing hold no lock: if the log grew meanwhile, it is done again.
+    Of those who may not edit the bundle is a proposal. Raises Conflict where the log has grown
+    since the caller looked.
     """
-    for attempt in range(_TRIES):
-        session = get_session(caller, session_id, Right.PROPOSE)
-        refuse_stale(session, expected_head)
-        rules = rules_of(session, query.rules)
-        planned = _planned(session, rules, query)
-        pruned = Pruned(session=session, plan=planned, rules=rules)
-        if not planned.steps:
-            return pruned
-        _archive(session, planned)
-        try:
-            recorded = record_bundle(
-                caller,
-                session_id,
-                planned.edits,
-                title=TITLE,
-                expected_head=session.head,
-            )
-        except Conflict as conflict:
-            if conflict.code != "stale_head" or attempt == _TRIES - 1:
-                raise
-            continue
-        return replace(pruned, transaction=recorded)
-    raise AssertionError  # the last attempt returns or raises
+    session = get_session(caller, session_id, Right.PROPOSE)
+    rules = rules_of(session, query.rules)
+    may_edit = may_in(caller, Right.EDIT, session)
+
+    def planned(transaction: LogTransaction) -> Plan:
+        refuse_stale(transaction.session, expected_head)
+        return _planned(transaction.session, transaction.thread, rules, query)
+
+    recorded, found = _record(session, caller, planned, proposed=not may_edit)
+    return Pruned(session=session, plan=found, rules=rules, transaction=recorded)
+
+
+def prune_by_itself(session: Session, rules: Pruning) -> Pruned:
+    """Prune a session because its policy says so; the log names the product."""
+
+    def planned(transaction: LogTransaction) -> Plan:
+        return _planned(transaction.session, transaction.thread, rules, PruneQuery())
+
+    recorded, found = _record(session, _PRODUCT, planned)
+    return Pruned(session=session, plan=found, rules=rules, transaction=recorded)
+
+
+def _record(
+    session: Session,
+    caller: Caller,
+    planned: Callable[[LogTransaction], Plan],
+    *,
+    proposed: bool = False,
+) -> tuple[LogTransaction | None, Plan]:
+    """Plan, compress and check without a lock; write the bundle and its archive under it."""
+    packed: list[PackedEntry] = []
+
+    def write(transaction: LogTransaction) -> tuple[LogTransaction | None, Plan]:
+        found = planned(transaction)
+        stashed = list(found.stashed)
+        reader = MessageReader(transaction.session, transaction.thread)
+        words = reader.recorded({item.key for item in stashed})
+        packed[:] = pack(transaction.session, stashed, words)
+        if not found.steps:
+            return None, found
+        checked = check(transaction.thread, found.edits, proposed=proposed, bundle=True)
+        transaction.add(
+            *checked.edits,
+            proposed=proposed,
+            bundle=uuid.uuid4(),
+            title=TITLE,
+            tried=checked.thread,
+        )
+        return transaction, found
+
+    return write_apart(session, caller, write, also=lambda: keep(session, packed))
 
 
 def prunable(session: Session, thread: Thread) -> list[Prunable]:
@@ -156,12 +186,11 @@ def _is_leaf(thread: Thread, key: Key) -> bool:
     return not number or isinstance(thread.log.edits[number].edit, Insert)
 
 
-def _planned(session: Session, rules: Pruning, query: PruneQuery) -> Plan:
-    messages = prunable(session, load_thread(session))
-    return plan(messages, rules, counter_of(session.encoding), query.protected)
-
-
-def _archive(session: Session, planned: Plan) -> None:
-    stashed = list(planned.stashed)
-    reader = MessageReader(session, load_thread(session))
-    archive(session, stashed, reader.recorded({item.key for item in stashed}))
+def _planned(
+    session: Session, thread: Thread, rules: Pruning, query: PruneQuery
+) -> Plan:
+    messages = prunable(session, thread)
+    found = plan(messages, rules, counter_of(session.encoding), query.protected)
+    if query.target_tokens is not None:
+        found = fitted(found, query.target_tokens)
+    return found

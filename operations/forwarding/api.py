@@ -22,7 +22,7 @@ from operations.context.schemas import IssueOut, StepOut
 from operations.edits.arguments import TagName
 from threads.sessions.presentation import MessageData
 
-from . import answers, going_on, records, services
+from . import answers, before, going_on, records, services
 from .alignment import Inbound
 from .presentation import RequestPage, present_request
 from .raw import RawRequest, read_raw
@@ -147,6 +147,7 @@ def _applied(
         raw=raw,
         client=client,
     )
+    before.prepare(caller, session_id, inbound)
     return services.apply(caller, session_id, inbound).answer
 
 

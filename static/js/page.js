@@ -4,6 +4,7 @@ import "./base/toast.js";
 import "./base/keys.js";
 import "./base/key_sheet.js";
 import "./base/palette.js";
+import "./base/recall.js";
 import { say } from "./base/announce.js";
 import { define } from "./base/actions.js";
 

@@ -13,5 +13,5 @@ from .text.diff import render_difference
 
 __all__ = ["VERSION", "render", "render_difference", "summary", "visible"]
 
-VERSION = 1
+VERSION = 2
 """Raise it with every change of what `message.render` answers: stored bodies are made again."""

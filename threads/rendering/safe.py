@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from pygments.token import STANDARD_TYPES
 
 from .hidden import mark, visible
+from .recalls import with_recalls
 
 __all__ = ["CODE_PREFIX", "escape", "finish", "visible"]
 
@@ -55,8 +56,11 @@ _BLOB = re.compile(r"/api/blobs/[0-9a-f]{64}")
 
 
 def finish(html: str) -> SafeString:
-    """Rendered, escaped HTML made fit for the page: hidden characters marked, list applied."""
-    return SafeString(_CLEANER.clean(mark(visible(html))))
+    """Rendered, escaped HTML made fit for the page: hidden characters marked, list applied.
+
+    Only what comes out is searched for references, which become links of our own.
+    """
+    return SafeString(with_recalls(_CLEANER.clean(mark(visible(html)))))
 
 
 def _filter(tag: str, attribute: str, value: str) -> str | None:

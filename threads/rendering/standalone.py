@@ -13,6 +13,7 @@ from threads.domain.message import Message, encode_part
 from threads.domain.part import File, Image, Part, ToolResult
 
 from .message import render
+from .recalls import without_recalls
 from .safe import escape
 
 _STYLES = Path(__file__).resolve().parents[2] / "static" / "css"
@@ -28,7 +29,7 @@ def render_alone(message: Message, heading: Heading) -> str:
     parts = tuple(_with_hash(part, heading, pictures) for part in message.parts)
     html = _SOURCE.sub(
         lambda match: f'src="{pictures.get(match[1], "data:,")}"',
-        render(message.role, parts, counts=None),
+        without_recalls(render(message.role, parts, counts=None)),
     )
     if _LEFT_OUT not in html:
         return html

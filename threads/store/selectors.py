@@ -16,6 +16,7 @@ from django.db.models import (
     F,
     Func,
     IntegerField,
+    Model,
     Q,
     QuerySet,
     TextField,
@@ -33,7 +34,7 @@ from contextstudio.database.prepared import Prepared, given
 from threads.domain.formats.sources import FILE, SOURCES, formats_of
 from threads.domain.message import Role, Usage, body_digest, decode_parts
 from threads.domain.part import Part
-from threads.models import Blob, Import, Message, Session
+from threads.models import Blob, Message, Session
 
 from .masking import masked
 
@@ -41,7 +42,7 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 DIGEST = Coalesce("body__canonical", "body__digest")
 """The digest of what an original says: by it, a client's message is known again."""
 Item = TypeVar("Item")
-Row = TypeVar("Row", Session, Import)
+Row = TypeVar("Row", bound=Model)
 
 
 def visible_sessions(caller: Caller, project: str | None = None) -> QuerySet[Session]:

@@ -33,7 +33,8 @@ class Stashed:
     file_paths: tuple[str, ...]
     tool_name: str
     tokens: int
-    rule: Rule
+    rule: Rule | None = None
+    """None: it is archived by hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from contextstudio.accounts.models import Project
 from operations.context.policies import default_policy, policy_of
 from operations.domain.forwarding.plan import RequestDecision
 from operations.domain.log.operation import Redact
-from operations.forwarding import records
+from operations.forwarding import before, records
 from operations.forwarding.alignment import Inbound
 from operations.forwarding.services import Applied, apply
 from operations.forwarding.sessions import session_for
@@ -199,6 +199,8 @@ def _find(asked: Asked, body: Body) -> _Found | None:
         if session is not None:
             body = _with_answered(asked, body, session)
         inbound = _inbound(asked, body)
+        if session is not None:
+            before.prepare(asked.caller, session.pk, inbound)
         with transaction.atomic():
             if session is None:
                 new = _new_session(asked, body)

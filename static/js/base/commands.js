@@ -61,6 +61,8 @@ export const COMMANDS = [
   { group: "This session", action: "to-policy", name: "Go to the policy", keys: ["g p"] },
   { group: "This session", action: "to-notes", name: "Go to notes: objective, STATE, scratchpad", keys: ["g n"] },
   { group: "This session", action: "to-memos", name: "Go to memos and recall", keys: ["g m"] },
+  { group: "This session", action: "to-prune", name: "Go to pruning", keys: ["g x"] },
+  { group: "This session", action: "to-archive", name: "Go to the archive", keys: ["g a"] },
   { group: "This session", action: "to-requests", name: "Go to the requests", keys: ["g r"] },
   { group: "General", action: "import", name: "Import a file…", keys: ["i"] },
   { group: "General", action: "import-folder", name: "Import a folder…", keys: [] },

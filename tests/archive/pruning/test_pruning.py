@@ -1,7 +1,9 @@
 """Pruning a session by its rules: what it answers, what it records, what is recalled."""
 
+from contextstudio.accounts.models import Project, User
 from tests.archive.pruning.conftest import FILE, WORK
 from tests.operations.support.rest import Tools, effective, get, post, put
+from tests.people import client_of
 
 
 def prune(tools: Tools, **fields: object) -> dict:
@@ -98,3 +100,37 @@ def test_what_is_protected_is_kept(tools: Tools) -> None:
     assert [classes(found)[key] for key in ("m1", "m2", "m6")] == ["keep"] * 3
     tools("tag_messages", start_idx=8, end_idx=8, tags=["pinned"])
     assert classes(prune(tools, dry_run=True))["m8"] == "keep"
+
+
+def test_a_target_takes_the_least_harmful_first(tools: Tools) -> None:
+    whole = prune(tools, dry_run=True)
+    target = whole["tokens_before"] - 100
+    found = prune(tools, dry_run=True, target_tokens=target)
+    told = classes(found)
+    assert {key for key, one in told.items() if one != "keep"} == {"m1", "m2"}
+    assert found["fits"] is True
+    assert prune(tools, dry_run=True, target_tokens=1)["fits"] is False
+    loose = prune(tools, dry_run=True, target_tokens=10**6)
+    assert loose["tokens_saved"] == 0
+    assert prune(tools, target_tokens=target)["bundle_id"]
+
+
+def test_an_agent_prunes_by_a_tool(tools: Tools) -> None:
+    tried = tools("prune", dry_run=True)
+    assert {one["class"] for one in tried["items"]} == {"remove", "condense"}
+    done = tools("prune", protect={"tools": ["Bash"]})
+    assert done["bundle_id"]
+    assert "m8" not in {one["key"] for one in done["items"]}
+    tools("undo_operation", session_id=tools.session_id)
+    assert prune(tools, dry_run=True)["tokens_saved"] == tried["tokens_saved"]
+
+
+def test_who_may_not_edit_proposes_a_run(
+    tools: Tools, reviewer: User, project: Project
+) -> None:
+    client = client_of(reviewer, project)
+    found = post(client, f"/api/sessions/{tools.session_id}/prune")
+    listed = tools("list_operations")["operations"]
+    assert {one["status"] for one in listed} == {"proposed"}
+    post(tools.client, f"/api/bundles/{found['bundle_id']}/accept")
+    assert prune(tools, dry_run=True)["tokens_saved"] == 0

@@ -249,6 +249,18 @@ TABLE = (
         (401, 404, 200, 200, 200, 200, 401),
         {"policy": None, "dry_run": True},
     ),
+    api_list("archive"),
+    Row(
+        "POST",
+        "api/archive",
+        (401, 404, 403, 403, 201, 201, 401),
+        {"session_id": "{session}", "start": 1, "end": 2},
+    ),
+    Row(
+        "GET",
+        "api/archive/m1?session={session}",
+        (401, 404, 200, 200, 200, 200, 401),
+    ),
     to_propose(f"{S}/prune"),
     Row(
         "POST",
@@ -341,6 +353,15 @@ TABLE = (
     page(f"{S}/context"),
     page(f"{S}/context.json"),
     page(f"{S}/provider-checks"),
+    page(f"{S}/prune"),
+    form(f"{S}/prune", statuses=(403, 302, 302, 302)),
+    page(f"{S}/archive"),
+    page(f"{S}/recall?ref=m1", ok=302),
+    form(
+        f"{S}/archive/insert",
+        {"ref": "m1"},
+        statuses=(403, 302, 302, 302),
+    ),
     page(f"{S}/policy"),
     form(f"{S}/policy", {"act": "reset"}, statuses=(403, 403, 302, 302)),
     form(

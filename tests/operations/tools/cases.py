@@ -129,4 +129,5 @@ CASES: dict[str, Case] = {
         {"success", "replacements", "errors"},
         right=Right.PROPOSE,
     ),
+    "prune": Case({}, {"items", "tokens_saved"}, right=Right.PROPOSE),
 }

@@ -1,0 +1,39 @@
+"""Fitting a thread to a number of tokens by the least harmful steps of a plan."""
+
+from .classes import Rule
+from .plan import Plan, Step
+
+NOT_NEEDED = "Not needed to fit"
+_HARM = {rule: place for place, rule in enumerate(Rule)}
+
+
+def fitted(plan: Plan, target: int) -> Plan:
+    """The plan with the steps that bring the thread down to `target` tokens; all, if none do.
+
+    Least harmful first (outdated views, errors, results, words), of one kind the largest first.
+    What proves superfluous goes again, the earliest in the thread first: the later the first
+    change, the more of a cached prompt stays valid. No step of what is left could be spared.
+    """
+    needed = plan.tokens_after + plan.tokens_saved - target
+    if needed <= 0:
+        return plan.only((), NOT_NEEDED)
+    savings = {id(step): plan.saving(step) for step in plan.steps}
+    taken: list[Step] = []
+    saved = 0
+    by_harm = sorted(plan.steps, key=lambda step: -savings[id(step)])
+    for step in sorted(by_harm, key=lambda step: _harm(plan, step)):
+        if saved >= needed:
+            break
+        taken.append(step)
+        saved += savings[id(step)]
+    spared: set[int] = set()
+    for step in sorted(taken, key=lambda step: step.places):
+        if saved - savings[id(step)] >= needed:
+            spared.add(id(step))
+            saved -= savings[id(step)]
+    return plan.only((one for one in taken if id(one) not in spared), NOT_NEEDED)
+
+
+def _harm(plan: Plan, step: Step) -> int:
+    rules = (plan.items[place].rule for place in step.places)
+    return max(_HARM[rule] for rule in rules if rule is not None)

@@ -1,0 +1,103 @@
+"""REST for the archive."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router, Status
+
+from archive.recalling import look_up, place_of
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.responses import json_response
+from operations.log.selectors import load_thread
+from threads.store.selectors import get_session
+
+from .schemas import ArchiveIn, EntriesOut, EntryPage, RecalledOut, present_entry
+from .services import ArchiveQuery, archive_by_hand, list_entries, readable
+
+router = Router(tags=["archive"])
+
+
+@router.get("/archive", response=EntryPage, operation_id="archive_entries_api_entries")
+def entries(
+    request: HttpRequest,
+    session: uuid.UUID | None = None,
+    project: str | None = None,
+    type: str = "",
+    tool: str = "",
+    path: str = "",
+    since: datetime | None = None,
+    until: datetime | None = None,
+    q: str = "",
+    cursor: str | None = None,
+    limit: int | None = None,
+) -> HttpResponse:
+    """What was archived of all that the caller may recall, the newest first.
+
+    `q` is looked for in summaries, tools and paths; `since` and `until` are of the archiving.
+    """
+    query = ArchiveQuery(
+        session_id=session,
+        project=project,
+        content_type=type,
+        tool=tool,
+        path=path,
+        since=since,
+        until=until,
+        words=q,
+    )
+    found = list_entries(caller_of(request), query, cursor=cursor, limit=limit)
+    items = [present_entry(one) for one in found.items]
+    return json_response({"items": items, "next_cursor": found.next_cursor})
+
+
+@router.post(
+    "/archive",
+    response={201: EntriesOut},
+    operation_id="archive_entries_api_archive",
+)
+def archive(request: HttpRequest, body: ArchiveIn) -> Status[Any]:
+    """Put messages into the archive by hand; the thread stays as it is."""
+    caller = caller_of(request)
+    session = get_session(caller, body.session_id)
+    keys = body.targets
+    if keys is None:
+        if body.start is None or body.end is None:
+            raise Invalid("Give start and end, or targets.", at=["start"])
+        keys = load_thread(session).resolve_range(body.start, body.end)
+    kept = archive_by_hand(caller, session.pk, keys)
+    return Status(201, {"items": [present_entry(one) for one in readable(kept)]})
+
+
+@router.get(
+    "/archive/{path:ref_id}",
+    response=RecalledOut,
+    operation_id="archive_entries_api_entry",
+)
+def entry(
+    request: HttpRequest,
+    ref_id: str,
+    lines: str = "",
+    search: str = "",
+    max_tokens: int = 2000,
+    session: uuid.UUID | None = None,
+    cursor: str | None = None,
+) -> HttpResponse:
+    """What a reference names, as the tool `recall` answers it.
+
+    `session` is the one at hand, for references that name none.
+    """
+    if not 1 <= max_tokens <= 100_000:
+        raise Invalid("max_tokens is a number from 1 to 100,000.", at=["max_tokens"])
+    found = look_up(
+        caller_of(request),
+        ref_id,
+        lines=lines,
+        search=search,
+        max_tokens=max_tokens,
+        start=place_of(cursor),
+        session_id=session,
+    )
+    return json_response(found.answer)

@@ -1,0 +1,91 @@
+"""What the API takes and answers of the archive."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from archive.domain.reference import read_location, write_reference
+from contextstudio.accounts.shape import RequestBody
+
+from .services import Readable
+
+
+class ArchiveIn(RequestBody):
+    """Messages to put into the archive: a range of originals, both ends in, or keys."""
+
+    session_id: uuid.UUID
+    start: int | None = Field(None, ge=0)
+    end: int | None = Field(None, ge=0)
+    targets: list[str] | None = Field(None, min_length=1, max_length=1000)
+
+
+class EntryOut(BaseModel):
+    """An archive entry, without its content."""
+
+    ref_id: str
+    project: str
+    session: uuid.UUID
+    message: str
+    """The key of the message."""
+    location: str
+    content_type: str
+    summary: str
+    file_paths: list[str]
+    tool_name: str
+    token_count: int
+    rule: str
+    """The pruner's rule that left it out; empty: it was archived otherwise."""
+    original_created_at: datetime | None
+    archived_at: datetime
+    last_accessed_at: datetime | None
+    access_count: int
+
+
+class EntryPage(BaseModel):
+    """Entries, the newest first."""
+
+    items: list[EntryOut]
+    next_cursor: str | None
+
+
+class EntriesOut(BaseModel):
+    """What was archived."""
+
+    items: list[EntryOut]
+
+
+class RecalledOut(BaseModel):
+    """What a reference names, as `recall` tells it."""
+
+    ref_id: str
+    content_type: str
+    summary: str
+    content: str
+    file_paths: list[str]
+    truncated: bool
+    token_count: int
+    next_cursor: str | None = None
+
+
+def present_entry(found: Readable) -> dict[str, Any]:
+    entry = found.entry
+    slug, session_id = entry.session.project.slug, str(entry.session_id)
+    location = read_location(entry.location)
+    moments = ("original_created_at", "archived_at", "last_accessed_at")
+    return {
+        "ref_id": write_reference(slug, session_id, entry.name, location),
+        "project": slug,
+        "session": session_id,
+        "message": entry.message_key,
+        "location": entry.location,
+        "content_type": entry.content_type,
+        "summary": found.summary,
+        "file_paths": list(found.file_paths),
+        "tool_name": entry.tool_name,
+        "token_count": entry.token_count,
+        "rule": entry.rule,
+        "access_count": entry.access_count,
+        **{name: getattr(entry, name) for name in moments},
+    }

@@ -1,0 +1,165 @@
+"""The archive of a project beside one of its threads: facets, a reading pane, and insertion."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST, require_safe
+
+from archive.domain.reference import read_location, write_reference
+from archive.inserting import insert_recalled
+from archive.recalling import Recalled, look_up
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain import errors
+from contextstudio.accounts.domain.rights import Right
+from threads.models import Session
+from threads.store.selectors import get_session
+
+from .services import ArchiveQuery, Readable, facets_of, list_entries
+
+_ON_A_PAGE = 50
+_LONGEST = 500
+"""Characters of what is searched or referred to."""
+_MOST_TOKENS = 8000
+"""What is read in the pane is cut here; the API gives more to who asks for more."""
+TYPES = {
+    "file_view": "File views",
+    "grep": "Searches",
+    "bash": "Commands",
+    "edit": "Edits",
+    "other": "Other",
+}
+"""What people read a kind called."""
+TIMES = {
+    "hour": ("Last hour", timedelta(hours=1)),
+    "day": ("Last day", timedelta(days=1)),
+    "week": ("Last week", timedelta(weeks=1)),
+}
+_NAMES = ("scope", "type", "tool", "path", "time", "q")
+
+
+@dataclass(frozen=True, slots=True)
+class EntryLine:
+    """An entry in the list: its reference, and the address that opens it."""
+
+    found: Readable
+    ref: str
+    href: str
+    type_title: str
+
+
+@require_safe
+def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Entries that fit the facets, and what `ref` names."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    query = _query(session, request.GET)
+    cursor = request.GET.get("cursor") or None
+    found = list_entries(caller, query, cursor=cursor, limit=_ON_A_PAGE)
+    recalled, refused = _recalled(request, session)
+    facets = facets_of(caller, query)
+    asked = {name: request.GET.get(name, "") for name in _NAMES}
+    context = {
+        "session": session,
+        "entries": [_line(one, request.GET) for one in found.items],
+        "asked": asked,
+        "types": [(name, TYPES.get(name, name)) for name in facets["type"]],
+        "tools": facets["tool"],
+        "times": [(name, title) for name, (title, _) in TIMES.items()],
+        "is_narrowed": any(asked.values()),
+        "next": _address(request.GET, cursor=found.next_cursor)
+        if found.next_cursor
+        else "",
+        "recalled": recalled,
+        "refused": refused,
+        "may_edit": caller.may(Right.PROPOSE, session.project_id),
+    }
+    return render(request, "archive/archive.html", context)
+
+
+@require_safe
+def recall(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
+    """What `ref` names, to be unfolded where it is mentioned; without script, the page of it."""
+    session = get_session(caller_of(request), session_id)
+    if "HX-Request" not in request.headers:
+        address = reverse("archive:archive", args=[session.pk])
+        named = urlencode({"ref": request.GET.get("ref", "")[:_LONGEST]})
+        return redirect(f"{address}?{named}#reading")
+    recalled, refused = _recalled(request, session)
+    context = {"session": session, "recalled": recalled, "refused": refused}
+    return render(request, "archive/recalled.html", context)
+
+
+@require_POST
+def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
+    """Insert what `ref` names at the end of the thread, with where it is from."""
+    caller = caller_of(request)
+    reference = request.POST.get("ref", "")[:_LONGEST]
+    recorded = insert_recalled(caller, session_id, reference)
+    messages.success(request, "Inserted at the end of the thread.")
+    key = f"o{recorded.numbers[0]}.0"
+    address = reverse("operations:thread", args=[session_id])
+    return redirect(f"{address}?at={key}")
+
+
+def _query(session: Session, given: QueryDict) -> ArchiveQuery:
+    whole = given.get("scope") == "project"
+    _, ago = TIMES.get(given.get("time", ""), ("", None))
+    return ArchiveQuery(
+        session_id=None if whole else session.pk,
+        project=session.project.slug,
+        content_type=given.get("type", "")[:16],
+        tool=given.get("tool", "")[:128],
+        path=given.get("path", "")[:_LONGEST],
+        since=timezone.now() - ago if ago else None,
+        words=given.get("q", "")[:_LONGEST],
+    )
+
+
+def _line(found: Readable, given: QueryDict) -> EntryLine:
+    entry = found.entry
+    reference = write_reference(
+        entry.session.project.slug,
+        str(entry.session_id),
+        entry.name,
+        read_location(entry.location),
+    )
+    return EntryLine(
+        found,
+        reference,
+        _address(given, ref=reference, cursor=given.get("cursor")) + "#reading",
+        TYPES.get(entry.content_type, entry.content_type),
+    )
+
+
+def _address(given: QueryDict, **others: str | None) -> str:
+    kept: Mapping[str, Any] = {name: given.get(name) for name in _NAMES} | others
+    return "?" + urlencode({name: value for name, value in kept.items() if value})
+
+
+def _recalled(
+    request: HttpRequest, session: Session
+) -> tuple[Recalled | None, errors.DomainError | None]:
+    """What `ref` names, or why it names nothing; neither where none was asked for."""
+    reference = request.GET.get("ref", "").strip()[:_LONGEST]
+    if not reference:
+        return None, None
+    try:
+        found = look_up(
+            caller_of(request),
+            reference,
+            max_tokens=_MOST_TOKENS,
+            session_id=session.pk,
+            counts=False,
+        )
+        return found, None
+    except (errors.NotFound, errors.Invalid, errors.Conflict) as error:
+        return None, error

@@ -1,0 +1,39 @@
+"""Pruning by itself: where the policy says so, and the next request would be too long."""
+
+from archive.domain.pruning.trigger import Trigger, trigger
+from operations.context.model_catalog import context_window
+from operations.domain.context.policy import Pruning
+from operations.log.cache import Cache
+from operations.log.selectors import load_thread
+from threads.models import Session
+
+from .services import prune_by_itself, rules_of
+
+_futile: Cache[int] = Cache(lambda _: 1, 10_000)
+"""Of sessions that had nothing to prune, how many messages they had then."""
+
+
+def trigger_of(session: Session, model: str = "", more: int = 0) -> Trigger:
+    """How full the model's window would be with the thread as it stands, and `more` tokens."""
+    return _trigger(session, rules_of(session), model or session.model, more)
+
+
+def prune_before_request(
+    session: Session, rules: Pruning, model: str, more: int
+) -> None:
+    """Prune where too little of the window would be left.
+
+    A session that had nothing to prune is looked at again once it has some messages more.
+    """
+    if not _trigger(session, rules, model, more).is_due:
+        return
+    known = _futile.get(session.pk)
+    if known is not None and session.message_count < known + rules.keep_last_n:
+        return
+    if prune_by_itself(session, rules).transaction is None:
+        _futile.keep(session.pk, session.message_count)
+
+
+def _trigger(session: Session, rules: Pruning, model: str, more: int) -> Trigger:
+    projected = load_thread(session).tokens.effective + more
+    return trigger(projected, context_window(model) if model else None, rules)

@@ -1,0 +1,55 @@
+"""The pruner as a tool of agents."""
+
+from typing import Any
+
+from pydantic import Field
+
+from contextstudio.accounts.domain.caller import Caller
+from operations.tools.tool import SessionTool
+
+from .schemas import ProtectIn, PruneIn, present_pruned
+from .services import dry_run, prune
+
+
+class Prune(SessionTool):
+    """Make the conversation shorter by rules: condense old tool results, drop what is out of date.
+
+    Old errors and views of files that were edited or viewed again are removed, other old tool
+    results and long messages of yours become one line, such as
+    `📎 Viewed src/app.py - 120 lines [recall:msg-1a2b3c4d]`. User messages, the last messages,
+    what is tagged `pinned` and what you protect stay. Nothing is destroyed: each whole text is one
+    `recall` away, and the run is one bundle, which undo_operation takes back.
+
+    `dry_run` first tells what would happen, without doing it. With `target_tokens` only as much
+    goes as brings the conversation down to that, the least harmful first; else all that the rules
+    allow. `rules` changes them for this call: keep_last_n (10), condense_after_n (5),
+    remove_errors_after (5), condense_above (500 tokens), protect_tools, protect_paths,
+    protect_tags. `protect` leaves messages alone, by keys, tools, paths or tags.
+
+    Example: {"session_id": "…", "target_tokens": 60000, "protect": {"paths": ["docs/*"]}}
+    """
+
+    name = "prune"
+    group = "prune"
+
+    dry_run: bool = False
+    target_tokens: int | None = Field(None, ge=0)
+    rules: dict[str, Any] | None = None
+    protect: ProtectIn | None = None
+
+    def call(self, caller: Caller) -> dict[str, Any]:
+        asked = PruneIn(
+            rules=self.rules,
+            target_tokens=self.target_tokens,
+            protect=self.protect,
+            expected_head=self.expected_head,
+        )
+        self.open_session(caller)
+        if self.dry_run:
+            found = dry_run(caller, self.session_id, asked.query)
+        else:
+            head = self.expected_head
+            found = prune(caller, self.session_id, asked.query, expected_head=head)
+        told = present_pruned(found, self.target_tokens)
+        told["items"] = [one for one in told["items"] if one["class"] != "keep"]
+        return told

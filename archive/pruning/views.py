@@ -1,0 +1,188 @@
+"""The page of a prune run before it is applied: what becomes of each message, and why."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from archive.domain.pruning.classes import PruneClass
+from archive.domain.pruning.plan import PruneItem
+from archive.entries.services import Regret, regret_of
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.rights import Right
+from operations.context.pages.forms import ListField
+from threads.models import Session
+from threads.store.selectors import get_session
+
+from .automatic import trigger_of
+from .services import Pruned, PruneQuery, dry_run, prune, rules_of
+
+MOST_SHOWN = 500
+"""Messages that are listed; the figures are of all."""
+RULES = {
+    "superseded": "Outdated views",
+    "error": "Old errors",
+    "result": "Old tool results",
+    "words": "Long answers",
+}
+"""What people read a rule called."""
+_NUMBERS = ("keep_last_n", "condense_after_n", "remove_errors_after", "condense_above")
+_LISTS = ("protect_tools", "protect_paths", "protect_tags")
+
+
+class PruneForm(forms.Form):
+    """The rules of one run, and how short the thread is to become."""
+
+    target_tokens = forms.IntegerField(
+        label="Fit to",
+        required=False,
+        min_value=0,
+        max_value=10**9,
+        help_text="Tokens. Takes only as much as needed, the least harmful first. Empty: everything"
+        " the rules allow.",
+    )
+    keep_last_n = forms.IntegerField(
+        label="Recent messages to keep", min_value=0, max_value=10**9
+    )
+    condense_after_n = forms.IntegerField(
+        label="Condense after this many messages", min_value=0, max_value=10**9
+    )
+    remove_errors_after = forms.IntegerField(
+        label="Drop errors after this many messages", min_value=0, max_value=10**9
+    )
+    condense_above = forms.IntegerField(
+        label="Condense above this many tokens", min_value=0, max_value=10**9
+    )
+    protect_tools = ListField(label="Tools to keep", required=False, max_length=2000)
+    protect_paths = ListField(label="Paths to keep", required=False, max_length=2000)
+    protect_tags = ListField(label="Tags to keep", required=False, max_length=2000)
+    head = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    def query(self) -> PruneQuery:
+        """What the service is asked for."""
+        given = self.cleaned_data
+        return PruneQuery(
+            rules={name: given[name] for name in (*_NUMBERS, *_LISTS)},
+            target_tokens=given["target_tokens"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSum:
+    """What one rule leaves out."""
+
+    title: str
+    messages: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegretLine:
+    """What of a rule's messages was recalled."""
+
+    title: str
+    regret: Regret
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
+    """The plan of a run under the rules that the address names; POST applies it."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    if request.method == "POST":
+        return _apply(request, caller, session)
+    form = PruneForm(_given(session, request.GET))
+    return _shown(request, caller, session, form)
+
+
+def _apply(request: HttpRequest, caller: Caller, session: Session) -> HttpResponseBase:
+    form = PruneForm(_given(session, request.POST))
+    if not form.is_valid():
+        return _shown(request, caller, session, form, status=422)
+    head = form.cleaned_data["head"]
+    try:
+        found = prune(caller, session.pk, form.query(), expected_head=head)
+    except Conflict as conflict:
+        if conflict.code != "stale_head":
+            raise
+        text = "The session changed meanwhile. This is the plan as it is now."
+        messages.warning(request, text)
+        return redirect("archive:prune", session.pk)
+    if found.transaction is None:
+        messages.info(request, "There was nothing to prune.")
+        return redirect("archive:prune", session.pk)
+    said = "Pruned" if caller.may(Right.EDIT, session.project_id) else "Proposed"
+    saved = f"{found.plan.tokens_saved:,} tokens"
+    messages.success(request, f"{said}: {saved} less in one bundle.")
+    return redirect("operations:thread", session.pk)
+
+
+def _given(session: Session, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What the form is filled with: the rules in force, and what was sent in their place."""
+    rules = rules_of(session)
+    known = {name: getattr(rules, name) for name in _NUMBERS}
+    known |= {name: ", ".join(getattr(rules, name)) for name in _LISTS}
+    sent = {name: fields[name] for name in PruneForm.base_fields if name in fields}
+    return known | sent
+
+
+def _shown(
+    request: HttpRequest,
+    caller: Caller,
+    session: Session,
+    form: PruneForm,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    found = None
+    if form.is_valid():
+        found = dry_run(caller, session.pk, form.query())
+    else:
+        status = 422
+    context = {
+        "session": session,
+        "form": form,
+        "trigger": trigger_of(session).sentence(session.model),
+        "automatic": rules_of(session).automatic,
+        "regrets": [RegretLine(RULES[one.rule], one) for one in regret_of(session)],
+        "may_apply": caller.may(Right.PROPOSE, session.project_id),
+        "may_edit": caller.may(Right.EDIT, session.project_id),
+        **(_plan_shown(found, request.GET.get("show") == "all") if found else {}),
+    }
+    return render(request, "archive/prune.html", context, status=status)
+
+
+def _plan_shown(found: Pruned, everything: bool) -> dict[str, Any]:
+    items = [
+        item
+        for item in found.plan.items
+        if everything or item.prune_class is not PruneClass.KEEP
+    ]
+    return {
+        "plan": found.plan,
+        "head": found.session.head,
+        "tokens_before": found.plan.tokens_after + found.plan.tokens_saved,
+        "sums": _sums(found.plan.items),
+        "items": items[:MOST_SHOWN],
+        "more": max(0, len(items) - MOST_SHOWN),
+        "everything": everything,
+        "count": len(found.plan.items),
+    }
+
+
+def _sums(items: Sequence[PruneItem]) -> list[RuleSum]:
+    sums = []
+    for rule, title in RULES.items():
+        held = [item for item in items if item.rule is not None and item.rule == rule]
+        tokens = sum(item.tokens - item.tokens_after for item in held)
+        if held:
+            sums.append(RuleSum(title, len(held), tokens))
+    return sums

@@ -1,0 +1,156 @@
+"""The archive: what is kept, who finds it, and what takes it away again."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from archive.models import ArchivedContent, ArchiveEntry
+from contextstudio.accounts.models import Project, User
+from tests.archive.pruning.conftest import FILE, WORK
+from tests.operations.support.rest import (
+    Tools,
+    effective,
+    get,
+    make_session,
+    operate,
+    post,
+)
+from tests.people import client_of
+
+
+@pytest.fixture
+def tools(agent: Client) -> Tools:
+    made = Tools(agent, make_session(agent, WORK))
+    post(agent, f"/api/sessions/{made.session_id}/prune")
+    return made
+
+
+def listed(client: Client, **query: Any) -> list[dict[str, Any]]:
+    answer = client.get("/api/archive", query)
+    assert answer.status_code == 200, answer.content
+    found: list[dict[str, Any]] = answer.json()["items"]
+    return found
+
+
+def test_the_archive_is_listed_by_type_tool_path_and_time(tools: Tools) -> None:
+    (view,) = listed(tools.client, type="file_view")
+    assert view["file_paths"] == ["src/parser.py"]
+    assert (view["tool_name"], view["message"], view["rule"]) == (
+        *("Read", "m2", "superseded"),
+    )
+    assert view["token_count"] > 500
+    assert [one["message"] for one in listed(tools.client, tool="Bash")] == ["m8"]
+    assert {one["message"] for one in listed(tools.client, path="SRC/parser.py")} == {
+        *("m1", "m2", "m6")
+    }
+    assert [one["message"] for one in listed(tools.client, q="VALUE_7")] == ["m4"]
+    hour = (timezone.now() - timedelta(hours=1)).isoformat()
+    assert len(listed(tools.client, since=hour)) == 6
+    assert listed(tools.client, until=hour) == []
+    assert listed(tools.client, session=tools.session_id, project="demo")
+    assert len(listed(tools.client, limit=4)) == 4
+
+
+def test_a_list_goes_on_from_its_cursor(tools: Tools) -> None:
+    first = get(tools.client, "/api/archive", limit=4)
+    rest = get(tools.client, "/api/archive", limit=4, cursor=first["next_cursor"])
+    refs = [one["ref_id"] for one in (*first["items"], *rest["items"])]
+    assert len(set(refs)) == 6
+    assert rest["next_cursor"] is None
+
+
+def test_an_entry_is_read_by_lines_search_and_tokens(tools: Tools) -> None:
+    (view,) = listed(tools.client, type="file_view")
+    path = f"/api/archive/{view['ref_id']}"
+    assert get(tools.client, path, max_tokens=9000)["content"] == FILE
+    assert get(tools.client, path, lines="2-3")["content"] == "\n".join(
+        FILE.splitlines()[1:3]
+    )
+    assert get(tools.client, path, search="value_79")["content"] == "79: value_79 = 79"
+    cut = get(tools.client, path, max_tokens=20)
+    assert cut["truncated"]
+    rest = get(tools.client, path, max_tokens=9000, cursor=cut["next_cursor"])
+    assert cut["content"] + rest["content"] == FILE
+    get(tools.client, path, max_tokens=0, expect=422)
+    get(tools.client, path, cursor="eA", expect=422)
+
+
+def test_a_recall_is_counted_and_told_by_rule(tools: Tools) -> None:
+    (view,) = listed(tools.client, type="file_view")
+    tools("recall", ref_id=view["ref_id"])
+    tools("recall", ref_id=view["ref_id"], lines="1-2")
+    (again,) = listed(tools.client, type="file_view")
+    assert again["access_count"] == 2
+    assert again["last_accessed_at"] is not None
+    rules = get(tools.client, f"/api/sessions/{tools.session_id}/rules")
+    told = {one["rule"]: one for one in rules["regret"]}
+    assert told["superseded"]["recalled"] == 1
+    assert told["superseded"]["recalls"] == 2
+    assert told["result"]["recalled"] == 0
+
+
+def test_a_stranger_finds_nothing(tools: Tools, stranger: User) -> None:
+    client = client_of(stranger, Project.objects.get(slug="other"))
+    (view,) = listed(tools.client, type="file_view")
+    assert listed(client) == []
+    assert listed(client, project="demo") == []
+    assert listed(client, session=tools.session_id) == []
+    refused = get(client, f"/api/archive/{view['ref_id']}", expect=404)
+    missing = get(client, "/api/archive/nexora://demo/00000000/m1", expect=404)
+    assert refused["code"] == missing["code"]
+
+
+def test_messages_are_archived_by_hand(tools: Tools) -> None:
+    body = {"session_id": tools.session_id, "start": 0, "end": 1}
+    made = post(tools.client, "/api/archive", body, expect=201)["items"]
+    assert [(one["message"], one["rule"]) for one in made] == [("m0", ""), ("m1", "")]
+    assert effective(tools.client, tools.session_id)[0]["content"] == WORK[0]["content"]
+    targets = {"session_id": tools.session_id, "targets": ["m3"]}
+    (one,) = post(tools.client, "/api/archive", targets, expect=201)["items"]
+    assert (one["content_type"], one["tool_name"]) == ("grep", "Grep")
+    post(tools.client, "/api/archive", {"session_id": tools.session_id}, expect=422)
+
+
+def test_content_is_stored_once_and_compressed(tools: Tools) -> None:
+    other = Tools(tools.client, make_session(tools.client, WORK))
+    before = ArchivedContent.objects.count()
+    post(tools.client, f"/api/sessions/{other.session_id}/prune")
+    assert ArchivedContent.objects.count() == before
+    entries = ArchiveEntry.objects.select_related("content").filter(name__gt="")
+    assert entries.count() == 12
+    (view, *_) = entries.filter(content_type="file_view")
+    assert len(bytes(view.content.content)) < len(FILE) / 2
+
+
+def test_a_redaction_masks_the_archive_too(tools: Tools) -> None:
+    pattern = {"start": "value_77 = 77", "all": True}
+    given = {"patterns": [pattern], "include_folded": True}
+    operate(tools.client, tools.session_id, "redact", **given)
+    secret = {"patterns": [{"start": "test_parser", "all": True}]}
+    operate(tools.client, tools.session_id, "redact", include_folded=True, **secret)
+    (view,) = listed(tools.client, type="file_view")
+    read = tools("recall", ref_id=view["ref_id"], max_tokens=9000)
+    assert "value_77 = 77" not in read["content"]
+    assert "value_76 = 76" in read["content"]
+    assert listed(tools.client, q="test_parser") == []
+    (command,) = listed(tools.client, tool="Bash")
+    assert "test_parser" not in str(command)
+
+
+def test_what_is_purged_is_gone_from_the_archive(tools: Tools, owner: User) -> None:
+    (view,) = listed(tools.client, type="file_view")
+    tools("remove_group", group_id=1)
+    assert listed(tools.client, type="file_view") == []
+    assert listed(tools.client, q="parser") == []
+    read = tools("recall", ref_id=view["ref_id"])
+    assert read["content"] == ""
+    assert not ArchivedContent.objects.exists()
+
+
+def test_an_erased_session_takes_its_archive_along(tools: Tools) -> None:
+    tools.client.delete(f"/api/sessions/{tools.session_id}?purge=1")
+    assert not ArchiveEntry.objects.exists()
+    assert not ArchivedContent.objects.exists()
