@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from archive.domain.hindsight.losses import LeftOut, Said
 from archive.domain.hindsight.texts import texts_of, uses_of
-from operations.domain.thread.node import FoldNode
+from operations.domain.log.operation import messages_of
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number, made_key
 from operations.domain.tree.span import SpanChange, read_changed
@@ -56,10 +56,9 @@ def _places(thread: Thread) -> Iterator[_Place]:
         if number is None:
             yield place
             continue
-        fold = thread.node(place.key)
-        if isinstance(fold, FoldNode):
-            for k in range(len(fold.messages)):
-                yield _Place(made_key(number, k), place.folds, place.key)
+        shown = messages_of(thread.log.edits[number].edit)
+        for k in range(len(shown)):
+            yield _Place(made_key(number, k), place.folds, place.key)
         inside = (*place.folds, place.key)
         children = thread.child_keys(place.key)
         waiting += (_Place(child, inside) for child in reversed(children))

@@ -44,7 +44,7 @@ def measure() -> dict[str, float]:
     """Seconds of CPU of each request, and of orjson."""
     owner, project = prepare()
     given = list(messages(COUNT + 2 * (ROUNDS + 1)))
-    session = _session(owner, project, given[:COUNT])
+    session = edited_session(owner, project, given[:COUNT])
     path, client = f"/api/sessions/{session.pk}", _client(owner, project)
     ends = count(COUNT + 2, 2)
 
@@ -81,7 +81,9 @@ def measure() -> dict[str, float]:
     }
 
 
-def _session(owner: User, project: Project, given: list[dict[str, object]]) -> Session:
+def edited_session(
+    owner: User, project: Project, given: list[dict[str, object]]
+) -> Session:
     found = read_messages(given)
     new = NewSession(title="Long", messages=found, model="gpt-4o")
     session = create_session(caller_of_user(owner), project, new)

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from operations.domain.tree.key import Key
 
-from .references import Kind, Reference, Sightings, references_in
+from .references import Kind, Reference, References
+from .sightings import Sightings
 
 
 class LeftOut(NamedTuple):
@@ -31,8 +32,7 @@ class LeftOut(NamedTuple):
     """The texts that stand there instead."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(NamedTuple):
     """A message of the thread, or a piece of one."""
 
     key: Key
@@ -71,24 +71,16 @@ class Hindsight:
 
 def hindsight(thread: Sequence[Said]) -> Hindsight:
     """What of a thread, in its order, was needed later than it was left out."""
+    references = References()
     used = {
-        number: _references_of(said.uses)
+        number: references.of(said.uses)
         for number, said in enumerate(thread)
         if said.uses
     }
     wanted = {
         one: words for uses in reversed(used.values()) for one, words in uses.items()
     }
-    walk = _Walk(thread, Sightings(wanted), wanted)
-    return walk.through(used)
-
-
-def _references_of(texts: Iterable[str]) -> dict[Reference, str]:
-    found: dict[Reference, str] = {}
-    for text in texts:
-        for reference, words in references_in(text).items():
-            found.setdefault(reference, words)
-    return found
+    return _Walk(thread, Sightings(wanted), wanted).through(used)
 
 
 @dataclass(slots=True)
@@ -157,8 +149,6 @@ class _Walk:
         self.in_sight.subtract(self.shown[number])
         self.in_sight.update(now)
         self.shown[number] = now
-        for operation in left_out.by if left_out.shows else ():
-            self.instead[operation] |= now
         for reference in self.whole[number] - now:
             self.missing[reference].places.append((number, left_out.by))
         self.has_left = True
@@ -175,7 +165,7 @@ class _Walk:
                 missing.needed.append((number, len(missing.places)))
 
     def _losses(self, lost: Iterable[Reference]) -> dict[str, list[Loss]]:
-        order = sorted(lost, key=lambda one: self.missing[one].needed[0][0])
+        order = sorted(lost, key=lambda one: (self.missing[one].needed[0][0], one.name))
         losses: dict[str, list[Loss]] = defaultdict(list)
         for reference in order:
             for operation, left_out_in, used_in in self._blamed(reference):

@@ -2,18 +2,14 @@
 
 import pytest
 
-from archive.domain.hindsight.references import (
-    Kind,
-    Reference,
-    Sightings,
-    references_in,
-)
+from archive.domain.hindsight.references import Kind, Reference, References
+from archive.domain.hindsight.sightings import Sightings
 
 UUID = "9B6be9e3-102d-4a21-af7f-4426b8914807"
 
 
 def named(text: str) -> dict[str, str]:
-    return {words: str(one.kind) for one, words in references_in(text).items()}
+    return {words: str(one.kind) for one, words in References().of([text]).items()}
 
 
 @pytest.mark.parametrize(
@@ -79,14 +75,14 @@ def test_what_a_text_names(text: str, found: dict[str, str]) -> None:
     ],
 )
 def test_where_a_reference_stands(used: str, text: str, *, stands: bool) -> None:
-    (wanted,) = references_in(used)
+    (wanted,) = References().of([used])
     sightings = Sightings([wanted])
     assert (wanted in sightings.in_texts([text])) is stands
     assert (wanted in sightings.in_texts([text])) is stands  # known by now
 
 
 def test_a_hash_and_its_beginning_are_both_found() -> None:
-    wanted = list(references_in("a1b2c3d and a1b2c3d4e5 and a1b2c3dff"))
+    wanted = References().of(["a1b2c3d and a1b2c3d4e5 and a1b2c3dff"])
     found = Sightings(wanted).in_texts(["a1b2c3d4e5"])
     assert found == {
         Reference(Kind.HASH, "a1b2c3d"),

@@ -1,0 +1,56 @@
+"""Texts cut into runs of what may stand in a reference.
+
+Each different run is looked at once: most of what tools print was printed before. So what finding
+something in texts costs is cutting them.
+"""
+
+import string
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+_LONGEST_KNOWN = 200
+"""Characters of a run that is remembered: longer ones hardly come twice."""
+_WITHIN = b"".join(
+    (string.ascii_letters.encode(), string.digits.encode(), b"_.,/@+~:\\-")
+)
+_WITHIN_URLS = _WITHIN + b"?#%&=!$*;"
+
+
+def _blanks(kept: bytes) -> bytes:
+    """A table that turns each byte of ASCII to a blank but these."""
+    return bytes(one if one > 127 or one in kept else 32 for one in range(256))
+
+
+_CUT, _CUT_BY_URLS = _blanks(_WITHIN), _blanks(_WITHIN_URLS)
+
+
+def runs_of(text: str) -> list[bytes]:
+    """The runs of a text, in UTF-8 and in their order."""
+    table = _CUT_BY_URLS if "://" in text else _CUT
+    return text.encode("utf-8", "surrogatepass").translate(table).split()
+
+
+Found = TypeVar("Found")
+
+
+class Runs(dict[bytes, int], Generic[Found]):
+    """What is known of runs: the place of what `look` finds in them, 0 for nothing."""
+
+    def __init__(self, look: Callable[[str], Iterable[Found]]) -> None:
+        self.found: list[tuple[Found, ...]] = [()]
+        self._look = look
+
+    def __missing__(self, run: bytes) -> int:
+        found = tuple(self._look(run.decode("utf-8", "surrogatepass")))
+        number = len(self.found) if found else 0
+        if found:
+            self.found.append(found)
+        if len(run) <= _LONGEST_KNOWN:
+            self[run] = number
+        return number
+
+    def of(self, text: str) -> list[Found]:
+        """What is found in a text, in the order in which it was found anywhere."""
+        numbers = set(map(self.__getitem__, runs_of(text)))
+        numbers.discard(0)
+        return [found for number in sorted(numbers) for found in self.found[number]]

@@ -1,0 +1,118 @@
+"""Where references stand: in a text, a longer path, the whole of a hash."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from .references import (
+    ENDS,
+    GROUPED,
+    HASH,
+    LETTER,
+    PIECES,
+    URL,
+    UUID,
+    WORDS,
+    Kind,
+    Reference,
+    plain,
+    segments_of,
+)
+from .runs import Runs
+
+_SEGMENTS = re.compile(rf"[{LETTER}.@~](?:[{LETTER}.@+~-]*[{LETTER}])?").findall
+_SHORTEST_HASH, _UUID_LENGTH = 7, 36
+
+
+def _words_of(run: str) -> list[str]:
+    """The words in a run, and what is one with commas or dashes in it."""
+    words: list[str] = WORDS(run)
+    if "-" in run and len(run) >= _UUID_LENGTH:
+        words += (uuid.lower() for uuid in UUID.findall(run))
+    if "," in run:
+        words += (number.replace(",", "") for number in GROUPED.findall(run))
+    return words
+
+
+class Sightings:
+    """Finds some references, and no others, wherever they stand in texts."""
+
+    def __init__(self, wanted: Iterable[Reference]) -> None:
+        """Finds these."""
+        self._words: dict[str, list[Reference]] = {}
+        self._paths: dict[str, list[tuple[list[str], Reference]]] = {}
+        self._urls: dict[str, list[Reference]] = {}
+        self._hashes: dict[str, set[int]] = {}
+        self._tails: set[str] = set()
+        self._runs = Runs(self._in_run)
+        for one in wanted:
+            self._want(one)
+
+    def _want(self, one: Reference) -> None:
+        name = one.name
+        match one.kind:
+            case Kind.URL:
+                self._urls.setdefault(name, []).append(one)
+            case Kind.PATH:
+                segments = name.split("/")
+                end = "/".join(segments[-2:])
+                self._paths.setdefault(end, []).append((segments, one))
+                self._tails.add(segments[-1])
+            case Kind.FILE:
+                self._paths.setdefault(name, []).append(([name], one))
+                self._tails.add(name)
+            case _:
+                self._words.setdefault(name, []).append(one)
+                if one.kind is Kind.HASH:
+                    lengths = self._hashes.setdefault(name[:_SHORTEST_HASH], set())
+                    lengths.add(len(name))
+
+    def in_texts(self, texts: Iterable[str]) -> set[Reference]:
+        """Those of the wanted that stand in texts."""
+        found: set[Reference] = set()
+        for text in texts:
+            found.update(self._runs.of(text))
+        return found
+
+    def _in_run(self, run: str) -> Iterator[Reference]:
+        if run.isalnum():
+            words = [run]
+        else:
+            run = plain(run)
+            words = _words_of(run)
+        if not self._words.keys().isdisjoint(words):
+            for word in words:
+                yield from self._words.get(word, ())
+        if self._hashes:
+            yield from self._hashes_among(words)
+        if ("/" in run or "." in run) and not self._tails.isdisjoint(_SEGMENTS(run)):
+            for piece in PIECES(run):
+                yield from self._in_path(segments_of(piece))
+        if self._urls and "://" in run:
+            for url in URL.findall(run):
+                yield from self._in_url(url)
+
+    def _hashes_among(self, words: Iterable[str]) -> Iterator[Reference]:
+        """Those that are the first digits of a longer one."""
+        for word in words:
+            beginning = word[:_SHORTEST_HASH]
+            if beginning in self._hashes and HASH(word):
+                for length in self._hashes[beginning] - {len(word)}:
+                    yield from self._words.get(word[:length], ())
+
+    def _in_url(self, url: str) -> Iterator[Reference]:
+        """Those that a URL is, or begins with."""
+        url = url.rstrip(ENDS)
+        yield from self._urls.get(url, ())
+        for end in re.finditer("[/?#&]", url):
+            for beginning in {url[: end.start()], url[: end.end()]} - {url}:
+                yield from self._urls.get(beginning, ())
+
+    def _in_path(self, segments: list[str]) -> Iterator[Reference]:
+        """The files' names among segments, and the paths that are a stretch of them."""
+        for place, segment in enumerate(segments, start=1):
+            if segment in self._tails:
+                before = "/".join(segments[max(0, place - 2) : place])
+                for end in {segment, before}:
+                    for wanted, reference in self._paths.get(end, ()):
+                        if segments[max(0, place - len(wanted)) : place] == wanted:
+                            yield reference
