@@ -17,6 +17,9 @@ from .operations.forwarding.proxy.provider import Provider, running_provider
 from .servers import ROOT, Server, StartServer
 from .test_documentation import LANGUAGES, LIMIT, Example, examples, is_said, run
 
+pytestmark = pytest.mark.sqlite
+"""As the examples of the other documents, on the database that a first start makes."""
+
 PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8")
 EXAMPLES = examples(PAGE)
 OF_CLIENTS = [

@@ -9,6 +9,9 @@ from django.test import Client
 from operations.models import LogEntry
 from tests.operations.support.rest import get, make_session, post
 
+pytestmark = pytest.mark.sqlite
+"""What is recorded, and how often, is the same on each database."""
+
 WINDOW = 12
 
 

@@ -284,6 +284,7 @@ def client(
 
 
 pytestmark = [
+    pytest.mark.sqlite,  # other tests of the proxy are of both databases
     pytest.mark.parametrize("stream", [False, True], ids=["at-once", "streaming"]),
     # Of the libraries themselves.
     pytest.mark.filterwarnings("ignore"),

@@ -18,7 +18,11 @@ NOTE = ("manage_scratchpad", {"action": "append", "content": "Boats: 21."})
 READ = ("manage_scratchpad", {"action": "read"})
 PATH = "/v1/chat/completions"
 both = pytest.mark.parametrize("stream", [False, True], ids=["at-once", "streaming"])
-pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries themselves
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # of the libraries themselves
+    # What the proxy does with calls and streams is the same on each database.
+    pytest.mark.sqlite,
+]
 
 
 @pytest.fixture(params=CLIENTS, ids=lambda client: client.__name__)
