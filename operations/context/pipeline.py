@@ -94,14 +94,19 @@ class ContextInputs:
         )
 
     @property
+    def chooses(self) -> bool:
+        """Whether policy or slice leave out or cut what the thread shows, or mark it."""
+        policy = self.policy
+        steps = policy.window or policy.isolation or policy.truncation or policy.markers
+        return bool(steps or self.preference)
+
+    @property
     def passes_through(self) -> bool:
         """Whether messages are sent as their client gives them: no operation of another applies,
         and neither policy nor layers ask for anything."""
-        policy, edits = self.policy, self.thread.log.edits
-        steps = policy.window or policy.isolation or policy.truncation or policy.markers
+        edits = self.thread.log.edits
         return not (
-            steps
-            or self.preference
+            self.chooses
             or self.layers
             or any(
                 one.status is Status.APPLIED and _changes(edits[one.number])
@@ -255,9 +260,7 @@ def basis_of(session: Session, thread: Thread) -> Hashable:
 def last_question(reader: MessageReader) -> str:
     """The last words of a user, as the model reads them; empty where there are none."""
     asked = (
-        shown.key
-        for shown in reversed(list(reader.thread.effective()))
-        if shown.role == Role.USER
+        shown.key for shown in reader.thread.from_the_end() if shown.role == Role.USER
     )
     while batch := list(islice(asked, _QUESTIONS)):
         for said in reader.effective(batch).values():

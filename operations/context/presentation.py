@@ -70,5 +70,8 @@ def present_step(step: Step) -> dict[str, Any]:
         "before": step.before,
         "after": step.after,
         "added": step.added,
-        "left_out": [omission._asdict() for omission in step.left_out],
+        "left_out": [
+            {"key": key, "tokens": tokens, "why": why}
+            for key, tokens, why in step.left_out
+        ],
     }

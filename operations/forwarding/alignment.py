@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
@@ -113,6 +114,7 @@ class _Known(NamedTuple):
 
 _NOTHING = _Known(0, None, b"", (), 0, (), frozenset())
 _known: Cache[_Known] = Cache(lambda known: len(known.units) + 1, MOST_UNITS)
+_AS_GIVEN = attrgetter("as_given")
 _NOTES = re.compile(rb'"x-anthropic-billing-header:[^"]*"')
 
 
@@ -136,7 +138,7 @@ def keep(session: Session, inbound: Inbound, units: Sequence[Unit]) -> None:
     Where a message was compared with what may be read of an original, or got ids by those
     before it, the next request may be aligned otherwise.
     """
-    if inbound.raw is None or not all(unit.as_given for unit in units):
+    if inbound.raw is None or not all(map(_AS_GIVEN, units)):
         return
     log = load_history(session).log if session.head else Log()
     if log.masks:

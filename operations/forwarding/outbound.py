@@ -77,6 +77,8 @@ class _LastRequest(NamedTuple):
     portions: Sequence[Portion]
     blocks: Sequence[SentBlock]
     """Of a request that passed as it was given."""
+    grows_from: Hashable
+    """As `_grows_from`."""
 
 
 _last: Cache[_LastRequest] = Cache(lambda last: 2 * len(last.raw.body), MOST_BYTES)
@@ -100,10 +102,24 @@ def outbound(
     assembly, draft = drafted(inputs)
     by_key = _by_key(units, last)
     frame = _frame(inputs, inbound, units, by_key, Drafted(assembly, draft))
-    portions = Portions(frame, last.portions if last else ()).of(
+    known, grown = (
+        (last.portions, _is_grown(inputs, units, last)) if last else ((), False)
+    )
+    portions = Portions(frame, known, grown=grown).of(
         draft.messages, intact=draft.intact
     )
     return replace(_joined(inputs, portions, assembly), units=units, by_key=by_key)
+
+
+def _is_grown(inputs: ContextInputs, units: Sequence[Unit], last: _LastRequest) -> bool:
+    """Whether all of the last request's thread goes out as it did, but for what follows it."""
+    is_same = not inputs.chooses and last.grows_from == _grows_from(inputs)
+    return is_same and units[: len(last.units)] == last.units
+
+
+def _grows_from(inputs: ContextInputs) -> Hashable:
+    """Stands for the thread, whatever is at its end, where all of it is sent."""
+    return None if inputs.chooses else inputs.thread.lineage
 
 
 def keep_last(inputs: ContextInputs, inbound: Inbound, sent: Outbound) -> None:
@@ -117,6 +133,7 @@ def keep_last(inputs: ContextInputs, inbound: Inbound, sent: Outbound) -> None:
         sent.by_key,
         sent.portions,
         () if sent.portions else sent.blocks,
+        _grows_from(inputs),
     )
     _last.keep((inputs.session.pk, inbound.format), last)
 
@@ -158,12 +175,13 @@ def _frame(
     of_prompt = (by_key.get(key) for key in (prompt.keys if prompt else ()))
     at_top = [*takewhile(lambda unit: unit.start == 0, units), *of_prompt]
     # The system prompt beside the messages is one of those that were aligned.
-    beside = READERS[inbound.format].read_system(inbound.system)
+    beside_given = [None for _ in READERS[inbound.format].read_system(inbound.system)]
+    places = range(len(inbound.messages))
     return Frame(
         provider=inputs.provider,
         draft=replace(draft, messages=()),
         thread=inputs.thread,
-        given=[*(None for _ in beside), *range(len(inbound.messages))],
+        given=[*beside_given, *places] if beside_given else places,
         system=inbound.system,
         at_top=[unit for unit in at_top if unit is not None],
         unit=by_key.get,

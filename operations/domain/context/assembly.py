@@ -9,7 +9,7 @@ from typing import Protocol
 from operations.domain.log.log import CLIENT
 from operations.domain.providers.passes.signatures import count_intact
 from operations.domain.providers.request import Layer, Outgoing
-from operations.domain.thread.node import EffectiveMessage, FoldNode
+from operations.domain.thread.node import EffectiveMessage
 from operations.domain.thread.replay import sent_keys
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_number, made_place, original_index
@@ -185,7 +185,7 @@ def _replayed(thread: Thread, total: int, shown: int) -> Step:
     """
     left_out = tuple(
         Omission(fold.key, fold.tokens_before, f"Folded by a {fold.kind}.")
-        for fold in _folds(thread)
+        for fold in thread.folds_at_top
     )
     added = shown - total + sum(omission.tokens for omission in left_out)
     return Step(
@@ -193,17 +193,9 @@ def _replayed(thread: Thread, total: int, shown: int) -> Step:
     )
 
 
-def _folds(thread: Thread) -> Iterator[FoldNode]:
-    """The folds at the top."""
-    for key in thread.top_folds:
-        node = thread.node(key)
-        assert isinstance(node, FoldNode)  # noqa: S101 - for the type checker
-        yield node
-
-
 def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[Standing]:
     """The nodes at the top as markers want to know them."""
-    folds = {fold.key: fold for fold in _folds(thread)}
+    folds = {fold.key: fold for fold in thread.folds_at_top}
     shown = {message.node for message in history}
     for place, _ in _standing(thread):
         yield Standing(place, folds.get(place.node), place.node in shown)

@@ -121,8 +121,13 @@ _APART = {
 class Portions:
     """Makes the portions of one request, of those of another one where they are the same."""
 
-    def __init__(self, frame: Frame, known: Iterable[Portion] = ()) -> None:
+    def __init__(
+        self, frame: Frame, known: Sequence[Portion] = (), *, grown: bool = False
+    ) -> None:
+        """`grown`: the other request was made of a thread and under a policy that differ in nothing
+        but that further originals stand at its end."""
         self._frame = frame
+        self._grown = known if grown else ()
         self._known = {one.basis.messages[0].key: one for one in known if one.length}
         self._renames = any(one.basis.renames for one in self._known.values())
         layers = frame.draft.layers
@@ -131,23 +136,29 @@ class Portions:
             *(any(map(frame.thread.spans, layer.keys)) for layer in layers),
         )
         self._messages: Sequence[Outgoing] = ()
+        self._left_out = self._all_left_out()
+
+    def _all_left_out(self) -> dict[str, LeftOut]:
+        """What left out results of the calls in known portions, as far as that is known now."""
+        portions = self._known.values()
+        if self._grown:  # by folds alone, which are the same
+            return {id_: by for one in portions for id_, by in one.basis.left_out}
         named = {
-            id_: index
-            for one in self._known.values()
-            for id_, index in one.unanswered.items()
+            id_: index for one in portions for id_, index in one.unanswered.items()
         }
-        self._left_out = dict(frame.left_out(named)) if named else {}
+        return dict(self._frame.left_out(named)) if named else {}
 
     def of(self, messages: Sequence[Outgoing], *, intact: int) -> list[Portion]:
         """The portions of a request; `intact` is that of its draft."""
         self._messages = list(messages)
         if self._frame.provider in PROVIDERS_IN_PORTIONS:
             for _ in range(_TRIES):
-                found = self._cut(intact)
-                across = [*_across(found)]
+                found, same = self._cut(intact)
+                across = [*_across(found, same)]
                 if not across and _renames(found) == self._renames:
                     return found
                 self._renames = _renames(found)
+                self._grown = ()
                 self._known = {one.basis.messages[0].key: one for one in found}
                 for first, last in across:
                     self._join(found, first, last, intact)
@@ -165,10 +176,10 @@ class Portions:
         whole = self._made(start, end, reach)
         self._known[whole.basis.messages[0].key] = whole
 
-    def _cut(self, intact: int) -> list[Portion]:
-        found: list[Portion] = []
-        reach = [intact]
-        start = 0
+    def _cut(self, intact: int) -> tuple[list[Portion], int]:
+        """The portions of the messages, and how many at the top are those of the other request."""
+        found, reach = self._same(intact)
+        start, same = sum(portion.length for portion in found), len(found)
         while start < len(self._messages) or not found:
             portion = self._again(start, reach[-1]) or self._made(
                 start, self._end(start), reach[-1]
@@ -176,12 +187,33 @@ class Portions:
             while found and (found[-1].ends, portion.begins) not in _APART:
                 end = start + portion.length
                 start -= found.pop().length
+                same = min(same, len(found))
                 reach.pop()
                 portion = self._made(start, end, reach[-1])
             found.append(portion)
             start += portion.length
             reach.append(_behind(portion, reach[-1]))
-        return found
+        return found, same
+
+    def _same(self, intact: int) -> tuple[list[Portion], list[int]]:
+        """The portions of a thread that this one is grown from, but for the last of them.
+
+        With how far signatures hold before each, and behind them.
+        """
+        found: list[Portion] = []
+        reach = [intact]
+        if not self._grown or self._grown[0].basis.head != self._head:
+            return found, reach
+        for portion in self._grown[:-1]:
+            basis = portion.basis
+            is_same = basis.renames == self._renames and (
+                not portion.signs or basis.intact == _clamped(reach[-1], portion.length)
+            )
+            if not is_same:
+                break
+            found.append(portion)
+            reach.append(_behind(portion, reach[-1]))
+        return found, reach
 
     def _end(self, start: int) -> int:
         """Where a portion that begins here ends: at the first cut that makes it long enough."""
@@ -384,10 +416,21 @@ def _renames(portions: Iterable[Portion]) -> bool:
     )
 
 
-def _across(portions: Sequence[Portion]) -> Iterator[tuple[int, int]]:
-    """From which portion to which a call and its result, or a unit, are in several."""
-    if _are_apart([one.ids for one in portions]) and _are_apart(
-        [one.shared for one in portions]
+def _across(portions: Sequence[Portion], same: int) -> Iterator[tuple[int, int]]:
+    """From which portion to which a call and its result, or a unit, are in several.
+
+    In the first ones, which are the `same` as in another request, none is.
+    """
+    new = portions[same:]
+    ids = frozenset[str]().union(*(one.ids for one in new))
+    shared = frozenset[Unit]().union(*(one.shared for one in new))
+    if (
+        _are_apart([one.ids for one in new])
+        and _are_apart([one.shared for one in new])
+        and all(
+            ids.isdisjoint(one.ids) and shared.isdisjoint(one.shared)
+            for one in portions[:same]
+        )
     ):
         return
     first_of: dict[Hashable, int] = {}

@@ -169,16 +169,17 @@ def keep_window(
     if not count:
         return list(messages), leaving_out(WINDOW, messages, ())
     groups = last_groups(messages, count)
-    kept = [message for message in messages if groups & message.groups]
-    left_out = [
-        Omission(
-            message.key,
-            message.tokens,
-            f"Group {message.group} is not among the last {count:,}.",
-        )
-        for message in messages
-        if not groups & message.groups
-    ]
+    kept: list[Outgoing] = []
+    left_out: list[Omission] = []
+    group, why = None, ""
+    for message in messages:
+        if not groups.isdisjoint(message.groups):
+            kept.append(message)
+            continue
+        if not why or message.group != group:
+            group = message.group
+            why = f"Group {group} is not among the last {count:,}."
+        left_out.append(Omission(message.key, message.tokens, why))
     return kept, leaving_out(WINDOW, messages, left_out)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple
 
 from operations.domain.providers.request import Outgoing
@@ -35,9 +36,12 @@ class Step:
     left_out: tuple[Omission, ...] = ()
 
 
+_TOKENS = attrgetter("tokens")
+
+
 def weigh(messages: Iterable[Outgoing]) -> int:
     """The tokens of messages together."""
-    return sum(message.tokens for message in messages)
+    return sum(map(_TOKENS, messages))
 
 
 def leaving_out(
@@ -45,5 +49,5 @@ def leaving_out(
 ) -> Step:
     """The step that left this out of messages."""
     before = weigh(messages)
-    after = before - sum(omission.tokens for omission in left_out)
+    after = before - sum(map(_TOKENS, left_out))
     return Step(name=name, before=before, after=after, left_out=tuple(left_out))

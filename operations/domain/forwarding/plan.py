@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from operator import attrgetter
 from typing import NamedTuple
 
 from operations.domain.log.log import EditState, Log, Recorded
@@ -102,6 +103,9 @@ class ClientChange(NamedTuple):
     """How many originals it folds; of an insert how many messages it puts in."""
 
 
+_FIRST, _LAST, _MADE = map(attrgetter, ("first", "last", "made"))
+
+
 @dataclass(frozen=True, slots=True)
 class RequestPlan:
     """How a request is recorded."""
@@ -130,7 +134,7 @@ class RequestPlan:
     @property
     def unknown(self) -> int:
         """How many of its messages stand in place of originals, or between them."""
-        return sum(bool(unit.made) for unit in self.units)
+        return sum(map(bool, map(_MADE, self.units)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,12 +212,12 @@ def extension(
         Unit(held + k, held + k + 1, place, place + 1)
         for k, place in enumerate(range(known, count))
     ]
-    sent = sum(unit.last - unit.first for unit in units)
+    sent = sum(map(_LAST, units)) - sum(map(_FIRST, units))
     decision = RequestDecision.EXTENDED if new else RequestDecision.REPEATED
     return RequestPlan(
         units=[*units, *new],
         appended=range(known, count),
-        known=known - sum(unit.end - unit.start for unit in units if unit.made),
+        known=known - sum(unit.end - unit.start for unit in filter(_MADE, units)),
         absent=held - sent,
         decision=decision if held else RequestDecision.FIRST,
     )

@@ -36,7 +36,7 @@ from operations.domain.tree.span import SpanChange
 from operations.domain.tree.status import WITHDRAWN, Report, Status
 from operations.domain.tree.tree import THREAD
 
-from .node import EffectiveMessage, Mark, Moved, Node, Tokens
+from .node import EffectiveMessage, FoldNode, Mark, Moved, Node, Tokens
 from .nodes import Nodes
 from .playback import Playback, Version
 
@@ -80,7 +80,7 @@ class Thread:
             grown.__dict__,
             range(grown.message_count + 1, len(self.leaves) + 1),
         )
-        for name in ("operations", "top_folds"):
+        for name in ("operations", "top_folds", "folds_at_top"):
             if name in known:
                 self.__dict__[name] = known[name]
         if "_order" in known:
@@ -158,6 +158,11 @@ class Thread:
     def effective(self) -> Iterator[EffectiveMessage]:
         """What the model sees, in order."""
         return chain.from_iterable(shown for _, shown in self.standing())
+
+    def from_the_end(self) -> Iterator[EffectiveMessage]:
+        """What the model sees, the last first."""
+        for _, shown in reversed(self._standing):
+            yield from reversed(shown)
 
     def standing(self, start: int = 0) -> Iterator[tuple[Key, list[EffectiveMessage]]]:
         """The nodes at the top from a place on, each with what the model sees of it.
@@ -347,6 +352,12 @@ class Thread:
         """The keys of the folds at the top, in their order."""
         size = self._tree.size
         return [self._draft.key(node) for node in self._order if node in size]
+
+    @cached_property
+    def folds_at_top(self) -> list[FoldNode]:
+        """The folds at the top, in their order."""
+        found = map(self.node, self.top_folds)
+        return [node for node in found if isinstance(node, FoldNode)]
 
     @property
     def folds(self) -> list[Key]:

@@ -51,7 +51,9 @@ class Request:
         self.units, self.system = made.units, body.get("system")
         self.given = [*([None] * beside), *range(len(body["messages"]))]
 
-    def portions(self, known: Sequence[Portion] = ()) -> list[Portion]:
+    def portions(
+        self, known: Sequence[Portion] = (), *, grown: bool = False
+    ) -> list[Portion]:
         by_key = {key: unit for unit in self.units for key in unit.keys}
         prompt = [one for one in self.draft.layers if one.name == PROMPT]
         of_prompt = [by_key.get(key) for one in prompt for key in one.keys]
@@ -71,7 +73,19 @@ class Request:
             count=len,
             recorded=lambda _: 1,
         )
-        return Portions(frame, known).of(self.draft.messages, intact=self.draft.intact)
+        return Portions(frame, known, grown=grown).of(
+            self.draft.messages, intact=self.draft.intact
+        )
+
+    def is_grown_from(self, other: "Request") -> bool:
+        """Whether it differs from another one in nothing but what follows at its end."""
+        ours, theirs = self.draft, other.draft
+        return (
+            list(ours.messages[: len(theirs.messages)]) == list(theirs.messages)
+            and ours.layers == theirs.layers
+            and self.units[: len(other.units)] == other.units
+            and not other.thread.log.masks
+        )
 
     def at_once(self) -> list[Any]:
         """What the request is if nothing is cut."""
@@ -149,7 +163,8 @@ def test_what_is_known_of_another_request_changes_nothing(
     before = Conversation(conversation.given, log, conversation.tags)
     shorter = Request(before, format, data.draw(st.integers(1, 2 * count)))
     request = Request(conversation, format, 1 << 20)
-    found = request.portions(shorter.portions())
+    known = shorter.portions()
+    found = request.portions(known, grown=request.is_grown_from(shorter))
     assert together_of(found) == request.at_once()
     tokens = sum(block.tokens for block in (one.block for one in found))
     whole = SentBlock(
@@ -168,8 +183,9 @@ def test_what_is_the_same_is_not_made_again() -> None:
     ).portions()
     second = Request(Conversation(said, entries(snip(9, 9))), "openai", 40)
     third = Request(Conversation(said, entries(snip(9, 9), snip(21, 21))), "openai", 40)
-    again = second.portions(first)
-    assert sum(one not in first for one in again) == 2
+    for grown in (False, True):
+        again = second.portions(first, grown=grown)
+        assert sum(one not in first for one in again) == 2
     assert sum(one not in again for one in third.portions(again)) == 1
 
 
