@@ -7,7 +7,7 @@ from typing import Any
 
 from archive.domain.hindsight.losses import Hindsight, Loss, hindsight
 from archive.domain.hindsight.policies import STEPS, said_under
-from archive.domain.pruning.plan import plan
+from archive.domain.pruning.needs import plan
 from archive.pruning.services import prunable, rules_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import NotFound

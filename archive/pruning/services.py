@@ -9,7 +9,8 @@ from django.db.transaction import atomic
 
 from archive.domain.pruning.classes import Protected, Prunable
 from archive.domain.pruning.fitting import fitted
-from archive.domain.pruning.plan import Plan, plan
+from archive.domain.pruning.needs import plan
+from archive.domain.pruning.plan import Plan
 from archive.entries.store import PackedEntry, keep, pack
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right

@@ -34,7 +34,10 @@ RULES = {
     "words": "Long answers",
 }
 """What people read a rule called."""
-_NUMBERS = ("keep_last_n", "condense_after_n", "remove_errors_after", "condense_above")
+_NUMBERS = (
+    *("keep_last_n", "condense_after_n", "remove_errors_after"),
+    *("condense_above", "condense_calls_above"),
+)
 _LISTS = ("protect_tools", "protect_paths", "protect_tags")
 
 
@@ -60,6 +63,9 @@ class PruneForm(forms.Form):
     )
     condense_above = forms.IntegerField(
         label="Condense above this many tokens", min_value=0, max_value=10**9
+    )
+    condense_calls_above = forms.IntegerField(
+        label="Condense calls above this many tokens", min_value=0, max_value=10**9
     )
     protect_tools = ListField(label="Tools to keep", required=False, max_length=2000)
     protect_paths = ListField(label="Paths to keep", required=False, max_length=2000)

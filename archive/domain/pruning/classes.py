@@ -134,11 +134,20 @@ class Judge:
             judged = self.of_result(use, place)
             if judged.prune_class is PruneClass.KEEP:
                 return judged
-        is_long = message.tokens > rules.condense_above
-        if is_long and self.age(place) > rules.condense_after_n:
-            reason = f"Over {rules.condense_above:,} tokens"
-            return Judgement(PruneClass.CONDENSE, reason, Rule.WORDS)
+        is_old = self.age(place) > rules.condense_after_n
+        limits = [(rules.condense_above, "")]
+        if uses and all(self._is_condensed(use) for use in uses):
+            limits.append((rules.condense_calls_above, " of calls"))
+        for limit, what in limits:
+            if is_old and message.tokens > limit:
+                reason = f"Over {limit:,} tokens{what}"
+                return Judgement(PruneClass.CONDENSE, reason, Rule.WORDS)
         return _keep("Of the assistant")
+
+    def _is_condensed(self, use: ToolUse) -> bool:
+        """Whether the result of a call doesn't stay either."""
+        place = use.answered_at
+        return place is not None and self.kept(place) is None
 
     def may_go(self, place: int) -> bool:
         """Whether a message of calls may go with their results: it says nothing else."""

@@ -5,16 +5,17 @@ with all their results. So whichever steps are taken, no call is parted from its
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 
 from archive.domain.reference import Location
 from operations.domain.context.policy import Pruning
 from operations.domain.log.operation import Condense, Edit, Snip
 from operations.domain.tree.key import Key
 from operations.domain.tree.leaf import New
-from threads.domain.part import Part, ToolResult
+from threads.domain.part import Part, Text, ToolResult
 
 from .classes import Judge, Judgement, Protected, Prunable, PruneClass, Rule
 from .condensing import Count, condensed_use, condensed_words, note, short, with_lines
@@ -110,14 +111,19 @@ class Plan:
         return Plan(items, tuple(taken))
 
 
-def plan(
+def plan_by_rules(
     messages: Sequence[Prunable],
     rules: Pruning,
     count: Count,
     protected: Protected | None = None,
+    needed: Mapping[Key, Sequence[str]] = MappingProxyType({}),
 ) -> Plan:
-    """The plan of a run by rules; `count` counts tokens of parts."""
-    return _Planning(messages, rules, count, protected or Protected()).plan()
+    """The plan of a run by rules; `count` counts tokens of parts.
+
+    `needed` are names that the lines of messages are to say, whose messages so don't go whole.
+    """
+    chosen = protected or Protected()
+    return _Planning(messages, rules, count, chosen, needed).plan()
 
 
 def _kept(item: PruneItem, reason: str) -> PruneItem:
@@ -140,8 +146,10 @@ class _Planning:
         rules: Pruning,
         count: Count,
         protected: Protected,
+        needed: Mapping[Key, Sequence[str]],
     ) -> None:
         self._messages, self._rules, self._count = messages, rules, count
+        self._needed = needed
         uses = tool_uses([message.parts for message in messages])
         self._judge = Judge(messages, rules, protected, superseded(uses))
         self._answers: dict[int, list[ToolUse]] = defaultdict(list)
@@ -202,6 +210,8 @@ class _Planning:
 
     def _may_go(self, place: int) -> bool:
         """Whether a message holds nothing but results that go, or calls that have results."""
+        if self._needed.get(self._messages[place].key):
+            return False
         if place in self._judged:
             message = self._messages[place]
             return all(
@@ -266,6 +276,10 @@ class _Planning:
             if line is not None:
                 stashed.append(self._stash(place, use, one.rule or Rule.RESULT))
             lines.append(line)
+        told = self._told(message)
+        first = next((at for at, line in enumerate(lines) if line is not None), None)
+        if told and first is not None:
+            lines[first] = f"{lines[first]}\n{told}"
         main = max(judged, key=lambda one: _WEIGHT[one.prune_class])
         return main, with_lines(message.parts, lines), stashed
 
@@ -278,7 +292,14 @@ class _Planning:
             return judged, message.parts, []
         above = self._rules.condense_above
         parts = condensed_words(message.parts, message.name, above, self._count)
+        if told := self._told(message):
+            parts = (Text(told), *parts)
         return judged, parts, [self._words(place, Rule.WORDS)]
+
+    def _told(self, message: Prunable) -> str:
+        """What the line of a message says besides, where something of it is used later."""
+        names = self._needed.get(message.key)
+        return f"Used later: {', '.join(names)}" if names else ""
 
     def _ref(self, place: int, use: ToolUse) -> str:
         name, location = self._messages[place].name, self._location(place, use)

@@ -101,6 +101,7 @@ class PolicyForm(forms.Form):
     condense_after_n = _number("Condense after this many messages")
     remove_errors_after = _number("Drop errors after this many messages")
     condense_above = _number("Condense above this many tokens")
+    condense_calls_above = _number("Condense calls above this many tokens")
 
     protect_tools = ListField(
         label="Tools to keep",

@@ -38,6 +38,8 @@ class Pruning:
     remove_errors_after: int = 5
     condense_above: int = 500
     """Assistant messages with more are condensed."""
+    condense_calls_above: int = 200
+    """In assistant messages with more the long texts of calls are, once their results are."""
     protect_tools: tuple[str, ...] = ()
     """Tools whose results stay, paths of which what is viewed stays: patterns with `*`."""
     protect_paths: tuple[str, ...] = ()
