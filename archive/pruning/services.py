@@ -33,6 +33,8 @@ from threads.models import Session
 from threads.store.selectors import get_session, may_in
 
 TITLE = "Prune"
+_LEAST = 20
+"""A run by itself saves at least this part of what stays: a twentieth."""
 _PRODUCT = Caller(actor="system", name="Pruner")
 
 
@@ -119,10 +121,15 @@ def prune(
 
 
 def prune_by_itself(session: Session, rules: Pruning) -> Pruned:
-    """Prune a session because its policy says so; the log names the product."""
+    """Prune a session because its policy says so; the log names the product.
+
+    What would save next to nothing is left: each run costs the provider's cache of the prompt.
+    """
 
     def planned(transaction: LogTransaction) -> Plan:
-        return _planned(transaction.session, transaction.thread, rules, PruneQuery())
+        found = _planned(transaction.session, transaction.thread, rules, PruneQuery())
+        is_worth_it = found.tokens_saved * _LEAST > found.tokens_after
+        return found if is_worth_it else found.only((), "Not worth it")
 
     recorded, found = _record(session, _PRODUCT, planned)
     return Pruned(session=session, plan=found, rules=rules, transaction=recorded)

@@ -198,7 +198,10 @@ def test_notes_and_memos(sized: Page, api: httpx.Client, small: str) -> None:
         assert written.is_success
     memo = {"content": "Known", "tags": ["gotcha"], "session_id": small}
     assert api.post("/api/tools/save_memo", json=memo).is_success
-    for path in ("notes", "notes?version=1", "memos?ref=m1", "memos?ref=m999"):
+    for path in (
+        *("notes", "notes?version=1", "memos?ref=m1", "memos?ref=m999"),
+        *("prune", "prune?show=all", "archive?ref=m1", "archive?ref=m999"),
+    ):
         sized.goto(f"/sessions/{small}/{path}")
         sized.evaluate(
             "() => document.querySelectorAll('main details').forEach((one) => { one.open = true; })"

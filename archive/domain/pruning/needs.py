@@ -26,6 +26,8 @@ def plan(
 ) -> Plan:
     """The plan of a run by rules, whose lines say what of the rest is used later."""
     first = plan_by_rules(messages, rules, count, protected)
+    if not rules.name_used_later:
+        return first
     needed = needed_later(messages, first)
     return plan_by_rules(messages, rules, count, protected, needed) if needed else first
 

@@ -103,6 +103,11 @@ class PolicyForm(forms.Form):
     condense_above = _number("Condense above this many tokens")
     condense_calls_above = _number("Condense calls above this many tokens")
 
+    name_used_later = _switch(
+        "Name what is used later",
+        "The line in place of a text lists the paths, numbers and names of it that later messages"
+        " refer to.",
+    )
     protect_tools = ListField(
         label="Tools to keep",
         required=False,

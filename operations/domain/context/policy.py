@@ -40,6 +40,8 @@ class Pruning:
     """Assistant messages with more are condensed."""
     condense_calls_above: int = 200
     """In assistant messages with more the long texts of calls are, once their results are."""
+    name_used_later: bool = True
+    """Whether the line in the place of a text names what of it messages that stay refer to."""
     protect_tools: tuple[str, ...] = ()
     """Tools whose results stay, paths of which what is viewed stays: patterns with `*`."""
     protect_paths: tuple[str, ...] = ()
