@@ -4,6 +4,7 @@ from django.urls import path
 
 from . import views
 from .entries import views as entries
+from .hindsight import views as hindsight
 from .pruning import views as pruning
 
 app_name = "archive"
@@ -13,5 +14,6 @@ urlpatterns = [
     path("sessions/<uuid:session_id>/archive", entries.page, name="archive"),
     path("sessions/<uuid:session_id>/archive/insert", entries.insert, name="insert"),
     path("sessions/<uuid:session_id>/recall", entries.recall, name="recall"),
+    path("sessions/<uuid:session_id>/hindsight", hindsight.losses, name="hindsight"),
     path("sessions/<uuid:session_id>/prune", pruning.page, name="prune"),
 ]

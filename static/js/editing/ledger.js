@@ -6,6 +6,7 @@
 import { fragment } from "../base/fragment.js";
 import { text } from "../base/requests.js";
 import { feed, session } from "../thread/session.js";
+import { showHindsight } from "./hindsight.js";
 import { define } from "../base/actions.js";
 
 const DELAY = 1200;
@@ -39,7 +40,12 @@ function soon() {
 
 export function watchLedger() {
   if (!panel || !feed) return;
-  define({ estimate: () => show({ asked: 1 }) });
+  define({
+    estimate: () => {
+      show({ asked: 1 });
+      showHindsight({ asked: 1 });
+    },
+  });
   new IntersectionObserver((seen) => {
     isSeen = seen.at(-1).isIntersecting;
     if (isSeen) soon();

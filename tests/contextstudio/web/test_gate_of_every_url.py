@@ -406,6 +406,7 @@ TABLE = (
     form(f"{S}/texts", statuses=(422, 422, 422, 422)),
     page(f"{S}/panel"),
     page(f"{S}/ledger"),
+    page(f"{S}/hindsight"),
     page(f"{S}/log"),
     page(f"{S}/outline"),
     form(

@@ -1,0 +1,87 @@
+"""What was needed later, on the markers of the thread and in the drawer: see `losses.html`."""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from archive.domain.hindsight.losses import Loss
+from contextstudio.accounts.authentication import caller_of
+from operations.context.services import MOST_UNASKED
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key
+from operations.messages.names import Named, named
+from threads.store.selectors import get_session
+
+from .services import SessionHindsight, of_log
+
+MOST_PLACES = 3
+"""How many messages a marker names in which something was needed."""
+MOST_LISTED = 20
+"""How many references the drawer lists of an operation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownLoss:
+    """A reference, and the messages by their names."""
+
+    text: str
+    kind: str
+    left_out_in: Sequence[Named]
+    used_in: Sequence[Named]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownLosses:
+    """What of an operation was needed later."""
+
+    key: Key
+    count: int
+    places: Sequence[Named]
+    """The first messages that needed something."""
+    more: int
+    """How many others did."""
+    listed: Sequence[ShownLoss]
+
+
+@require_safe
+def losses(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """A line for each operation of which something was needed later.
+
+    For a long session there is none, until `asked` is given.
+    """
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    context: dict[str, object] = {"session": session, "operations": ()}
+    if session.message_count <= MOST_UNASKED or request.GET.get("asked"):
+        context["operations"] = list(shown_losses(of_log(caller, session_id)))
+    return render(request, "archive/losses.html", context)
+
+
+def shown_losses(found: SessionHindsight) -> Iterator[ShownLosses]:
+    """The operations of which something was needed, with names for people."""
+    for cost in found.operations:
+        if cost.losses:
+            keys = dict.fromkeys(key for loss in cost.losses for key in loss.used_in)
+            places = list(keys)
+            yield ShownLosses(
+                key=cost.key,
+                count=len(cost.losses),
+                places=named(found.thread, places[:MOST_PLACES]),
+                more=max(0, len(places) - MOST_PLACES),
+                listed=[
+                    _shown(found.thread, loss) for loss in cost.losses[:MOST_LISTED]
+                ],
+            )
+
+
+def _shown(thread: Thread, loss: Loss) -> ShownLoss:
+    return ShownLoss(
+        text=loss.text,
+        kind=loss.kind.value,
+        left_out_in=named(thread, loss.left_out_in[:MOST_PLACES]),
+        used_in=named(thread, loss.used_in[:MOST_PLACES]),
+    )

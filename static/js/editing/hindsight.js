@@ -1,0 +1,48 @@
+/**
+ * What was needed later of what a fold left out stands on its marker, and listed in the drawer. The
+ * whole thread is read for it, so that it is asked for a moment after the last change, and only
+ * where there is a marker. The lines are kept for the rows that are loaded as one scrolls.
+ */
+import { fragment } from "../base/fragment.js";
+import { text } from "../base/requests.js";
+import { feed, session } from "../thread/session.js";
+
+const DELAY = 1400;
+const PLACES = ["needed", "lost"];
+let lines = fragment("");
+let askedAt = -1;
+let timer = 0;
+
+/** Ask for the lines; `fields` may say that somebody asked, for a long thread. */
+export async function showHindsight(fields = {}) {
+  const { head } = session;
+  if (!document.querySelector("[data-needed]") || (head === askedAt && !fields.asked)) return;
+  askedAt = head;
+  try {
+    lines = fragment(await text(`${session.url}hindsight`, { fields, quiet: true }));
+    place();
+  } catch {
+    askedAt = -1;
+  }
+}
+
+function place() {
+  for (const name of PLACES) {
+    for (const at of document.querySelectorAll(`[data-${name}]`)) {
+      const found = lines.querySelector(`[data-${name}="${at.dataset[name]}"]`);
+      if (found || at.hasChildNodes()) at.replaceChildren(...found?.cloneNode(true).childNodes ?? []);
+    }
+  }
+}
+
+function soon() {
+  place();
+  clearTimeout(timer);
+  timer = setTimeout(showHindsight, DELAY);
+}
+
+export function watchHindsight() {
+  if (!feed) return;
+  for (const event of ["thread:changed", "thread:loaded", "thread:drawn"]) feed.addEventListener(event, soon);
+  soon();
+}
