@@ -1,0 +1,76 @@
+"""Messages of an agent's work, for the pruner."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from archive.domain.pruning.classes import Protected, Prunable
+from archive.domain.pruning.needs import plan
+from archive.domain.pruning.plan import Plan
+from operations.domain.context.policy import Pruning
+from threads.domain.message import Role
+from threads.domain.part import Part, Text, ToolCall, ToolResult
+from threads.domain.text import whole_text
+
+
+def count(parts: Sequence[Part]) -> int:
+    """A token a word, arguments and all."""
+    words = whole_text(tuple(parts)).split()
+    return len(words) + sum(isinstance(part, ToolCall) for part in parts)
+
+
+def message(role: Role, *parts: Part, **fields: Any) -> Prunable:
+    return Prunable("", "", role, parts, count(parts), **fields)
+
+
+def user(text: str, **fields: Any) -> Prunable:
+    return message(Role.USER, Text(text), **fields)
+
+
+def said(text: str) -> Prunable:
+    return message(Role.ASSISTANT, Text(text))
+
+
+def call(id_: str, name: str, words: str = "", **arguments: Any) -> Prunable:
+    parts: tuple[Part, ...] = (Text(words),) if words else ()
+    return message(Role.ASSISTANT, *parts, ToolCall(id_, name, arguments))
+
+
+def result(id_: str, text: str, *, failed: bool = False, **fields: Any) -> Prunable:
+    part = ToolResult(id_, (Text(text),), None, failed)
+    return message(Role.TOOL, part, **fields)
+
+
+def thread(*messages: Prunable) -> list[Prunable]:
+    """The messages with keys and names by their places."""
+    return [
+        one._replace(key=f"m{place}", name=f"msg-{place:08x}")
+        for place, one in enumerate(messages)
+    ]
+
+
+def planned(
+    *messages: Prunable, protected: Protected | None = None, **rules: Any
+) -> Plan:
+    """The plan for messages behind which nothing is kept unless told."""
+    chosen = Pruning(**{"keep_last_n": 0, "condense_after_n": 0, **rules})
+    return plan(thread(*messages), chosen, count, protected)
+
+
+def classes(plan: Plan) -> list[str]:
+    return [item.prune_class.value for item in plan.items]
+
+
+def lines(plan: Plan) -> list[str]:
+    """What each condensed message reads."""
+    return [
+        json.dumps(part.arguments, ensure_ascii=False)
+        if isinstance(part, ToolCall)
+        else whole_text((part,))
+        for edit in plan.edits
+        for new in getattr(edit, "messages", ())
+        for part in new.parts
+    ]
+
+
+LONG = "word " * 60
