@@ -6,6 +6,7 @@ from . import views
 from .entries import views as entries
 from .hindsight import views as hindsight
 from .pruning import views as pruning
+from .summaries import views as summaries
 
 app_name = "archive"
 urlpatterns = [
@@ -16,4 +17,35 @@ urlpatterns = [
     path("sessions/<uuid:session_id>/recall", entries.recall, name="recall"),
     path("sessions/<uuid:session_id>/hindsight", hindsight.losses, name="hindsight"),
     path("sessions/<uuid:session_id>/prune", pruning.page, name="prune"),
+    path(
+        "settings/projects/<slug:slug>/providers",
+        summaries.project_providers,
+        name="providers",
+    ),
+    path(
+        "settings/projects/<slug:slug>/providers/settings",
+        summaries.settings,
+        name="summary_settings",
+    ),
+    path(
+        "settings/projects/<slug:slug>/providers/<str:name>/remove",
+        summaries.remove,
+        name="remove_provider",
+    ),
+    path(
+        "settings/projects/<slug:slug>/providers/<str:name>/test",
+        summaries.test,
+        name="test_provider",
+    ),
+    path("sessions/<uuid:session_id>/summaries", summaries.order, name="summaries"),
+    path(
+        "sessions/<uuid:session_id>/summaries/<uuid:job_id>",
+        summaries.progress,
+        name="summary",
+    ),
+    path(
+        "sessions/<uuid:session_id>/summaries/<uuid:job_id>/<str:verb>",
+        summaries.act,
+        name="act_on_summary",
+    ),
 ]

@@ -207,6 +207,7 @@ def _by_the_first(
         if not choice.provider:
             break
         target = targets[choice.provider]
+        context.note(by=choice.name, why=choice.why)
         summariser = Summariser(
             context,
             choice,

@@ -181,7 +181,8 @@ class Summariser:
         return call
 
     def _tick(self) -> None:
-        self._context.progress(self._done, total=self._total + 1, unit="calls")
+        total = max(self._total, self._done + 1)
+        self._context.progress(self._done, total=total, unit="calls")
 
     def _explained(self, failed: CallFailed) -> Exception:
         if failed.failure in (Failure.KEY, Failure.MODEL):

@@ -203,6 +203,44 @@ def get_job(caller: Caller, job_id: uuid.UUID, right: Right = Right.READ) -> Job
     return job
 
 
+def get_job_to_change(caller: Caller, job_id: uuid.UUID) -> Job:
+    """The job, for who asked for it, or may edit in its project. Raises as `get_job`."""
+    job = get_job(caller, job_id)
+    return job if job.actor == caller.actor else get_job(caller, job_id, Right.EDIT)
+
+
+def list_jobs(
+    caller: Caller,
+    *,
+    status: str | None = None,
+    project: str | None = None,
+    cursor: str | None = None,
+    limit: int | None = None,
+) -> Page[Job]:
+    """The jobs of the projects that the caller may see, newest first."""
+    projects = visible_projects(caller)
+    if project is not None:
+        projects = Project.objects.filter(pk=get_project(caller, project).pk)
+    jobs = Job.objects.filter(project__in=projects).select_related("project")
+    if status is not None:
+        jobs = jobs.filter(status=status)
+    if cursor is not None:
+        jobs = jobs.filter(_before(cursor))
+    count, ordered = clamp(limit), jobs.order_by("-created_at", "-pk")
+    found = list(ordered[: count + 1])
+    return page(found, count, lambda job: [job.created_at.isoformat(), str(job.pk)])
+
+
+def _before(cursor: str) -> Q:
+    """What was made before the last of a page. Raises Invalid."""
+    try:
+        moment, key = decode_cursor(cursor, 2)
+        created, job_id = datetime.fromisoformat(moment), uuid.UUID(key)
+    except (TypeError, ValueError):
+        raise Invalid("This cursor is not one of this list.", at=["cursor"]) from None
+    return Q(created_at__lt=created) | Q(created_at=created, pk__lt=job_id)
+
+
 def count_jobs() -> dict[str, int]:
     """How many jobs there are of each status, those without any included."""
     counted = Job.objects.values_list("status").annotate(Count("pk"))

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .views import invitations, keys, projects, sign_in
+from .views import invitations, jobs, keys, projects, sign_in
 
 app_name = "accounts"
 urlpatterns = [
@@ -23,6 +23,8 @@ urlpatterns = [
         invitations.withdraw,
         name="withdraw",
     ),
+    path("settings/jobs/", jobs.jobs, name="jobs"),
+    path("settings/jobs/<uuid:job_id>/<str:verb>", jobs.act, name="job"),
     path("settings/keys/", keys.keys, name="keys"),
     path("settings/keys/<int:key_id>/", keys.key, name="key"),
     path("settings/keys/<int:key_id>/rotate", keys.rotate_key, name="rotate_key"),

@@ -257,6 +257,26 @@ def test_a_key_and_its_new_secret(sized: Page, server: Server) -> None:
     assert found_in(sized) == []
 
 
+def test_the_jobs_the_providers_and_a_summary_in_its_dialog(
+    sized: Page, api: httpx.Client, small: str
+) -> None:
+    order = {"start": 6, "end": 9, "propose": True, "provider": "rules"}
+    assert api.post(f"/api/sessions/{small}/summaries", json=order).is_success
+    sized.goto("/settings/jobs/")
+    expect(sized.get_by_text("Done").nth(1)).to_be_visible()
+    assert found_in(sized) == []
+    sized.goto("/settings/projects/demo/providers")
+    assert found_in(sized) == []
+    visit(sized, small)
+    row(sized, "m8").focus()
+    press(sized, "d")
+    sized.get_by_role("button", name="Outline by rule").click()
+    expect(sized.get_by_label("What the model sees instead")).to_have_value(
+        re.compile("Message 8, summed up by rule")
+    )
+    assert found_in(sized) == []
+
+
 def test_an_invitation_from_its_making_to_the_account(sized: Page) -> None:
     sized.goto("/settings/projects/demo/")
     sized.get_by_role("button", name="Create link").click()

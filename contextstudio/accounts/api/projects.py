@@ -2,20 +2,19 @@
 
 import uuid
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router, Schema, Status
 from pydantic import Field
 
-from contextstudio.accounts import jobs, services
+from contextstudio.accounts import services
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.paging import Page
 from contextstudio.accounts.domain.rights import ProjectRole, Right
-from contextstudio.accounts.models import Job, Membership, Project
+from contextstudio.accounts.models import Membership, Project
 from contextstudio.accounts.selectors import (
-    get_job,
     get_member,
     get_project,
     list_members,
@@ -171,39 +170,3 @@ def _project(caller: Caller, project: Project) -> dict[str, Any]:
 def _member(membership: Membership) -> dict[str, Any]:
     user, role = membership.user, membership.role
     return {"username": user.username, "name": str(user), "role": role}
-
-
-class JobOut(Schema):
-    """A job: how far it is, and what came of it. `error` is a sentence."""
-
-    id: uuid.UUID
-    kind: str
-    status: Literal["queued", "running", "done", "failed", "cancelled", "asks"]
-    done: int
-    total: int | None
-    unit: str
-    result: dict[str, object] | None
-    error: str | None
-    created_at: datetime
-    finished_at: datetime | None
-
-    @staticmethod
-    def resolve_error(job: Job) -> str | None:
-        """None where there is nothing to say."""
-        return job.error or None
-
-
-@router.get(
-    "/jobs/{job_id}", response=JobOut, summary="How far a job is", tags=["Jobs"]
-)
-def read_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
-    """The job, with its result once it is done; of a refused one `result` is the problem."""
-    return get_job(caller_of(request), job_id)
-
-
-@router.post(
-    "/jobs/{job_id}/cancel", response=JobOut, summary="Cancel a job", tags=["Jobs"]
-)
-def cancel_job(request: HttpRequest, job_id: uuid.UUID) -> Job:
-    """Cancel it at once while it waits, else at its next step. One that ended stays as it is."""
-    return jobs.request_cancel(get_job(caller_of(request), job_id, Right.EDIT))

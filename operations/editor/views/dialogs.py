@@ -166,6 +166,8 @@ def _head(
         if kind in _ESTIMATED
         else "",
         "is_ready": kind == "snip",
+        "session": session,
+        "is_summary": kind == "digest",
         "action": reverse("operations:thread", args=[session.pk]) + path,
         "lead": lead,
         "needs": needs,

@@ -44,7 +44,11 @@ function look() {
 }
 
 function hear(event) {
-  const { head, message_count: messages } = JSON.parse(event.data);
+  const { head, message_count: messages, job } = JSON.parse(event.data);
+  if (job) {
+    document.body.dispatchEvent(new Event("summary"));
+    return;
+  }
   announced = { head: head ?? 0, messages: messages ?? 0 };
   if (isBehind() || isWriting()) look();
 }

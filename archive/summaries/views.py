@@ -1,0 +1,273 @@
+"""The page of a project's providers, and what the digest dialog shows of a summary.
+
+See `templates/archive/summaries/`.
+"""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import (
+    require_http_methods,
+    require_POST,
+    require_safe,
+)
+
+from archive.domain.summaries.providers import PROVIDERS, RULES, Choice
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError, Invalid
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.jobs import go_on, request_cancel
+from contextstudio.accounts.models import Job, Project
+from contextstudio.accounts.selectors import get_job, get_job_to_change, get_project
+from operations.forwarding.upstreams.services import MOST_KEY
+from operations.requests import fields_of
+from threads.rendering.hidden import visible
+from threads.store.selectors import get_session
+
+from . import choosing, providers, services
+from .jobs import SUMMARY, TEST
+from .providers import Source, Target
+
+_KEYS = {
+    Source.ENVIRONMENT: "the server’s",
+    Source.PROJECT: "saved",
+    Source.UPSTREAM: "the upstream’s",
+}
+MOST_SHOWN = 30
+"""Dropped references that the dialog lists."""
+
+
+class ProviderForm(forms.Form):
+    """A provider to set up."""
+
+    name = forms.ChoiceField(
+        choices=[(one.name, one.label) for one in PROVIDERS.values()], label="Provider"
+    )
+    api_key = forms.CharField(
+        max_length=MOST_KEY,
+        required=False,
+        label="API key",
+        help_text="Stored encrypted and never shown. Leave empty to keep the saved key.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+    )
+    base_url = forms.CharField(
+        max_length=500,
+        required=False,
+        label="Base URL",
+        help_text="For Ollama and OpenAI-compatible servers, such as "
+        "https://models.example.com/v1. Empty: the provider’s own.",
+    )
+    model = forms.CharField(
+        max_length=128, required=False, help_text="Empty: the usual small model."
+    )
+
+
+class SettingsForm(forms.Form):
+    """Who summarises, where not the fastest is to."""
+
+    summarization_provider = forms.ChoiceField(
+        required=False,
+        label="Provider",
+        choices=[
+            ("", "The fastest that is set"),
+            *((one.name, one.label) for one in PROVIDERS.values()),
+            (RULES, "None: by rule, without a model"),
+        ],
+    )
+    summarization_model = forms.CharField(
+        max_length=128, required=False, label="Model", help_text="Empty: the usual one."
+    )
+    disable_auto_summarize = forms.BooleanField(
+        required=False, label="Never summarise automatically"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ShownProvider:
+    """One line of the table."""
+
+    name: str
+    label: str
+    address: str
+    key: str
+    """Where its key comes from; empty: it is not set."""
+    model: str
+    is_chosen: bool
+    is_own: bool
+    """Whether the project set it up, and may forget it."""
+    test: Job | None
+    """The newest test of it."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_providers(request: HttpRequest, slug: str) -> HttpResponse:
+    """The providers of a project, and for owners the form that sets one up."""
+    caller = caller_of(request)
+    project = get_project(caller, slug)
+    form = ProviderForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        try:
+            providers.set_provider(
+                caller,
+                slug,
+                given["name"],
+                base_url=given["base_url"],
+                api_key=given["api_key"] or None,
+                model=given["model"],
+            )
+        except Invalid as refused:
+            place = str(refused.at[0]) if refused.at else ""
+            form.add_error(place if place in form.fields else None, refused.message)
+        else:
+            messages.success(request, "Provider saved.")
+            return redirect("archive:providers", slug=slug)
+    return _providers_page(request, caller, project, form)
+
+
+@require_POST
+def settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """Choose who summarises, and whether by itself."""
+    form = SettingsForm(request.POST)
+    if form.is_valid():
+        choosing.set_project_settings(caller_of(request), slug, form.cleaned_data)
+        messages.success(request, "Settings saved.")
+    return redirect("archive:providers", slug=slug)
+
+
+@require_POST
+def remove(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Forget what the project set up of a provider."""
+    providers.delete_provider(caller_of(request), slug, name)
+    messages.success(request, "Provider removed.")
+    return redirect("archive:providers", slug=slug)
+
+
+@require_POST
+def test(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Have a provider asked for one word; the page shows how it went."""
+    services.order_test(caller_of(request), slug, name)
+    return redirect("archive:providers", slug=slug)
+
+
+def _providers_page(
+    request: HttpRequest, caller: Caller, project: Project, form: ProviderForm
+) -> HttpResponse:
+    try:
+        chosen, refusal = choosing.choices(project)[0], ""
+    except Invalid as error:
+        chosen, refusal = Choice("", "", ""), error.message
+    shown = _shown(project, chosen)
+    is_testing = any(one.test is not None and not one.test.finished_at for one in shown)
+    context = {
+        "project": project,
+        "providers": shown,
+        "is_testing": is_testing,
+        "chosen": chosen,
+        "label": PROVIDERS[chosen.provider].label if chosen.provider else "",
+        "refusal": refusal,
+        "form": form,
+        "settings": SettingsForm(initial=choosing.settings_of(project)),
+        "may_administer": Right.ADMIN in caller.rights[project.pk],
+        "may_test": Right.EDIT in caller.rights[project.pk],
+    }
+    part = "provider_rows" if request.headers.get("HX-Request") else "providers"
+    status = 422 if form.is_bound and form.errors else 200
+    return render(request, f"archive/summaries/{part}.html", context, status=status)
+
+
+def _shown(project: Project, chosen: Choice) -> list[ShownProvider]:
+    targets, own = providers.targets_of(project), providers.rows_of(project)
+    tests: dict[str, Job] = {}
+    for job in Job.objects.filter(project=project, kind=TEST).order_by("created_at"):
+        tests[str(job.arguments.get("provider"))] = job
+    return [
+        ShownProvider(
+            name=name,
+            label=provider.label,
+            address=targets[name].base_url if name in targets else provider.base_url,
+            key=_key(targets.get(name)),
+            model=(targets[name].model if name in targets else "") or provider.small,
+            is_chosen=name == chosen.provider,
+            is_own=name in own,
+            test=tests.get(name),
+        )
+        for name, provider in PROVIDERS.items()
+    ]
+
+
+def _key(target: Target | None) -> str:
+    if target is None:
+        return ""
+    return _KEYS[target.source] if target.api_key else "none needed"
+
+
+@require_POST
+def order(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Have what a digest is about summarised for its dialog; nothing is recorded."""
+    caller, fields = caller_of(request), fields_of(request)
+    session = get_session(caller, session_id, Right.PROPOSE)
+    try:
+        ordered = services.order_summary(
+            caller,
+            session.pk,
+            targets=fields.get("targets", "").split(),
+            provider=RULES if fields.get("by_rule") else "",
+            record=False,
+        )
+    except DomainError as error:
+        context = {"session": session, "refusal": error.message}
+        return render(request, "archive/summaries/progress.html", context)
+    return _progress(request, session.pk, ordered.job)
+
+
+@require_safe
+def progress(
+    request: HttpRequest, session_id: uuid.UUID, job_id: uuid.UUID
+) -> HttpResponse:
+    """How far a summary is, and what there is of it."""
+    session = get_session(caller_of(request), session_id)
+    job = _summary(get_job(caller_of(request), job_id), session.pk)
+    return _progress(request, session.pk, job)
+
+
+@require_POST
+def act(
+    request: HttpRequest, session_id: uuid.UUID, job_id: uuid.UUID, verb: str
+) -> HttpResponse:
+    """Cancel a summary, or let one that asks go on."""
+    session = get_session(caller_of(request), session_id)
+    job = _summary(get_job_to_change(caller_of(request), job_id), session.pk)
+    job = go_on(job) if verb == "continue" else request_cancel(job)
+    return _progress(request, session.pk, job)
+
+
+def _summary(job: Job, session_id: uuid.UUID) -> Job:
+    """A job that is a summary of this session. Raises Invalid for any other."""
+    if job.kind != SUMMARY or job.arguments.get("session_id") != str(session_id):
+        raise Invalid("This job is no summary of this session.", at=["job_id"])
+    return job
+
+
+def _progress(request: HttpRequest, session_id: uuid.UUID, job: Job) -> HttpResponse:
+    result: dict[str, Any] = job.result or {}
+    dropped = result.get("dropped", []) if job.status == Job.Status.DONE else []
+    context = {
+        "session": {"id": session_id},
+        "job": job,
+        "preview": job.notes.get("preview", ""),
+        "result": result if job.status == Job.Status.DONE else None,
+        "dropped": [
+            {**one, "shown": visible(one["text"])} for one in dropped[:MOST_SHOWN]
+        ],
+        "more": max(0, int(result.get("dropped_count", 0)) - MOST_SHOWN),
+        "address": reverse("archive:summary", args=[session_id, job.pk]),
+    }
+    return render(request, "archive/summaries/progress.html", context)

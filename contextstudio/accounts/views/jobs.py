@@ -1,0 +1,107 @@
+"""The queue: what runs, what failed and why, and what a person decides of it."""
+
+import uuid
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from contextstudio.accounts import jobs as queue
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError, NotFound
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.jobs.queue import may_repeat, title_of
+from contextstudio.accounts.models import Job
+from contextstudio.accounts.selectors import get_job_to_change, list_jobs
+
+SHOWN = 100
+_WORDS = {
+    Job.Status.QUEUED: "Waiting",
+    Job.Status.RUNNING: "Running",
+    Job.Status.DONE: "Done",
+    Job.Status.FAILED: "Failed",
+    Job.Status.CANCELLED: "Cancelled",
+    Job.Status.ASKS: "Asks",
+}
+_ACTIVE = (Job.Status.QUEUED, Job.Status.RUNNING)
+_VERBS = {
+    "cancel": (queue.request_cancel, "The job is cancelled."),
+    "continue": (queue.go_on, "The job goes on."),
+    "retry": (queue.repeat, "The job starts again."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownJob:
+    """One line of the queue."""
+
+    job: Job
+    title: str
+    word: str
+    sentence: str
+    """`2 of 5 calls`, or why it failed, waits or asks."""
+    session_id: str
+    """Of the session that it is about; empty where it is about none."""
+    verbs: tuple[str, ...]
+
+
+@require_safe
+def jobs(request: HttpRequest) -> HttpResponse:
+    """The newest jobs of one's projects, of one status where `status` names it.
+
+    The table alone, where htmx asks for it again because something still runs.
+    """
+    caller = caller_of(request)
+    status = request.GET.get("status", "")
+    chosen = status if status in Job.Status else None
+    cursor = request.GET.get("cursor")
+    found = list_jobs(caller, status=chosen, cursor=cursor, limit=SHOWN)
+    context = {
+        "jobs": [_shown(caller, job) for job in found.items],
+        "status": chosen or "",
+        "statuses": [(value.value, word) for value, word in _WORDS.items()],
+        "next_cursor": found.next_cursor,
+        "is_active": any(job.status in _ACTIVE for job in found.items),
+    }
+    part = "job_rows.html" if request.headers.get("HX-Request") else "jobs.html"
+    return render(request, f"accounts/{part}", context)
+
+
+@require_POST
+def act(request: HttpRequest, job_id: uuid.UUID, verb: str) -> HttpResponse:
+    """Cancel a job, let one go on that asks, or start one again."""
+    if verb not in _VERBS:
+        raise NotFound("Nothing like this can be done to a job.")
+    do, sentence = _VERBS[verb]
+    job = get_job_to_change(caller_of(request), job_id)
+    try:
+        do(job)
+        messages.success(request, sentence)
+    except DomainError as refused:
+        messages.error(request, refused.message)
+    return redirect("accounts:jobs")
+
+
+def _shown(caller: Caller, job: Job) -> ShownJob:
+    verbs: tuple[str, ...] = ()
+    may_change = job.actor == caller.actor
+    if job.project_id is not None:
+        may_change = may_change or caller.may(Right.EDIT, job.project_id)
+    if may_change:
+        asks = job.status == Job.Status.ASKS
+        verbs += ("continue",) if asks else ()
+        verbs += ("retry",) if may_repeat(job) else ()
+        verbs += ("cancel",) if asks or job.status in _ACTIVE else ()
+    of = f" of {job.total:,}" if job.total else ""
+    done = f"{job.done:,}{of} {job.unit}".strip() if job.done else ""
+    return ShownJob(
+        job=job,
+        title=title_of(job.kind),
+        word=_WORDS[Job.Status(job.status)],
+        sentence=job.error or done,
+        session_id=str(job.arguments.get("session_id") or ""),
+        verbs=verbs,
+    )

@@ -1,0 +1,48 @@
+/**
+ * A summary in the digest dialog: once it is written it is put into the dialog's text, and what it
+ * dropped is added there with a click.
+ */
+import { define } from "../base/actions.js";
+import { say } from "../base/announce.js";
+
+const dialog = document.getElementById("dialog");
+const field = () => dialog.querySelector("textarea[name=summary]");
+
+function write(text) {
+  field().value = text;
+  field().dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+/** The text with a reference: sentences have a line each, names share one. */
+function withReference(text, kind, reference) {
+  const begun = text.trimEnd();
+  if (kind === "imperative") return `${begun}\n- The user: ${reference}`;
+  if (kind === "error") return `${begun}\n- Failed: ${reference}`;
+  const last = begun.slice(begun.lastIndexOf("\n") + 1);
+  return last.startsWith("Also: ") ? `${begun}, ${reference}` : `${begun}\n\nAlso: ${reference}`;
+}
+
+function keep({ pressed }) {
+  const { kind, text } = pressed.dataset;
+  write(withReference(field().value, kind, text));
+  const item = pressed.closest("li");
+  const next = (item.nextElementSibling ?? item.previousElementSibling)?.querySelector("button");
+  item.remove();
+  (next ?? field()).focus();
+  say("Added to the text");
+}
+
+/** A summary that has come goes below what was typed meanwhile. */
+function take() {
+  const made = dialog.querySelector("[data-summary]");
+  if (!made || !field()) return;
+  const typed = field().value.trim();
+  write(typed ? `${typed}\n\n${made.textContent}` : made.textContent);
+  made.remove();
+}
+
+export function watchSummaries() {
+  dialog?.addEventListener("htmx:afterSettle", take);
+}
+
+define({ "keep-reference": keep });

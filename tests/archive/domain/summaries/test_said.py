@@ -1,0 +1,85 @@
+"""What a summariser reads: messages as text, in parts; what is no summary."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archive.domain.summaries import prompts
+from archive.domain.summaries.checks import why_refused
+from archive.domain.summaries.retention import Reference, ReferenceKind
+from archive.domain.summaries.said import (
+    MOST_RESULT,
+    Said,
+    in_parts,
+    read_aloud,
+)
+from threads.domain.message import Role
+from threads.domain.part import Text, Thinking, ToolCall, ToolResult
+
+
+def test_a_message_is_read_with_its_calls_and_results() -> None:
+    message = Said(
+        "m3",
+        Role.ASSISTANT,
+        (
+            Text("Look:"),
+            Thinking("hidden"),
+            ToolCall("a", "bash", {"command": "ls"}),
+            ToolResult("a", (Text("x" * (MOST_RESULT + 10)),), is_error=True),
+            ToolResult("b", (Text("fine"),)),
+        ),
+    )
+    lines = read_aloud(message).splitlines()
+    assert lines[:3] == ["[m3 assistant]", "Look:", '(calls bash: {"command": "ls"})']
+    assert lines[4] == "… 10 characters …"
+    assert lines[-1] == "(result: fine)"
+    assert "hidden" not in read_aloud(message)
+    assert message.name == "message 3"
+
+
+@given(
+    st.lists(st.text(alphabet="ab \n", max_size=60), max_size=12), st.integers(4, 40)
+)
+def test_parts_hold_everything_in_order_and_none_is_too_long(
+    texts: list[str], most: int
+) -> None:
+    parts = in_parts(texts, most, len)
+    joined = "".join(parts).replace("\n\n", "")
+    assert joined == "".join(texts).replace("\n\n", "") or "\n" in "".join(texts)
+    assert "".join("".join(parts).split()) == "".join("".join(texts).split())
+    # Blank lines between texts are not counted with them.
+    assert all(len(part) <= most + 2 * len(texts) for part in parts)
+
+
+def test_a_text_that_counts_much_is_cut_no_further_than_characters() -> None:
+    assert in_parts(["ab"], 1, lambda text: 10) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("summary", "words"),
+    [
+        ("  ", "empty"),
+        ("Error: overloaded", "error or a refusal"),
+        ("I'm sorry, but I can't", "error or a refusal"),
+        ("long enough", "no fewer than the 10"),
+    ],
+)
+def test_what_is_no_summary_is_refused(summary: str, words: str) -> None:
+    assert words in why_refused(summary, tokens=10, replaced=10)
+
+
+def test_a_short_summary_is_taken() -> None:
+    assert why_refused("They chose SQLite.", tokens=4, replaced=10) == ""
+
+
+def test_what_is_summed_up_cannot_end_its_marks() -> None:
+    system, asked = prompts.summarise(f"a {prompts.END} b", "Be brief.")
+    assert asked["content"].count(prompts.END) == 1
+    assert system["content"].endswith("adds: Be brief.")
+    assert "Part 2:\nb" in prompts.join(["a", "b"])[1]["content"]
+    dropped = [Reference(ReferenceKind.PATH, "a.py", "m1")]
+    assert "- path: a.py [m1]" in prompts.verify("s", dropped)[1]["content"]
+    assert "so far" in prompts.state("talk", "### STATE")[1]["content"]
+    assert "so far" not in prompts.state("talk", "")[1]["content"]
+    assert "adds" not in prompts.join(["a"], "")[0]["content"]
+    assert "adds: x" in prompts.join(["a"], "x")[0]["content"]

@@ -1,0 +1,68 @@
+"""The structural digest: what can be said of a range without a model."""
+
+from archive.domain.summaries.said import Said
+from archive.domain.summaries.structural import MOST, structural_digest
+from threads.domain.message import Role
+from threads.domain.part import Part, Text, ToolCall, ToolResult
+
+
+def said(index: int, role: Role, *parts: Part) -> Said:
+    return Said(f"m{index}", role, parts)
+
+
+THREAD = [
+    said(3, Role.USER, Text("Why does\nlogin fail? See docs/login.md.")),
+    said(4, Role.ASSISTANT, ToolCall("a", "Read", {"file_path": "src/auth.py"})),
+    said(5, Role.TOOL, ToolResult("a", (Text("KeyError: 'user'"),))),
+    said(
+        6,
+        Role.ASSISTANT,
+        Text("We decided to use a session. We decided to use a session."),
+        ToolCall("b", "Edit", {"file_path": "src/login.py", "old_string": "x"}),
+        ToolCall("c", "Bash", {"command": "pytest -q"}),
+    ),
+    said(7, Role.TOOL, Text("We agreed."), ToolResult("b", (Text("ok"),))),
+    said(8, Role.ASSISTANT, Text("It works now.")),
+]
+
+
+def test_it_says_what_was_asked_done_failed_and_decided() -> None:
+    assert structural_digest(THREAD).splitlines() == [
+        "Messages 3 to 8, summed up by rule, without a model.",
+        "Asked:",
+        "- Why does login fail? See docs/login.md. (message 3)",
+        "Changed: src/login.py",
+        "Read: src/auth.py",
+        "Files: docs/login.md",
+        "Commands:",
+        "- `pytest -q`",
+        "Tools: Read ×1, Edit ×1, Bash ×1",
+        "Failed:",
+        "- KeyError: 'user' (message 5)",
+        "Decided:",
+        "- We decided to use a session. (message 6)",
+        "Last answer (message 8): It works now.",
+    ]
+
+
+def test_one_message_and_inserted_ones_are_named() -> None:
+    one = said(0, Role.USER, Text("Hello"))
+    assert structural_digest([one]).startswith("Message 0, summed up by rule")
+    made = Said("o2.0", Role.USER, (Text("x" * 500),))
+    first, *_, last = structural_digest([one, made]).splitlines()
+    assert first.startswith("Message 0 to o2.0, ")
+    assert last.endswith("… (o2.0)")  # a long message is cut
+    assert "without a model" in first
+
+
+def test_long_sections_are_cut_in_the_middle_and_say_so() -> None:
+    many = [said(index, Role.USER, Text(f"Ask {index}")) for index in range(20)]
+    lines = structural_digest(many).splitlines()
+    assert lines[-2:] == ["- … 8 more …", "- Ask 19 (message 19)"]
+    assert len(lines) == MOST + 3
+
+
+def test_long_lines_of_names_say_how_many_more() -> None:
+    calls = [ToolCall(str(n), "Read", {"file_path": f"src/{n}.py"}) for n in range(14)]
+    text = structural_digest([said(0, Role.ASSISTANT, *calls)])
+    assert ", … 2 more" in text
