@@ -154,3 +154,38 @@ def test_an_erased_session_takes_its_archive_along(tools: Tools) -> None:
     tools.client.delete(f"/api/sessions/{tools.session_id}?purge=1")
     assert not ArchiveEntry.objects.exists()
     assert not ArchivedContent.objects.exists()
+
+
+def test_the_page_has_facets_pages_and_refusals(tools: Tools, editor: User) -> None:
+    browser = Client()
+    browser.force_login(editor)
+    path = f"/sessions/{tools.session_id}/archive"
+    page = browser.get(path, {"scope": "project", "time": "hour", "q": "parser"})
+    assert "All entries" in page.content.decode()
+    none = browser.get(path, {"q": "nowhere"}).content.decode()
+    assert "No matching entries." in none
+    missing = browser.get(path, {"ref": "msg-00000000"}).content.decode()
+    assert "reference not found: msg-00000000" in missing
+    link = browser.get(f"/sessions/{tools.session_id}/recall", {"ref": "m2"})
+    assert link["Location"] == f"{path}?ref=m2#reading"
+    unfolded = browser.get(
+        f"/sessions/{tools.session_id}/recall",
+        {"ref": "m999"},
+        headers={"HX-Request": "true"},
+    )
+    assert "reference not found" in unfolded.content.decode()
+
+
+def test_what_may_not_be_read_is_not_inserted(
+    tools: Tools, agent: Client, editor: User
+) -> None:
+    browser = Client()
+    browser.force_login(editor)
+    path = f"/sessions/{tools.session_id}/archive/insert"
+    assert browser.post(path, {"ref": "nexora://other/abc12345/m1"}).status_code == 404
+    empty = make_session(agent, [])
+    reference = f"nexora://demo/{tools.session_id[:8]}/m0"
+    browser.post(f"/sessions/{empty}/archive/insert", {"ref": reference})
+    (only,) = effective(agent, empty)
+    assert only["content"].startswith("From the archive, [recall:nexora://demo/")
+    assert only["content"].endswith(WORK[0]["content"])

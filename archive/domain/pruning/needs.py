@@ -15,7 +15,8 @@ from operations.domain.tree.key import Key
 
 from .classes import Protected, Prunable
 from .condensing import Count
-from .plan import Plan, plan_by_rules
+from .plan import Plan
+from .planning import plan_by_rules
 
 
 def plan(

@@ -1,0 +1,261 @@
+"""Planning a prune run: what each message becomes, and the edits that bring it about.
+
+Each message is judged by the rules; then it is found what can go whole, and the rest is condensed.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from archive.domain.reference import Location
+from operations.domain.context.policy import Pruning
+from operations.domain.log.operation import Condense, Edit, Snip
+from operations.domain.tree.key import Key
+from operations.domain.tree.leaf import New
+from threads.domain.part import Part, Text, ToolResult
+
+from .classes import Judge, Judgement, Protected, Prunable, PruneClass, Rule
+from .condensing import Count, condensed_use, condensed_words, note, short, with_lines
+from .plan import Plan, PruneItem, Stashed, Step
+from .tool_uses import ToolUse, superseded, tool_uses
+
+
+def plan_by_rules(
+    messages: Sequence[Prunable],
+    rules: Pruning,
+    count: Count,
+    protected: Protected | None = None,
+    needed: Mapping[Key, Sequence[str]] = MappingProxyType({}),
+) -> Plan:
+    """The plan of a run by rules; `count` counts tokens of parts.
+
+    `needed` are names that the lines of messages are to say, whose messages so don't go whole.
+    """
+    chosen = protected or Protected()
+    return _Planning(messages, rules, count, chosen, needed).plan()
+
+
+class _Planning:
+    """Judges each message, then finds what can go whole; the rest of it is condensed."""
+
+    def __init__(
+        self,
+        messages: Sequence[Prunable],
+        rules: Pruning,
+        count: Count,
+        protected: Protected,
+        needed: Mapping[Key, Sequence[str]],
+    ) -> None:
+        self._messages, self._rules, self._count = messages, rules, count
+        self._needed = needed
+        uses = tool_uses([message.parts for message in messages])
+        self._judge = Judge(messages, rules, protected, superseded(uses))
+        self._answers: dict[int, list[ToolUse]] = defaultdict(list)
+        self._calls: dict[int, list[ToolUse]] = defaultdict(list)
+        for use in uses:
+            if use.answered_at is not None:
+                self._answers[use.answered_at].append(use)
+            if use.called_at is not None:
+                self._calls[use.called_at].append(use)
+        self._judged: dict[int, list[Judgement]] = {}
+        """By place of a message with results that isn't kept, what becomes of each of them."""
+
+    def plan(self) -> Plan:
+        items: dict[int, PruneItem] = {}
+        steps: list[Step] = []
+        for place, message in enumerate(self._messages):
+            answers = self._answers[place]
+            answers.sort(key=lambda use: use.number)
+            if kept := self._judge.kept(place):
+                items[place] = self._item(message, kept, message.tokens)
+            elif answers:
+                self._judged[place] = [
+                    self._judge.of_result(use, place) for use in answers
+                ]
+        for places in self._removable():
+            steps.append(Step(self._snip(places), places))
+            items.update((place, self._removed(place)) for place in places)
+        for place in range(len(self._messages)):
+            if place not in items:
+                items[place], edit = self._condensed(place)
+                if edit is not None:
+                    steps.append(Step(edit, (place,)))
+        steps.sort(key=lambda step: step.places)
+        return Plan(tuple(items[place] for place in sorted(items)), tuple(steps))
+
+    def _removable(self) -> Iterator[tuple[int, ...]]:
+        """Places that go together: messages of calls alone, and those of all their results."""
+        seen: set[int] = set()
+        for start in sorted(self._judged):
+            if start in seen or not self._may_go(start):
+                continue
+            together, waiting, may_go = set[int](), [start], True
+            while waiting:
+                place = waiting.pop()
+                if place in together:
+                    continue
+                together.add(place)
+                may_go = may_go and self._may_go(place)
+                waiting += self._partners(place)
+            seen |= together
+            if may_go:
+                yield tuple(sorted(together))
+
+    def _partners(self, place: int) -> list[int]:
+        called = [use.called_at for use in self._answers[place]]
+        answered = [use.answered_at for use in self._calls[place]]
+        return [other for other in (*called, *answered) if other is not None]
+
+    def _may_go(self, place: int) -> bool:
+        """Whether a message holds nothing but results that go, or calls that have results."""
+        if self._needed.get(self._messages[place].key):
+            return False
+        if place in self._judged:
+            message = self._messages[place]
+            return all(
+                judged.prune_class is PruneClass.REMOVE
+                for judged in self._judged[place]
+            ) and all(isinstance(part, ToolResult) for part in message.parts)
+        uses = self._calls[place]
+        is_answered = all(use.answered_at is not None for use in uses)
+        return bool(uses) and is_answered and self._judge.may_go(place)
+
+    def _snip(self, places: Sequence[int]) -> Snip:
+        return Snip(targets=tuple(self._messages[place].key for place in places))
+
+    def _removed(self, place: int) -> PruneItem:
+        message = self._messages[place]
+        judged = self._judged.get(place)
+        if judged is None:
+            answered = self._calls[place][0].answered_at or 0
+            first = self._judged[answered][0]
+            reason = "Its results are removed"
+            stashed = [self._words(place, first.rule or Rule.RESULT)]
+            return self._item(message, first._replace(reason=reason), 0, stashed)
+        stashed = [
+            self._stash(place, use, one.rule or Rule.RESULT)
+            for use, one in zip(self._answers[place], judged, strict=True)
+        ]
+        return self._item(message, judged[0], 0, stashed)
+
+    def _condensed(self, place: int) -> tuple[PruneItem, Edit | None]:
+        """What a message that stays is like, and the edit that makes it so, if one does."""
+        message = self._messages[place]
+        if place in self._judged:
+            judged, parts, stashed = self._short_results(place)
+        else:
+            judged, parts, stashed = self._short_words(place)
+        if judged.prune_class is PruneClass.KEEP:
+            return self._item(message, judged, message.tokens), None
+        tokens = self._count(parts)
+        if tokens >= message.tokens:
+            kept = Judgement(PruneClass.KEEP, "Shorter than its reference")
+            return self._item(message, kept, message.tokens), None
+        edit = Condense(
+            targets=(message.key,),
+            messages=(New(message.role.value, parts, tokens),),
+        )
+        return self._item(message, judged, tokens, stashed), edit
+
+    def _short_results(
+        self, place: int
+    ) -> tuple[Judgement, tuple[Part, ...], list[Stashed]]:
+        message, uses = self._messages[place], self._answers[place]
+        lines: list[str | None] = []
+        stashed: list[Stashed] = []
+        judged = list(self._judged[place])
+        for number, use in enumerate(uses):
+            one, ref = judged[number], self._ref(place, use)
+            line = None
+            if one.prune_class is PruneClass.REMOVE:
+                line = note(f"Removed: {one.reason}", ref)
+            elif one.prune_class is PruneClass.CONDENSE:
+                line = condensed_use(use, ref).line
+            if line is not None:
+                stashed.append(self._stash(place, use, one.rule or Rule.RESULT))
+            lines.append(line)
+        told = self._told(message)
+        first = next((at for at, line in enumerate(lines) if line is not None), None)
+        if told and first is not None:
+            lines[first] = f"{lines[first]}\n{told}"
+        main = max(judged, key=lambda one: _WEIGHT[one.prune_class])
+        return main, with_lines(message.parts, lines), stashed
+
+    def _short_words(
+        self, place: int
+    ) -> tuple[Judgement, tuple[Part, ...], list[Stashed]]:
+        message = self._messages[place]
+        judged = self._judge.of_words(place, self._calls[place])
+        if judged.prune_class is PruneClass.KEEP:
+            return judged, message.parts, []
+        above = self._rules.condense_above
+        parts = condensed_words(message.parts, message.name, above, self._count)
+        if told := self._told(message):
+            parts = (Text(told), *parts)
+        return judged, parts, [self._words(place, Rule.WORDS)]
+
+    def _told(self, message: Prunable) -> str:
+        """What the line of a message says besides, where something of it is used later."""
+        names = self._needed.get(message.key)
+        return f"Used later: {', '.join(names)}" if names else ""
+
+    def _ref(self, place: int, use: ToolUse) -> str:
+        name, location = self._messages[place].name, self._location(place, use)
+        return f"{name}:{location}" if location else name
+
+    def _location(self, place: int, use: ToolUse) -> Location | None:
+        if len(self._answers[place]) < 2:
+            return None
+        return Location("tool", use.number, use.number)
+
+    def _stash(self, place: int, use: ToolUse, rule: Rule) -> Stashed:
+        message, told = self._messages[place], condensed_use(use, "")
+        return Stashed(
+            key=message.key,
+            name=message.name,
+            location=self._location(place, use),
+            content_type=told.content_type,
+            summary=told.summary,
+            file_paths=told.file_paths,
+            tool_name=use.name,
+            tokens=self._count((use.result,)) if use.result else 0,
+            rule=rule,
+        )
+
+    def _words(self, place: int, rule: Rule) -> Stashed:
+        message = self._messages[place]
+        uses = self._calls[place]
+        said = " ".join(getattr(part, "text", None) or "" for part in message.parts)
+        called = ", ".join(dict.fromkeys(use.name for use in uses))
+        paths = (file.path for use in uses for file in use.files)
+        return Stashed(
+            key=message.key,
+            name=message.name,
+            location=None,
+            content_type="other",
+            summary=short(said, 80) or f"Called {called}",
+            file_paths=tuple(dict.fromkeys(paths)),
+            tool_name=uses[0].name if uses else "",
+            tokens=message.tokens,
+            rule=rule,
+        )
+
+    def _item(
+        self,
+        message: Prunable,
+        judged: Judgement,
+        tokens: int,
+        stashed: Sequence[Stashed] = (),
+    ) -> PruneItem:
+        return PruneItem(
+            key=message.key,
+            prune_class=judged.prune_class,
+            reason=judged.reason,
+            rule=judged.rule,
+            tokens=message.tokens,
+            tokens_after=tokens,
+            stashed=tuple(stashed),
+        )
+
+
+_WEIGHT = {PruneClass.KEEP: 0, PruneClass.REMOVE: 1, PruneClass.CONDENSE: 2}

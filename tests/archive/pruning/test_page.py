@@ -1,0 +1,74 @@
+"""The page of a prune run: its figures, its messages, and applying it."""
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts.models import User
+from tests.operations.support.rest import Tools, effective, post, put
+
+
+def browser_of(user: User) -> Client:
+    browser = Client()
+    browser.force_login(user)
+    return browser
+
+
+@pytest.fixture
+def path(tools: Tools) -> str:
+    return f"/sessions/{tools.session_id}/prune"
+
+
+def test_the_plan_is_shown_by_class_reason_and_tokens(
+    tools: Tools, path: str, editor: User
+) -> None:
+    browser = browser_of(editor)
+    page = browser.get(path).content.decode()
+    assert "src/parser.py was edited in m6" in page
+    assert "Outdated views" in page and "Long answers" in page
+    assert "the session&#x27;s model is not known" in page
+    assert "One of the last 10" not in page
+    everything = browser.get(path, {"show": "all"}).content.decode()
+    assert "One of the last 10" in everything
+    narrow = browser.get(path, {"target_tokens": "100000"}).content.decode()
+    assert "Nothing to prune under these rules." in narrow
+
+
+def test_a_run_is_applied_as_it_was_shown(
+    tools: Tools, path: str, editor: User
+) -> None:
+    browser = browser_of(editor)
+    applied = browser.post(path, {"head": "0", "protect_tools": "Bash, Grep"})
+    assert (applied.status_code, applied["Location"]) == (
+        302,
+        f"/sessions/{tools.session_id}/",
+    )
+    kept = {one["key"] for one in effective(tools.client, tools.session_id)}
+    assert kept >= {"m4", "m8"}
+    assert kept.isdisjoint({"m1", "m2", "m6", "m9"})
+    stale = browser.post(path, {"head": "0"}, follow=True).content.decode()
+    assert "The session changed meanwhile." in stale
+    nothing = browser.post(path, {"keep_last_n": "99"}, follow=True).content.decode()
+    assert "There was nothing to prune." in nothing
+
+
+def test_fields_that_say_nothing_are_told(path: str, editor: User) -> None:
+    answer = browser_of(editor).get(path, {"keep_last_n": "many"})
+    assert answer.status_code == 422
+    assert "Enter a whole number" in answer.content.decode()
+
+
+def test_the_page_says_what_was_needed_after_all(
+    tools: Tools, path: str, viewer: User
+) -> None:
+    found = post(tools.client, f"/api/sessions/{tools.session_id}/prune")
+    refs = {item["key"]: item.get("ref_id") for item in found["items"]}
+    tools("recall", ref_id=refs["m4"])
+    put(
+        tools.client,
+        f"/api/sessions/{tools.session_id}/rules",
+        {"rules": {"automatic": True}},
+    )
+    page = browser_of(viewer).get(path).content.decode()
+    assert "Needed after all" in page
+    assert "prunes by itself when it is due" in page
+    assert "Apply" not in page
