@@ -14,6 +14,7 @@ class ArchiveConfig(AppConfig):
         from threads.sessions import erasing
 
         from .entries.store import forget
+        from .hindsight import trials
         from .memos import words_for_context
         from .pruning.automatic import prune_before_request
         from .pruning.tools import Prune
@@ -26,5 +27,8 @@ class ArchiveConfig(AppConfig):
         before.register(prune_before_request)
         for kind, run, title in jobs.KINDS:
             register_job(kind, run, queue=PROVIDER_QUEUE, title=title, may_repeat=True)
+        register_job(
+            trials.KIND, trials.run_trial, title="Policy trial", may_repeat=True
+        )
         register_layer(MEMOS, words_for_context)
         erasing.register_forgetting(forget)

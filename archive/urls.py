@@ -16,6 +16,16 @@ urlpatterns = [
     path("sessions/<uuid:session_id>/archive/insert", entries.insert, name="insert"),
     path("sessions/<uuid:session_id>/recall", entries.recall, name="recall"),
     path("sessions/<uuid:session_id>/hindsight", hindsight.losses, name="hindsight"),
+    path(
+        "sessions/<uuid:session_id>/hindsight/trials",
+        hindsight.start_trial,
+        name="start-trial",
+    ),
+    path(
+        "sessions/<uuid:session_id>/hindsight/trials/<uuid:job_id>",
+        hindsight.trial,
+        name="trial",
+    ),
     path("sessions/<uuid:session_id>/prune", pruning.page, name="prune"),
     path(
         "settings/projects/<slug:slug>/providers",

@@ -3,13 +3,19 @@
 import uuid
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Router
+from ninja import Router, Status
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
 
-from . import services
-from .schemas import HindsightIn, HindsightOut, present_hindsight
+from . import services, trials
+from .schemas import (
+    HindsightIn,
+    HindsightOut,
+    TrialIn,
+    TrialStarted,
+    present_hindsight,
+)
 
 router = Router(tags=["hindsight"])
 
@@ -50,3 +56,18 @@ def try_instead(
     else:
         found = services.of_operations(caller, session_id, body.operations or ())
     return json_response(present_hindsight(found))
+
+
+@router.post(
+    "/projects/{str:slug}/hindsight",
+    response={202: TrialStarted},
+    operation_id="archive_hindsight_api_try_on_sessions",
+)
+def try_on_sessions(request: HttpRequest, slug: str, body: TrialIn) -> Status[object]:
+    """What a policy would have saved and lost in the newest sessions of a project, as a job.
+
+    `sent` is what its window, its tiers and isolation leave out of requests, `pruned` what its
+    rules of pruning do. Nothing is changed.
+    """
+    job = trials.order_trial(caller_of(request), slug, body.policy, body.sessions)
+    return Status(202, {"job_id": job.pk})

@@ -12,6 +12,7 @@ from operations.edits.arguments import AnyEdit
 from operations.log.selectors import load_history
 
 from .services import OperationCost, SessionHindsight
+from .trials import MOST_SESSIONS
 
 LossKind = Literal["path", "file", "url", "number", "hash", "identifier"]
 
@@ -35,6 +36,23 @@ class HindsightIn(RequestBody):
         if sum(one is not None for one in given) != 1:
             raise ValueError("give policy, or rules, or operations")
         return self
+
+
+class TrialIn(RequestBody):
+    """A policy, to be tried on the newest sessions of a project."""
+
+    policy: dict[str, Any]
+    sessions: int = Field(MOST_SESSIONS, ge=1, le=MOST_SESSIONS)
+
+
+class TrialStarted(BaseModel):
+    """The job that tries it.
+
+    Its result is `{sessions, passed_over, sent, pruned}`; `sent` and `pruned` are null, or
+    `{tokens: {before, after}, saved_share, references, lost, lost_share}`.
+    """
+
+    job_id: uuid.UUID
 
 
 class LossOut(BaseModel):

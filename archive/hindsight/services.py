@@ -15,7 +15,7 @@ from operations.context.comparison import query_of_originals
 from operations.context.pipeline import basis_of, counter_of, strategy_of
 from operations.context.services import ContextQuery, assemble_session
 from operations.domain.context.assembly import outgoings
-from operations.domain.context.policy import REPLAY, Policy, read_policy
+from operations.domain.context.policy import REPLAY, Policy, Pruning, read_policy
 from operations.domain.ledger.saving import saved_in_thread
 from operations.domain.log.operation import Edit, Fold, spans_of
 from operations.domain.thread.check import check
@@ -117,10 +117,14 @@ def of_rules(
     What was said while a message was among the last that are kept was said in its sight.
     """
     session = get_session(caller, session_id)
+    return under_rules(session, rules_of(session, rules))
+
+
+def under_rules(session: Session, rules: Pruning) -> SessionHindsight:
+    """What pruning by rules would cost a session that the caller may read."""
     thread = _originals(session)
-    chosen = rules_of(session, rules)
-    planned = plan(prunable(session, thread), chosen, counter_of(session.encoding))
-    return _of_edits(session, thread, planned.edits, chosen.keep_last_n)
+    planned = plan(prunable(session, thread), rules, counter_of(session.encoding))
+    return _of_edits(session, thread, planned.edits, rules.keep_last_n)
 
 
 def of_policy(

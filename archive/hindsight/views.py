@@ -1,4 +1,7 @@
-"""What was needed later, on the markers of the thread and in the drawer: see `losses.html`."""
+"""What was needed later, on markers and in the drawer; trials on the page of the policy.
+
+See `templates/archive/losses.html` and `trial.html`.
+"""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -6,10 +9,14 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from archive.domain.hindsight.losses import Loss
 from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import NotFound
+from contextstudio.accounts.models import Job
+from contextstudio.accounts.selectors import get_job
+from operations.context.pages.forms import PolicyForm
 from operations.context.services import MOST_UNASKED
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
@@ -17,6 +24,7 @@ from operations.messages.names import Named, named
 from threads.store.selectors import get_session
 
 from .services import SessionHindsight, of_log
+from .trials import KIND, try_in
 
 MOST_PLACES = 3
 """How many messages a marker names in which something was needed."""
@@ -85,3 +93,49 @@ def _shown(thread: Thread, loss: Loss) -> ShownLoss:
         left_out_in=named(thread, loss.left_out_in[:MOST_PLACES]),
         used_in=named(thread, loss.used_in[:MOST_PLACES]),
     )
+
+
+@require_POST
+def start_trial(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Have the settings of the form tried on the project's newest sessions."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    form = PolicyForm(request.POST)
+    if not form.is_valid():
+        return render(request, "archive/trial.html", {"form": form}, status=422)
+    job = try_in(caller, session.project, form.settings())
+    return render(request, "archive/trial.html", {"session": session, "job": job})
+
+
+@require_safe
+def trial(
+    request: HttpRequest, session_id: uuid.UUID, job_id: uuid.UUID
+) -> HttpResponse:
+    """How far a trial is, or what came of it."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    job = get_job(caller, job_id)
+    if job.kind != KIND:
+        raise NotFound("There is no such trial.", at=["job_id"])
+    context = {"session": session, "job": job, "parts": _parts(job)}
+    return render(request, "archive/trial.html", context)
+
+
+_TITLES = {"sent": "What is sent", "pruned": "Pruning"}
+
+
+def _parts(job: Job) -> list[tuple[str, dict[str, float]]]:
+    """What a trial found, by what left something out; shares in percent."""
+    found = job.result or {}
+    return [
+        (
+            title,
+            found[name]
+            | {
+                "saved_percent": 100 * found[name]["saved_share"],
+                "lost_percent": 100 * found[name]["lost_share"],
+            },
+        )
+        for name, title in _TITLES.items()
+        if found.get(name)
+    ]

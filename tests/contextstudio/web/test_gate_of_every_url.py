@@ -276,6 +276,12 @@ TABLE = (
     api_read(f"{S}/hindsight"),
     Row(
         "POST",
+        "api/projects/demo/hindsight",
+        (401, 404, 202, 202, 202, 202, 401),
+        {"policy": {"window": 1}, "sessions": 1},
+    ),
+    Row(
+        "POST",
         f"api/{S}/hindsight",
         (401, 404, 200, 200, 200, 200, 401),
         {"policy": {"window": 1}},
@@ -425,6 +431,8 @@ TABLE = (
     page(f"{S}/panel"),
     page(f"{S}/ledger"),
     page(f"{S}/hindsight"),
+    form(f"{S}/hindsight/trials", {"window": "x"}, statuses=(422,) * 4),
+    page(f"{S}/hindsight/trials/{UUID(int=1)}", ok=404),
     page(f"{S}/log"),
     page(f"{S}/outline"),
     form(
