@@ -3,7 +3,10 @@
 An agent's loop sends its whole conversation with every request, two messages more each time. The
 turns go through HTTP to a server with key check, gate and durable write; beside each, in turn,
 orjson reads and writes the same body in this process, and a bare ASGI application without Django
-takes it, inserts one row durably and echoes it. Figures are medians of wall-clock time.
+takes it, inserts one row durably and echoes it. Figures are medians of the CPU time that a server
+takes, of all its threads and with the kernel's part, and in brackets that of the wall clock: other
+work on the machine changes the second, not the first. The last rows are of four processes over one
+database, which get the turns of a session one after the other.
 `python -m bench.forwarding.loop COUNT…` measures these numbers of messages alone.
 """
 
@@ -13,11 +16,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import product
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import orjson
@@ -29,6 +32,7 @@ from bench.transcript import messages
 TURNS = 40
 COUNTS = (50, 200, 2_000, 10_000)
 OPERATIONS = (0, 120, 1_000)
+WORKERS = 4
 WARM = 2
 """Turns before those that count: the first reads the session."""
 
@@ -37,21 +41,36 @@ def rows(counts: tuple[int, ...] = COUNTS) -> Iterator[Row]:
     """One line for each size, number of operations and policy."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        ours, key = stack.enter_context(
-            apart.served(folder, "bench.forwarding.loop_server", PORT="0")
-        ).split()
-        echo = stack.enter_context(
+        key, workers = "", list[_Peer]()
+        for _ in range(WORKERS):
+            given = [key] if key else []
+            server = apart.served(
+                folder, "bench.forwarding.loop_server", *given, PORT="0"
+            )
+            base, pid, key = stack.enter_context(server).split()
+            workers.append(_Peer(base, pid, key))
+        base, pid = stack.enter_context(
             apart.served(folder, "bench.forwarding.loop_echo")
-        ).strip()
-        loop = _Loop(_Peer(ours, key), _Peer(echo))
+        ).split()
+        loop = _Loop(workers, _Peer(base, pid))
         for count, operations, tiers in product(counts, OPERATIONS, (False, True)):
             yield from loop.rows(count, operations, tiers=tiers)
+        for count in counts:
+            yield loop.row_of_workers(count)
+
+
+class _Took(NamedTuple):
+    """Seconds of something."""
+
+    cpu: float
+    wall: float
 
 
 class _Peer:
     """A server, over one connection."""
 
-    def __init__(self, base: str, key: str = "") -> None:
+    def __init__(self, base: str, pid: str, key: str = "") -> None:
+        self._threads = Path("/proc", pid, "task")
         address = urlsplit(base)
         self._line = http.client.HTTPConnection(address.hostname or "", address.port)
         self._headers = {"Content-Type": "application/json"}
@@ -66,36 +85,49 @@ class _Peer:
             raise RuntimeError(answer[:500])
         return answer
 
+    def timed(self, path: str, body: bytes) -> _Took:
+        """What a request takes it."""
+        cpu, begun = self._cpu(), time.perf_counter()
+        self.post(path, body)
+        wall = time.perf_counter() - begun
+        return _Took(self._cpu() - cpu, wall)
+
+    def _cpu(self) -> float:
+        """Seconds that its threads were on a processor."""
+        total = 0
+        for one in self._threads.glob("*/schedstat"):
+            with suppress(OSError):  # of a thread that has just ended
+                total += int(one.read_text().split()[0])
+        return total / 1e9
+
 
 class _Loop:
-    def __init__(self, ours: _Peer, echo: _Peer) -> None:
-        self._ours, self._echo = ours, echo
+    def __init__(self, workers: list[_Peer], echo: _Peer) -> None:
+        self._workers, self._ours, self._echo = workers, workers[0], echo
 
     def rows(self, count: int, operations: int, *, tiers: bool) -> Iterator[Row]:
         given = list(messages(count + 2 * (TURNS + WARM + 1)))
-        wanted = {"count": count, "operations": operations, "tiers": tiers}
         before = self._memory()
-        made = self._ours.post("/bench/session", json.dumps(wanted).encode())
-        path = f"/api/sessions/{json.loads(made)['id']}"
+        path = self._session(count, operations, tiers=tiers)
         apply = f"{path}/apply"
-        orjson_, echo, turn = [], [], []
+        orjson_, echo, turn = list[_Took](), list[_Took](), list[_Took]()
         for number in range(1, TURNS + WARM + 1):
             body = orjson.dumps({"messages": given[: count + 2 * number]})
-            orjson_.append(_timed(lambda body=body: orjson.dumps(orjson.loads(body))))
-            echo.append(_timed(lambda body=body: self._echo.post("/", body)))
-            turn.append(_timed(lambda body=body: self._ours.post(apply, body)))
+            orjson_.append(_read_and_written(body))
+            echo.append(self._echo.timed("/", body))
+            turn.append(self._ours.timed(apply, body))
         taken = self._memory() - before
         edit = {"type": "snip", "targets": [f"m{count // 2 + 1}"]}
         self._ours.post(f"{path}/operations", json.dumps(edit).encode())
         body = orjson.dumps({"messages": given})
-        changed = _timed(lambda: self._ours.post(apply, body))
+        changed = self._ours.timed(apply, body)
         name = f"{count:,} × {operations:,}{', window and tiers' if tiers else ''}"
         yield from _lines(
             name,
             count,
-            median(turn[WARM:]),
-            median(orjson_[WARM:]),
-            median(echo[WARM:]),
+            _middle(turn[WARM:]),
+            _middle(orjson_[WARM:]),
+            _middle(echo[WARM:]),
             changed,
         )
         if count == max(COUNTS):
@@ -103,12 +135,33 @@ class _Loop:
             figure = f"{taken / text:.1f} x ({taken >> 20} MB)"
             yield Row(f"{name}: memory / text", figure, "3 x", taken <= 3 * text)
 
+    def row_of_workers(self, count: int) -> Row:
+        """A turn of a session that four processes serve in turn, over one that one process does."""
+        given = list(messages(count + 2 * TURNS))
+        took: dict[int, list[_Took]] = {}
+        for served in (1, WORKERS):
+            path = f"{self._session(count, 120, tiers=False)}/apply"
+            for number in range(1, TURNS + 1):
+                body = orjson.dumps({"messages": given[: count + 2 * number]})
+                worker = self._workers[number % served]
+                took.setdefault(served, []).append(worker.timed(path, body))
+        one = _middle(took[1][2 * WORKERS :])
+        several = _middle(took[WORKERS][2 * WORKERS :])
+        figure = f"{several.cpu / one.cpu:.2f} x ({1000 * several.cpu:.1f} ms)"
+        name = f"{count:,} × 120: a turn of {WORKERS} processes / of one"
+        return Row(name, figure, "1.2 x", several.cpu <= 1.2 * one.cpu)
+
+    def _session(self, count: int, operations: int, *, tiers: bool) -> str:
+        wanted = {"count": count, "operations": operations, "tiers": tiers}
+        made = self._ours.post("/bench/session", json.dumps(wanted).encode())
+        return f"/api/sessions/{json.loads(made)['id']}"
+
     def _memory(self) -> int:
         return int(self._ours.post("/bench/memory", b""))
 
 
 def _lines(
-    name: str, count: int, turn: float, orjson_: float, echo: float, changed: float
+    name: str, count: int, turn: _Took, orjson_: _Took, echo: _Took, changed: _Took
 ) -> Iterator[Row]:
     """A turn over what it is held to, and the first turn after a change in the middle."""
     beside, peer, bar = {
@@ -117,20 +170,28 @@ def _lines(
         2_000: ("orjson", orjson_, 2.0),
         10_000: ("orjson", orjson_, 1.0),
     }[count]
-    figure = f"{turn / peer:.2f} x ({1000 * turn:.1f} ms)"
-    yield Row(f"{name}: a turn / {beside}", figure, f"{bar:g} x", turn <= bar * peer)
-    if beside == "orjson":
-        figure = f"{changed / peer:.2f} x ({1000 * changed:.1f} ms)"
-        yield Row(f"{name}: after a change", figure, "3 x", changed <= 3 * peer)
+    for what, took, most in (("a turn", turn, bar), ("after a change", changed, 3.0)):
+        if what == "a turn" or beside == "orjson":
+            figure = (
+                f"{took.cpu / peer.cpu:.2f} x, {1000 * took.cpu:.1f} ms"
+                f" ({took.wall / peer.wall:.2f} x, {1000 * took.wall:.1f} ms)"
+            )
+            is_met = took.cpu <= most * peer.cpu
+            yield Row(f"{name}: {what} / {beside}", figure, f"{most:g} x", is_met)
 
 
-def _timed(work: Any) -> float:
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
+def _read_and_written(body: bytes) -> _Took:
+    cpu, begun = time.thread_time(), time.perf_counter()
+    orjson.dumps(orjson.loads(body))
+    wall = time.perf_counter() - begun
+    return _Took(time.thread_time() - cpu, wall)
+
+
+def _middle(took: list[_Took]) -> _Took:
+    return _Took(median(one.cpu for one in took), median(one.wall for one in took))
 
 
 if __name__ == "__main__":
     for row in rows(tuple(map(int, sys.argv[1:])) or COUNTS):
         verdict = {None: "", True: "ok", False: "MISSED"}[row.ok]
-        print(f"{row.name:48} {row.value:>20} {row.bar:>6} {verdict}", flush=True)
+        print(f"{row.name:56} {row.value:>40} {row.bar:>6} {verdict}", flush=True)

@@ -43,7 +43,7 @@ def main() -> None:
         lifespan="off",
         timeout_keep_alive=3600,
     )
-    Announcing(config, "").run()
+    Announcing(config, str(os.getpid())).run()
 
 
 if __name__ == "__main__":

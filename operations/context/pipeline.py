@@ -244,7 +244,7 @@ def counter_of(encoding: str) -> Count:
     """Counts messages in an encoding, as those of a session were counted."""
 
     def count(parts: Sequence[Part]) -> int:
-        return sum(tokens.count_parts(parts, encoding))
+        return tokens.count_again(parts, encoding)
 
     return count
 

@@ -36,7 +36,7 @@ from threads.domain.part import Text
 from threads.models import Session
 
 from .alignment import Inbound
-from .raw import RawRequest
+from .raw import Trace
 from .sent.keeping import keep_sent
 from .sent.outgoing import OutgoingPiece, member_piece
 
@@ -69,7 +69,9 @@ class Outbound:
 class _LastRequest(NamedTuple):
     """What went out for the last request of a client."""
 
-    raw: RawRequest
+    trace: Trace
+    size: int
+    """Bytes of its body."""
     basis: Hashable
     """What its portions have in common."""
     units: Sequence[Unit]
@@ -81,7 +83,7 @@ class _LastRequest(NamedTuple):
     """As `_grows_from`."""
 
 
-_last: Cache[_LastRequest] = Cache(lambda last: 2 * len(last.raw.body), MOST_BYTES)
+_last: Cache[_LastRequest] = Cache(lambda last: 2 * last.size, MOST_BYTES)
 
 
 def outbound(
@@ -127,7 +129,8 @@ def keep_last(inputs: ContextInputs, inbound: Inbound, sent: Outbound) -> None:
     if inbound.raw is None:
         return
     last = _LastRequest(
-        inbound.raw,
+        inbound.raw.trace,
+        len(inbound.raw.body),
         _basis(inputs, inbound),
         sent.units,
         sent.by_key,
@@ -143,7 +146,7 @@ def _last_of(inputs: ContextInputs, inbound: Inbound) -> _LastRequest | None:
     last = _last.get((inputs.session.pk, inbound.format))
     if last is None or inbound.raw is None or last.basis != _basis(inputs, inbound):
         return None
-    return last if inbound.raw.extends(last.raw) else None
+    return last if inbound.raw.extends(last.trace) else None
 
 
 def _basis(inputs: ContextInputs, inbound: Inbound) -> Hashable:

@@ -95,6 +95,14 @@ class SlicedMessages(Sequence[bytes]):
         return memoryview(self._body)[first:last]
 
 
+class Trace(NamedTuple):
+    """What is kept of a request, by which one that goes on from it is known."""
+
+    beginning: Beginning | None
+    messages: Sequence[bytes]
+    """Where there is no beginning."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RawRequest:
     """What is given to `apply`, its messages as the bytes that they came in."""
@@ -130,13 +138,17 @@ class RawRequest:
         known = self.beginning
         return None if known is None else (known.token, self.body[known.length :])
 
-    def extends(self, other: "RawRequest") -> bool:
+    @property
+    def trace(self) -> "Trace":
+        """What is enough to know a request that goes on from this one, with nothing held twice."""
+        is_sliced = isinstance(self.messages, SlicedMessages)
+        return Trace(self.beginning, () if is_sliced else self.messages)
+
+    def extends(self, trace: "Trace") -> bool:
         """Whether it begins with the messages of another one, byte for byte."""
-        if self.goes_on_from is not None:
-            return self.goes_on_from is other.beginning
-        if isinstance(other.messages, SlicedMessages):
-            return False
-        return self.messages[: len(other.messages)] == other.messages
+        if self.goes_on_from is not None or trace.beginning is not None:
+            return self.goes_on_from is trace.beginning
+        return self.messages[: len(trace.messages)] == trace.messages
 
     def run(self, start: int, end: int) -> Raw:
         """Its messages from one place to another."""

@@ -200,3 +200,15 @@ def test_threads_that_come_and_go_have_others_count_until_they_count_much() -> N
     assert counted == [expected] * (tokens.MOST_ASKED + 2)
     assert threads[1::2] == [*range(1, tokens.MOST_ASKED + 1)] + [tokens.MOST_ASKED] * 2
     assert set(threads[::2]) == {thread}  # what is lazy is read where it came from
+
+
+def test_what_is_counted_again_counts_the_same() -> None:
+    texts = ["", "Four words, no more.", "\ud83d alone", "x" * 5_000]
+    parts = [Text(text) for text in texts]
+    call = ToolCall("c", "look", {"at": [1, "two"]})
+    for encoding in tokens.FILES:
+        for _ in range(2):
+            for one in ([*parts, call], parts[:2]):
+                expected = sum(tokens.count_parts(one, encoding))
+                assert tokens.count_again(one, encoding) == expected
+    assert not any("words" in str(key) for key in tokens._known)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice
+from sys import intern
 from typing import Any, NamedTuple, TypeVar
 
 from django.db import connection
@@ -254,9 +255,21 @@ class Original:
     def decoded(self) -> "Original":
         """The same with its parts at hand and without the bytes that they were read from.
 
-        What is kept of a long session weighs half as much so.
+        What is kept of a long session weighs half as much so. Words that most rows have are held
+        once.
         """
-        light = replace(self, row=self.row._replace(content=b""))
+        row = self.row
+        light = replace(
+            self,
+            row=row._replace(
+                content=b"",
+                role=intern(row.role),
+                parsing_strategy=intern(row.parsing_strategy),
+                status=intern(row.status),
+                model=intern(row.model),
+                records="[]" if row.records == "[]" else row.records,
+            ),
+        )
         light.__dict__["parts"] = self.parts  # where `cached_property` looks for it
         return light
 
