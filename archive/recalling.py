@@ -34,8 +34,8 @@ from .entries.selectors import (
     count_access,
     entries_of,
     nearest,
+    readable,
     readable_parts,
-    readable_summary,
 )
 from .models import ArchiveEntry
 
@@ -102,31 +102,41 @@ def look_up(
     content = content[start:]
     kept = excerpt.within(content, max_tokens, count)
     session, slug = found.session, found.session.project.slug
-    calls, names = _tools_of(found, reference.location)
-    kinds = [kind_of(call.name, call.arguments) for call in calls]
-    kinds += [kind_of(name, None) for name in names]
-    paths = [path for call in calls for path in paths_of(call)]
     answer = {
         "ref_id": write_reference(
             slug, str(session.pk), found.name, reference.location
         ),
-        "content_type": next((kind for kind in kinds if kind != OTHER), OTHER),
-        "summary": excerpt.summary_of(found.parts),
+        **_told(found, reference.location),
         "content": kept,
-        "file_paths": list(
-            dict.fromkeys(paths if calls else left_out([found.parts], "").paths)
-        ),
         "truncated": kept != content,
         "token_count": count(kept),
     }
     if kept != content:
         answer["next_cursor"] = encode_cursor([start + len(kept)])
-    if found.entries:
-        entry = nearest(list(found.entries), reference.location)
-        answer["summary"] = readable_summary(session, entry)
-        if counts:
-            count_access(entry)
+    if found.entries and counts:
+        count_access(nearest(found.entries, reference.location))
     return Recalled(session, found.key, answer)
+
+
+def _told(found: _Found, location: Location | None) -> dict[str, Any]:
+    """What is known of a message besides its content: as archived, else as it is called now."""
+    if found.entries:
+        (entry,) = readable([nearest(found.entries, location)])
+        return {
+            "content_type": entry.entry.content_type,
+            "summary": entry.summary,
+            "file_paths": list(entry.file_paths),
+        }
+    calls, names = _tools_of(found, location)
+    kinds = [kind_of(call.name, call.arguments) for call in calls]
+    kinds += [kind_of(name, None) for name in names]
+    paths = [path for call in calls for path in paths_of(call)]
+    named = paths if calls else left_out([found.parts], "").paths
+    return {
+        "content_type": next((kind for kind in kinds if kind != OTHER), OTHER),
+        "summary": excerpt.summary_of(found.parts),
+        "file_paths": list(dict.fromkeys(named)),
+    }
 
 
 def place_of(cursor: str | None) -> int:
@@ -256,6 +266,8 @@ def _archived(session: Session, name: str) -> list[_Found]:
     by_name: dict[str, list[ArchiveEntry]] = {}
     for entry in entries_of(session, name, MOST_CANDIDATES):
         by_name.setdefault(entry.name, []).append(entry)
+    if not by_name:
+        return []
     named = Message.objects.filter(session=session, short_id__startswith=name)
     is_whole = name in by_name or len(by_name) == named.count()
     return [

@@ -15,7 +15,8 @@ from operations.log.selectors import load_thread
 from threads.store.selectors import get_session
 
 from .schemas import ArchiveIn, EntriesOut, EntryPage, RecalledOut, present_entry
-from .services import ArchiveQuery, archive_by_hand, list_entries, readable
+from .selectors import readable
+from .services import ArchiveQuery, archive_by_hand, list_entries
 
 router = Router(tags=["archive"])
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from archive.domain.reference import read_location, write_reference
 from contextstudio.accounts.shape import RequestBody
 
-from .services import Readable
+from .selectors import Readable
 
 
 class ArchiveIn(RequestBody):

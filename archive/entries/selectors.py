@@ -1,7 +1,9 @@
 """Reading the archive: entries of a message, and what they keep as it may be read."""
 
-from collections.abc import Iterable
+import uuid
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import F
 from django.utils import timezone
@@ -9,12 +11,21 @@ from django.utils import timezone
 from archive.domain.reference import Location
 from archive.models import ArchiveEntry
 from contextstudio.database.best_effort import write_if_free
+from operations.domain.log.mask import mask_words
 from operations.log.selectors import load_history
-from operations.messages.reader import mask_text
+from operations.messages.reader import masked_texts
 from threads.domain.part import Part
 from threads.models import Session
 
 from .store import parts_of
+
+
+class Readable(NamedTuple):
+    """An entry as it may be read: redactions that are on mask what it tells."""
+
+    entry: ArchiveEntry
+    summary: str
+    file_paths: tuple[str, ...]
 
 
 def entries_of(session: Session, name: str, most: int) -> list[ArchiveEntry]:
@@ -33,7 +44,7 @@ def entries_by_reference(
     return list(found.select_related("session__project").order_by("ref_id"))
 
 
-def nearest(entries: list[ArchiveEntry], location: Location | None) -> ArchiveEntry:
+def nearest(entries: Sequence[ArchiveEntry], location: Location | None) -> ArchiveEntry:
     """Of the entries of one message that of a location, else that of the whole, else the first."""
     wanted = str(location or "")
     return min(entries, key=lambda one: (one.location != wanted, one.location != ""))
@@ -46,10 +57,20 @@ def readable_parts(session: Session, entry: ArchiveEntry) -> tuple[Part, ...]:
     return masks.read(entry.message_key, parts) if masks else parts
 
 
-def readable_summary(session: Session, entry: ArchiveEntry) -> str:
-    """An entry's summary, masked."""
-    summary = bytes(entry.summary).decode("utf-8", "surrogatepass")
-    return mask_text(session, summary)
+def readable(entries: Sequence[ArchiveEntry]) -> list[Readable]:
+    """Entries with what redactions mask in each one's session."""
+    masks: dict[uuid.UUID, dict[str, str]] = {}
+    found: list[Readable] = []
+    for entry in entries:
+        if entry.session_id not in masks:
+            masks[entry.session_id] = masked_texts(entry.session)
+        summary = bytes(entry.summary).decode("utf-8", "surrogatepass")
+        paths = tuple(entry.file_paths)
+        if texts := masks[entry.session_id]:
+            summary = mask_words(summary, texts)
+            paths = tuple(mask_words(path, texts) for path in paths)
+        found.append(Readable(entry, summary, paths))
+    return found
 
 
 def count_access(entry: ArchiveEntry, at: datetime | None = None) -> bool:

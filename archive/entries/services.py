@@ -18,15 +18,14 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.paging import Page, clamp
 from contextstudio.accounts.domain.rights import Right
 from operations.context.pipeline import counter_of
-from operations.domain.log.mask import mask_words
 from operations.domain.tree.key import Key
 from operations.log.selectors import load_thread
-from operations.messages.reader import MessageReader, MessageText, masked_texts
+from operations.messages.reader import MessageReader, MessageText
 from threads.domain.text import fold
 from threads.models import Session
 from threads.store.selectors import get_session, newest_first, recallable_sessions
 
-from .selectors import entries_by_reference
+from .selectors import Readable, entries_by_reference, readable
 from .store import keep, pack
 
 
@@ -42,14 +41,6 @@ class ArchiveQuery:
     since: datetime | None = None
     until: datetime | None = None
     words: str = ""
-
-
-class Readable(NamedTuple):
-    """An entry as it may be read: redactions that are on mask what it tells."""
-
-    entry: ArchiveEntry
-    summary: str
-    file_paths: tuple[str, ...]
 
 
 class Regret(NamedTuple):
@@ -74,22 +65,6 @@ def list_entries(
         cursor = page.next_cursor
         if cursor is None or found:
             return Page(found, cursor)
-
-
-def readable(entries: Sequence[ArchiveEntry]) -> list[Readable]:
-    """Entries with what redactions mask in each one's session."""
-    masks: dict[uuid.UUID, dict[str, str]] = {}
-    found: list[Readable] = []
-    for entry in entries:
-        if entry.session_id not in masks:
-            masks[entry.session_id] = masked_texts(entry.session)
-        summary = bytes(entry.summary).decode("utf-8", "surrogatepass")
-        paths = tuple(entry.file_paths)
-        if texts := masks[entry.session_id]:
-            summary = mask_words(summary, texts)
-            paths = tuple(mask_words(path, texts) for path in paths)
-        found.append(Readable(entry, summary, paths))
-    return found
 
 
 def archive_by_hand(
