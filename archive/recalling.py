@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid, NotFound
 from contextstudio.accounts.domain.paging import decode_cursor, encode_cursor
-from operations.domain.text.outline import left_out
+from operations.domain.text.left_out import left_out
 from operations.domain.tree.key import Key, original_index, original_key
 from operations.log.selectors import load_thread
 from operations.messages.reader import MessageReader

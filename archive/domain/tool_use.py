@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from operations.domain.text.outline import left_out
+from operations.domain.text.left_out import left_out
 from threads.domain.part import JSON, Text, ToolCall
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

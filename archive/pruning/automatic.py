@@ -1,6 +1,7 @@
 """Pruning by itself: where the policy says so, and the next request would be too long."""
 
 from archive.domain.pruning.trigger import Trigger, trigger
+from archive.summaries.services import summarise_if_due
 from operations.context.model_catalog import context_window
 from operations.domain.context.policy import Pruning
 from operations.log.cache import Cache
@@ -21,17 +22,19 @@ def trigger_of(session: Session, model: str = "", more: int = 0) -> Trigger:
 def prune_before_request(
     session: Session, rules: Pruning, model: str, more: int
 ) -> None:
-    """Prune where too little of the window would be left.
+    """Prune where too little of the window would be left; where that isn't enough, summarise.
 
     A session that had nothing to prune is looked at again once it has some messages more.
     """
     if not _trigger(session, rules, model, more).is_due:
         return
     known = _futile.get(session.pk)
-    if known is not None and session.message_count < known + rules.keep_last_n:
-        return
-    if prune_by_itself(session, rules).transaction is None:
-        _futile.keep(session.pk, session.message_count)
+    if known is None or session.message_count >= known + rules.keep_last_n:
+        if prune_by_itself(session, rules).transaction is None:
+            _futile.keep(session.pk, session.message_count)
+        session.refresh_from_db()
+    if _trigger(session, rules, model, more).is_due:
+        summarise_if_due(session)
 
 
 def _trigger(session: Session, rules: Pruning, model: str, more: int) -> Trigger:

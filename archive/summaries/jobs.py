@@ -37,6 +37,7 @@ STATE = "state"
 TEST = "test provider"
 MOST_LISTED = 500
 """References that a result lists as dropped."""
+LONGEST_OBJECTIVE = 500
 _TEST_SECONDS = 30
 Made = TypeVar("Made")
 
@@ -54,6 +55,8 @@ class SummaryOrder:
     propose: bool = False
     record: bool = True
     """Whether it becomes a digest; else it is only answered, for a person to go on with."""
+    automatic: int = 0
+    """Of one that nobody asked for, how many messages there were; else 0."""
 
     def arguments(self) -> dict[str, Any]:
         return asdict(self)
@@ -99,7 +102,10 @@ def run_summary(context: JobContext, **arguments: Any) -> dict[str, Any]:
 
 
 def run_state(context: JobContext, *, session_id: str) -> dict[str, Any]:
-    """Have STATE written from the window that is sent; nothing is changed."""
+    """Have STATE written from the window that is sent; nothing is changed.
+
+    Its goal is what the session's objective may be.
+    """
     session = get_session(context.caller, uuid.UUID(session_id), Right.PROPOSE)
     window = assemble_session(session, ContextQuery())
     before = current_state(session, window.thread)
@@ -124,6 +130,7 @@ def run_state(context: JobContext, *, session_id: str) -> dict[str, Any]:
         )
     return {
         "state": found.text,
+        "objective": found.goal[:LONGEST_OBJECTIVE],
         "previous": in_force,
         "made_by": choice.name,
         "why": choice.why,
@@ -234,12 +241,13 @@ def _by_the_first(
 
 def _record(context: JobContext, order: SummaryOrder, result: dict[str, Any]) -> None:
     """Record the digest; if it no longer fits, the refusal keeps the words that were paid for."""
+    kind = "Automatic summary" if order.automatic else "Summary"
     digest = DigestArguments.model_validate(
         {
             "targets": order.keys,
             "summary": result["summary"],
             "propose": order.propose,
-            "title": f"Summary by {result['made_by']}",
+            "title": f"{kind} by {result['made_by']}",
         }
     )
     try:

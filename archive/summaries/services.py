@@ -1,5 +1,6 @@
 """Asking for summaries: what is wrong with a request is said at once, the work is a job."""
 
+import logging
 import uuid
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,11 +9,11 @@ from django.db import transaction
 
 from archive.domain.summaries.providers import Choice
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import enqueue
 from contextstudio.accounts.models import Job
-from contextstudio.accounts.selectors import get_project
+from contextstudio.accounts.selectors import caller_of_actor, get_project
 from operations.domain.log.operation import Digest, named_keys
 from operations.domain.thread.check import check
 from operations.domain.thread.thread import Thread
@@ -26,7 +27,10 @@ from .choosing import choices, in_force
 from .jobs import STATE, SUMMARY, TEST, SummaryOrder
 from .providers import targets_of
 
+logger = logging.getLogger(__name__)
+
 LONGEST_WISH = 2_000
+UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.ASKS)
 KEPT_OPEN = 10
 """The newest messages that no summary takes by itself."""
 FEWEST = 4
@@ -54,6 +58,7 @@ def order_summary(
     propose: bool = False,
     record: bool = True,
     expected_head: int | None = None,
+    automatic: bool = False,
 ) -> Ordered:
     """Have a range summarised, half-open, or the messages with these keys.
 
@@ -72,6 +77,7 @@ def order_summary(
         instructions=instructions.strip()[:LONGEST_WISH],
         propose=propose,
         record=record,
+        automatic=session.message_count if automatic else 0,
     )
     job = enqueue(session.project, SUMMARY, order.arguments(), caller)
     return Ordered(job, choice)
@@ -99,20 +105,40 @@ def order_test(caller: Caller, slug: str, provider: str, model: str = "") -> Ord
     return Ordered(enqueue(project, TEST, arguments, caller), choice)
 
 
-def summarise_if_due(caller: Caller, session: Session) -> Ordered | None:
+def summarise_if_due(session: Session) -> Ordered | None:
     """Have all but the newest messages summarised, where the settings let that happen by itself.
 
-    For who has found that the window is full and pruning was not enough. None where it is
-    switched off, no provider is set, or there is too little that is not folded already.
+    For who has found that the window is full and pruning was not enough. It is done for whoever
+    the session belongs to. None where it is switched off, no provider is set, there is too little
+    that is not summarised already, or the last one still goes on or has just failed.
     """
     if in_force(session.project, session).disable_auto_summarize:
         return None
-    if not choices(session.project, session)[0].provider:
+    try:
+        if not choices(session.project, session)[0].provider or _is_early(session):
+            return None
+        keys = _unsummarised(session)
+        if len(keys) < FEWEST:
+            return None
+        owner = caller_of_actor(session.created_by)
+        return order_summary(owner, session.pk, targets=keys, automatic=True)
+    except DomainError:
+        logger.info("No summary of session %s can be made.", session.pk, exc_info=True)
         return None
-    keys = _unsummarised(session)
-    if len(keys) < FEWEST:
-        return None
-    return order_summary(caller, session.pk, targets=keys)
+
+
+def _is_early(session: Session) -> bool:
+    """Whether a summary of the session goes on, or one by itself has just failed."""
+    jobs = Job.objects.filter(
+        kind=SUMMARY, project=session.project, arguments__session_id=str(session.pk)
+    ).order_by("-created_at")
+    if jobs.filter(status__in=UNFINISHED).exists():
+        return True
+    last = jobs.filter(arguments__automatic__gt=0).first()
+    if last is None or last.status == Job.Status.DONE:
+        return False
+    known: int = last.arguments["automatic"]
+    return session.message_count < known + KEPT_OPEN
 
 
 def _unsummarised(session: Session) -> list[str]:

@@ -10,7 +10,7 @@ from contextstudio.accounts.domain.errors import NotFound
 from contextstudio.accounts.models import ApiKey, Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from operations.demonstration.loading import TRANSCRIPT, load_demonstration
-from operations.domain.text.outline import left_out
+from operations.domain.text.left_out import left_out
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
 from operations.log.presentation import present_operations

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from operations.domain.text.outline import left_out
+from operations.domain.text.left_out import left_out
 from threads.domain.message import Role
 from threads.domain.part import JSON, Text, ToolCall, ToolResult
 

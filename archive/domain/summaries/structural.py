@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from archive.domain.tool_use import kind_of, paths_of
-from operations.domain.text.outline import left_out
+from operations.domain.text.left_out import left_out
 from threads.domain.message import Role, starts_group
 from threads.domain.part import Text, ToolCall, ToolResult
 

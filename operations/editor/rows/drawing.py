@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from operations.domain.text.outline import left_out
+from operations.domain.text.left_out import left_out
 from operations.domain.text.wording import first_lines, words_of
 from operations.domain.thread.node import FoldNode, MessageNode
 from operations.domain.tree.key import Key, made_key

@@ -14,7 +14,7 @@ from contextstudio.accounts.domain.errors import DomainError
 from operations.context.services import MOST_UNASKED
 from operations.domain.ledger.saving import would_save
 from operations.domain.log.operation import Digest, Edit, messages_of, named_keys
-from operations.domain.text.outline import LeftOutNames, left_out
+from operations.domain.text.left_out import LeftOutNames, left_out
 from operations.domain.text.wording import words_of
 from operations.domain.thread.check import check
 from operations.editor.forms import form_of

@@ -11,7 +11,7 @@ from operations.domain.log.operation import (
     messages_of,
     named_keys,
 )
-from operations.domain.text.outline import left_out
+from operations.domain.text.left_out import left_out
 from operations.domain.text.wording import words_of
 from operations.domain.tree.key import Key
 from operations.editor.panels.drawer import decision_of

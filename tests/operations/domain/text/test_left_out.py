@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.domain.text.outline import LeftOutNames, left_out
+from operations.domain.text.left_out import LeftOutNames, left_out
 from threads.domain.part import Text, ToolCall, ToolResult
 
 
