@@ -75,7 +75,7 @@ def _fallen(messages: Sequence[Outgoing], rules: int, window: int) -> dict[int, 
         starts.setdefault(message.group, place)
     following = dict(zip(starts, list(starts.values())[window:], strict=False))
     return {
-        place: following[message.group]
+        place: following[message.group] + 1
         for place, message in enumerate(messages[rules:], start=rules)
         if window and message.group in following
     }
@@ -97,7 +97,7 @@ def _cuts(
                 pushed = places[nth + tiers.recent_results]
                 limits[pushed + 1 if pushed > place else place] = tiers.older
             if place in ends:
-                limits[ends[place]] = tiers.inactive
+                limits[ends[place] + 1] = tiers.inactive
             found[place, number] = list(_cut(result, limits, tiers))
     return found
 
