@@ -15,6 +15,7 @@ class ArchiveConfig(AppConfig):
 
         from .entries.store import forget
         from .hindsight import trials
+        from .hindsight.tools import CheckHindsight
         from .memos import words_for_context
         from .pruning.automatic import prune_before_request
         from .pruning.tools import Prune
@@ -23,7 +24,7 @@ class ArchiveConfig(AppConfig):
         from .tools import TOOLS
 
         register(SUMMARY_TOOLS)
-        register((*TOOLS, Prune))
+        register((*TOOLS, Prune, CheckHindsight))
         before.register(prune_before_request)
         for kind, run, title in jobs.KINDS:
             register_job(kind, run, queue=PROVIDER_QUEUE, title=title, may_repeat=True)

@@ -129,5 +129,6 @@ CASES: dict[str, Case] = {
         {"success", "replacements", "errors"},
         right=Right.PROPOSE,
     ),
+    "hindsight": Case({}, {"references", "lost", "operations"}),
     "prune": Case({}, {"items", "tokens_saved"}, right=Right.PROPOSE),
 }

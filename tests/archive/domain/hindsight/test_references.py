@@ -21,7 +21,7 @@ def named(text: str) -> dict[str, str]:
         ("+src/new.rs", {"src/new.rs": "path"}),
         ("C:\\Users\\me\\a.txt", {"C/Users/me/a.txt": "path"}),
         ("one\\ntwo/three\\n", {"two/three": "path"}),
-        ("/usr and src/ alone", {}),
+        ("/usr and src/ and src/... alone", {}),
         ("1/2 of 10/20", {}),
         ("(`views.py`), a.tar.gz:12", {"views.py": "file", "a.tar.gz": "file"}),
         ("self.id, e.g. 3.14, .py", {}),
