@@ -53,6 +53,7 @@ def test_document_1_the_fastest_whose_key_is_present(
         variables = {**settings.PROVIDER_VARIABLES, variable: "key"}
         settings.PROVIDER_VARIABLES = variables
         assert chosen(agent, session_id)[0] == model
+    settings.PROVIDER_VARIABLES = {**variables, "OPENAI_API_KEY": "cs_of_a_client"}
     assert "2,000 tokens/s" in chosen(agent, session_id)[1]
     items = get(agent, "/api/providers", project="demo")["items"]
     sources = {one["name"]: one["source"] for one in items if one["is_set"]}
