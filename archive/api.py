@@ -6,5 +6,6 @@ from .entries.api import router as entries
 from .hindsight.api import router as hindsight
 from .pruning.api import router as pruning
 from .summaries.api import router as summaries
+from .transfer.api import router as transfer
 
-ROUTERS: tuple[Router, ...] = (entries, pruning, hindsight, summaries)
+ROUTERS: tuple[Router, ...] = (*(entries, pruning, hindsight, summaries, transfer),)

@@ -253,6 +253,13 @@ TABLE = (
         {"policy": None, "dry_run": True},
     ),
     api_list("archive"),
+    api_read(f"{S}/transfer"),
+    Row(
+        "POST",
+        "api/sessions/transfer?project=demo",
+        (401, 404, 403, 403, 201, 201, 401),
+        {"format": "contextstudio-session", "version": 1},
+    ),
     Row(
         "POST",
         "api/archive",

@@ -1,0 +1,59 @@
+"""REST for taking a session elsewhere, with its operations and its archive."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Body, Router, Status
+from pydantic import BaseModel
+
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.responses import json_response
+
+from .reading import read_session
+from .writing import write_session
+
+router = Router(tags=["archive"])
+
+
+class TransferOut(BaseModel):
+    """The session that a file became."""
+
+    id: uuid.UUID
+    title: str
+    message_count: int
+    head: int
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/transfer",
+    response=dict[str, Any],
+    operation_id="archive_transfer_api_write",
+)
+def write(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """The session as one file: originals, the operations that are on, and what is archived."""
+    answer = json_response(write_session(caller_of(request), session_id))
+    name = f"{session_id}.session.json"
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+@router.post(
+    "/sessions/transfer",
+    response={201: TransferOut},
+    operation_id="archive_transfer_api_read",
+)
+def read(
+    request: HttpRequest, body: Body[dict[str, Any]], project: str | None = None
+) -> Status[Any]:
+    """Make a session of such a file: all of it or nothing."""
+    session = read_session(caller_of(request), body, project)
+    return Status(
+        201,
+        {
+            "id": session.pk,
+            "title": session.title,
+            "message_count": session.message_count,
+            "head": session.head,
+        },
+    )

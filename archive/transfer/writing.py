@@ -1,0 +1,109 @@
+"""A session with its operations and its archive as one document, to be read in elsewhere.
+
+What redactions mask is masked in it for good, and what was purged isn't in it. Of the log it has
+the edits that are on; who recorded them and what was taken back stays behind.
+"""
+
+import json
+import uuid
+from typing import Any
+
+from archive.entries.selectors import Readable, readable
+from archive.models import ArchiveEntry
+from contextstudio.accounts.domain.caller import Caller
+from operations.domain.log.log import EditState
+from operations.domain.log.operation import Edit, Redact, Replace
+from operations.domain.tree.key import entry_key
+from operations.log.codec import encode
+from operations.log.selectors import History, load_history
+from threads.domain.formats.contextstudio import write_message
+from threads.domain.formats.format import Heading
+from threads.domain.message import Message
+from threads.store import blobs
+from threads.store.selectors import Original, get_session, load_messages
+
+NAME = "contextstudio-session"
+VERSION = 1
+_ROWS = 500
+
+
+def write_session(caller: Caller, session_id: uuid.UUID) -> dict[str, Any]:
+    """The document, for one who may read the session."""
+    session = get_session(caller, session_id)
+    history = load_history(session)
+    heading = Heading(
+        title=session.title,
+        model=session.model,
+        strategy=session.parsing_strategy,
+        blob=blobs.read,
+    )
+    rows = ArchiveEntry.objects.filter(session=session).exclude(content=None)
+    entries = rows.select_related("session").order_by("archived_at", "pk")
+    return {
+        "format": NAME,
+        "version": VERSION,
+        "title": session.title,
+        "model": session.model,
+        "strategy": session.parsing_strategy,
+        "messages": [
+            {"short_id": one.row.short_id, **write_message(_message(one), heading)}
+            for start in range(0, session.message_count, _ROWS)
+            for one in load_messages(session, start, start + _ROWS)
+        ],
+        "operations": [
+            _operation(number, edit, history) for number, edit in _in_force(history)
+        ],
+        "archive": [_entry(one) for one in readable(list(entries))],
+    }
+
+
+def _message(original: Original) -> Message:
+    row = original.row
+    return Message(
+        role=original.role,
+        parts=original.parts,
+        name=row.name or None,
+        model=row.model or None,
+        source_id=row.external_id or None,
+        created_at=row.created_at,
+        usage=original.usage,
+        partial=row.status == "partial",
+    )
+
+
+def _in_force(history: History) -> list[tuple[int, Edit]]:
+    """The edits that are on, in their words in force; spans hold only in texts without masks."""
+    masks = history.log.masks
+    return [
+        (number, masks.edit(number, recorded.edit))
+        for number, recorded in sorted(history.log.edits.items())
+        if recorded.state is EditState.ON
+        and not isinstance(recorded.edit, Redact)
+        and not (masks and isinstance(recorded.edit, Replace))
+    ]
+
+
+def _operation(number: int, edit: Edit, history: History) -> dict[str, Any]:
+    kind, payload = encode(edit)
+    row = history.rows[number]
+    return {
+        "key": entry_key(number),
+        "type": kind,
+        "title": row.title,
+        "bundle": str(row.bundle) if row.bundle else None,
+        "payload": json.loads(payload.decode("utf-8", "surrogatepass")),
+    }
+
+
+def _entry(found: Readable) -> dict[str, Any]:
+    entry = found.entry
+    return {
+        "message": entry.message_key,
+        "location": entry.location,
+        "content_type": entry.content_type,
+        "summary": found.summary,
+        "file_paths": list(found.file_paths),
+        "tool_name": entry.tool_name,
+        "token_count": entry.token_count,
+        "rule": entry.rule,
+    }
