@@ -27,7 +27,14 @@ class ArchiveConfig(AppConfig):
         register((*TOOLS, Prune, CheckHindsight))
         before.register(prune_before_request)
         for kind, run, title in jobs.KINDS:
-            register_job(kind, run, queue=PROVIDER_QUEUE, title=title, may_repeat=True)
+            register_job(
+                kind,
+                run,
+                queue=PROVIDER_QUEUE,
+                title=title,
+                may_repeat=True,
+                shown=jobs.shown_result,
+            )
         register_job(
             trials.KIND, trials.run_trial, title="Policy trial", may_repeat=True
         )

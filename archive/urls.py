@@ -58,4 +58,14 @@ urlpatterns = [
         summaries.act,
         name="act_on_summary",
     ),
+    path(
+        "sessions/<uuid:session_id>/state",
+        summaries.rebuild_state,
+        name="rebuild_state",
+    ),
+    path(
+        "sessions/<uuid:session_id>/state/<uuid:job_id>",
+        summaries.rebuilt_state,
+        name="rebuilt_state",
+    ),
 ]

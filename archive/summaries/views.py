@@ -24,15 +24,20 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import go_on, request_cancel
+from contextstudio.accounts.jobs.queue import result_of
 from contextstudio.accounts.models import Job, Project
 from contextstudio.accounts.selectors import get_job, get_job_to_change, get_project
+from operations.form_fields import sendable
 from operations.forwarding.upstreams.services import MOST_KEY
+from operations.messages.reader import mask_text
 from operations.requests import fields_of
+from threads import rendering
+from threads.models import Session
 from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
 from . import choosing, providers, services
-from .jobs import SUMMARY, TEST
+from .jobs import STATE, SUMMARY, TEST
 from .providers import Source, Target
 
 _KEYS = {
@@ -225,7 +230,7 @@ def order(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     except DomainError as error:
         context = {"session": session, "refusal": error.message}
         return render(request, "archive/summaries/progress.html", context)
-    return _progress(request, session.pk, ordered.job)
+    return _progress(request, session, ordered.job)
 
 
 @require_safe
@@ -235,7 +240,7 @@ def progress(
     """How far a summary is, and what there is of it."""
     session = get_session(caller_of(request), session_id)
     job = _summary(get_job(caller_of(request), job_id), session.pk)
-    return _progress(request, session.pk, job)
+    return _progress(request, session, job)
 
 
 @require_POST
@@ -246,7 +251,44 @@ def act(
     session = get_session(caller_of(request), session_id)
     job = _summary(get_job_to_change(caller_of(request), job_id), session.pk)
     job = go_on(job) if verb == "continue" else request_cancel(job)
-    return _progress(request, session.pk, job)
+    return _progress(request, session, job)
+
+
+@require_POST
+def rebuild_state(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Have a model write STATE anew from the window, for the page of notes."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id, Right.PROPOSE)
+    ordered = services.order_state(caller, session.pk)
+    if ordered is None:
+        sentence = "No provider is set up for this project."
+        context = {"session": session, "refusal": sentence}
+        return render(request, "archive/summaries/state.html", context)
+    return _rebuilt(request, session, ordered.job)
+
+
+@require_safe
+def rebuilt_state(
+    request: HttpRequest, session_id: uuid.UUID, job_id: uuid.UUID
+) -> HttpResponse:
+    """How far a STATE is that a model writes, and its difference to the one in force."""
+    session = get_session(caller_of(request), session_id)
+    job = get_job(caller_of(request), job_id)
+    if job.kind != STATE or job.arguments.get("session_id") != str(session.pk):
+        raise Invalid("This job is no STATE of this session.", at=["job_id"])
+    return _rebuilt(request, session, job)
+
+
+def _rebuilt(request: HttpRequest, session: Session, job: Job) -> HttpResponse:
+    result = result_of(job) if job.status == Job.Status.DONE else None
+    context: dict[str, Any] = {"session": session, "job": job, "result": result}
+    if result:
+        before, after = result["previous"], result["state"]
+        context["difference"] = rendering.render_difference(before, after)
+        context["content"] = sendable(after)
+        caller = caller_of(request)
+        context["may_edit"] = caller.may(Right.EDIT, session.project_id)
+    return render(request, "archive/summaries/state.html", context)
 
 
 def _summary(job: Job, session_id: uuid.UUID) -> Job:
@@ -256,18 +298,18 @@ def _summary(job: Job, session_id: uuid.UUID) -> Job:
     return job
 
 
-def _progress(request: HttpRequest, session_id: uuid.UUID, job: Job) -> HttpResponse:
-    result: dict[str, Any] = job.result or {}
+def _progress(request: HttpRequest, session: Session, job: Job) -> HttpResponse:
+    result: dict[str, Any] = result_of(job) or {}
     dropped = result.get("dropped", []) if job.status == Job.Status.DONE else []
     context = {
-        "session": {"id": session_id},
+        "session": session,
         "job": job,
-        "preview": job.notes.get("preview", ""),
+        "preview": mask_text(session, job.notes.get("preview", "")),
         "result": result if job.status == Job.Status.DONE else None,
         "dropped": [
             {**one, "shown": visible(one["text"])} for one in dropped[:MOST_SHOWN]
         ],
         "more": max(0, int(result.get("dropped_count", 0)) - MOST_SHOWN),
-        "address": reverse("archive:summary", args=[session_id, job.pk]),
+        "address": reverse("archive:summary", args=[session.pk, job.pk]),
     }
     return render(request, "archive/summaries/progress.html", context)

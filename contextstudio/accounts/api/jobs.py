@@ -9,6 +9,7 @@ from ninja import Router, Schema
 
 from contextstudio.accounts import jobs
 from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.jobs.queue import result_of
 from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import get_job, get_job_to_change, list_jobs
 
@@ -29,6 +30,11 @@ class JobOut(Schema):
     error: str | None
     created_at: datetime
     finished_at: datetime | None
+
+    @staticmethod
+    def resolve_result(job: Job) -> dict[str, object] | None:
+        """As it may be read now."""
+        return result_of(job)
 
     @staticmethod
     def resolve_error(job: Job) -> str | None:

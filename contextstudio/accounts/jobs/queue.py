@@ -38,6 +38,7 @@ work_waits = threading.Event()
 """Set when the threads of this process have something to look for."""
 Handler = Callable[..., dict[str, Any] | None]
 """`handler(context, **arguments)`: does the work outside of any transaction, gives the result."""
+Shown = Callable[[Job], dict[str, Any] | None]
 DEFAULT_QUEUE = "default"
 PROVIDER_QUEUE = "provider"
 """Jobs that call a provider wait on a queue of their own, so that they hold up no others."""
@@ -55,6 +56,8 @@ class Kind:
     """What a page calls it; empty: its name."""
     may_repeat: bool = False
     """Whether a person may start it again after it failed or was cancelled."""
+    shown: Shown | None = None
+    """The result as it may be read now; None: as it is."""
 
 
 _kinds: dict[str, Kind] = {}
@@ -67,9 +70,18 @@ def register(
     queue: str = DEFAULT_QUEUE,
     title: str = "",
     may_repeat: bool = False,
+    shown: Shown | None = None,
 ) -> None:
     """Say which function does the jobs of a kind; the last word counts."""
-    _kinds[name] = Kind(name, handler, queue, title, may_repeat)
+    _kinds[name] = Kind(name, handler, queue, title, may_repeat, shown)
+
+
+def result_of(job: Job) -> dict[str, Any] | None:
+    """The result of a job as it may be read now."""
+    kind = _kinds.get(job.kind)
+    shown = kind.shown if kind else None
+    found: dict[str, Any] | None = shown(job) if shown else job.result
+    return found
 
 
 def title_of(name: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import Job, User
-from tests.operations.support.rest import put
+from tests.operations.support.rest import get, operate, put
 
 from .conftest import run
 from .provider import KEY, FakeProvider
@@ -146,3 +146,34 @@ def test_the_queue_cancels_continues_and_starts_again(
         "No jobs of this status"
         in browser.get("/settings/jobs/?status=done").content.decode()
     )
+
+
+def test_the_page_of_notes_shows_what_a_models_state_would_change(
+    browser: Client, session_id: str, use: Use, provider: FakeProvider
+) -> None:
+    path = f"/sessions/{session_id}/state"
+    assert (
+        b"Have a model write it" in browser.get(f"/sessions/{session_id}/notes").content
+    )
+    assert b"No provider is set up" in browser.post(path).content
+    use("fast")
+    provider.answer = lambda asked: "### STATE\nGoal: choose a database"
+    assert b"Writing" in browser.post(path).content
+    job = run(str(Job.objects.get().pk))
+    html = browser.get(f"{path}/{job.pk}").content
+    assert b"Written by compatible/fast" in html
+    fields = {"act": "state", "content": "### STATE\nGoal: choose a database"}
+    assert browser.post(f"/sessions/{session_id}/notes", fields).status_code == 302
+
+
+def test_what_is_redacted_is_masked_in_results_of_jobs_too(
+    browser: Client, agent: Client, session_id: str, use: Use
+) -> None:
+    use("fast")
+    summarise(browser, session_id)
+    job = run(str(Job.objects.get().pk))
+    assert "settings/base.py" in dialog(browser, session_id, job)
+    pattern = {"start": "settings/base.py", "end": None, "all": True}
+    operate(agent, session_id, "redact", patterns=[pattern])
+    assert "settings/base.py" not in dialog(browser, session_id, job)
+    assert "settings/base.py" not in str(get(agent, f"/api/jobs/{job.pk}"))

@@ -420,6 +420,8 @@ TABLE = (
     form(f"{S}/summaries", {"targets": "m1"}, statuses=(403, 200, 200, 200)),
     # One that is a summary is in `tests/archive/summaries/test_pages.py`.
     page(f"{S}/summaries/{{job}}", ok=422),
+    form(f"{S}/state", statuses=(403, 200, 200, 200)),
+    page(f"{S}/state/{{job}}", ok=422),
     form(f"{S}/summaries/{{job}}/cancel", statuses=(403, 403, 422, 422)),
     page(f"{S}/memos?q=x&ref=m0"),
     form(f"{S}/memos", {"content": "Known"}, statuses=(403, 403, 302, 302)),
