@@ -117,22 +117,25 @@ class _Walk:
             if left_out.since > said.place
         )[::-1]
 
-    def through(self, used: Mapping[int, Iterable[Reference]]) -> Hindsight:
+    def through(self, used: Mapping[int, Mapping[Reference, str]]) -> Hindsight:
         """Go through the thread, given what is used in which message."""
         for number, said in enumerate(self.thread):
             while self.leaving and self.leaving[-1][0] <= said.place:
                 _, missing, step = self.leaving.pop()
                 self._leave_out(missing, self.thread[missing].left_out[step])
+            texts: Iterable[str] = said.texts
             if number in used:
                 self._use(number, used[number])
-            self._say(number, said)
+                if said.uses == said.texts:  # all that can be found in it is known
+                    texts = used[number].values()
+            self._say(number, said, texts)
         lost = {one for one, missing in self.missing.items() if missing.needed}
         return Hindsight(
             references=len(self.later), lost=len(lost), losses=self._losses(lost)
         )
 
-    def _say(self, number: int, said: Said) -> None:
-        found = self.sightings.in_texts(said.texts)
+    def _say(self, number: int, said: Said, texts: Iterable[str]) -> None:
+        found = self.sightings.in_texts(texts)
         if said.shown_by is not None:
             self.instead[said.shown_by] |= found
         if said.left_out:

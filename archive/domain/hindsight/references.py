@@ -69,9 +69,8 @@ class References:
     def of(self, texts: Iterable[str]) -> dict[Reference, str]:
         """What texts name, each with the words in which it is named first."""
         found: dict[Reference, str] = {}
-        for text in texts:
-            for reference, words in self._runs.of(text):
-                found.setdefault(reference, words)
+        for reference, words in self._runs.of("\n".join(texts)):
+            found.setdefault(reference, words)
         return found
 
 

@@ -20,6 +20,7 @@ from .references import (
 from .runs import Runs
 
 _SEGMENTS = re.compile(rf"[{LETTER}.@~](?:[{LETTER}.@+~-]*[{LETTER}])?").findall
+_LONG_HASH = re.compile(r"[0-9A-Fa-f]{7}").search
 _SHORTEST_HASH, _UUID_LENGTH = 7, 36
 
 
@@ -68,32 +69,32 @@ class Sightings:
 
     def in_texts(self, texts: Iterable[str]) -> set[Reference]:
         """Those of the wanted that stand in texts."""
-        found: set[Reference] = set()
-        for text in texts:
-            found.update(self._runs.of(text))
+        return set(self._runs.of("\n".join(texts)))
+
+    def _in_run(self, run: str) -> Iterable[Reference]:
+        if run.isalnum():
+            is_hash = self._hashes and _LONG_HASH(run)
+            return self._among([run]) if is_hash else self._words.get(run, ())
+        if "\\" in run:
+            run = plain(run)
+        words = _words_of(run)
+        has_words = not self._words.keys().isdisjoint(words)
+        has_words = has_words or bool(self._hashes and _LONG_HASH(run))
+        has_paths = not self._tails.isdisjoint(_SEGMENTS(run))
+        has_urls = self._urls and "://" in run
+        if not (has_words or has_paths or has_urls):
+            return ()
+        found = [*self._among(words)] if has_words else []
+        for piece in PIECES(run) if has_paths else ():
+            found += self._in_path(segments_of(piece))
+        for url in URL.findall(run) if has_urls else ():
+            found += self._in_url(url)
         return found
 
-    def _in_run(self, run: str) -> Iterator[Reference]:
-        if run.isalnum():
-            words = [run]
-        else:
-            run = plain(run)
-            words = _words_of(run)
-        if not self._words.keys().isdisjoint(words):
-            for word in words:
-                yield from self._words.get(word, ())
-        if self._hashes:
-            yield from self._hashes_among(words)
-        if ("/" in run or "." in run) and not self._tails.isdisjoint(_SEGMENTS(run)):
-            for piece in PIECES(run):
-                yield from self._in_path(segments_of(piece))
-        if self._urls and "://" in run:
-            for url in URL.findall(run):
-                yield from self._in_url(url)
-
-    def _hashes_among(self, words: Iterable[str]) -> Iterator[Reference]:
-        """Those that are the first digits of a longer one."""
+    def _among(self, words: Iterable[str]) -> Iterator[Reference]:
+        """Those that are one of these words, or the first digits of one that is a hash."""
         for word in words:
+            yield from self._words.get(word, ())
             beginning = word[:_SHORTEST_HASH]
             if beginning in self._hashes and HASH(word):
                 for length in self._hashes[beginning] - {len(word)}:
