@@ -18,7 +18,8 @@ class FakeProvider:
 
     The model `fast` answers at once, `slow` after a first word only when it is let `go_on`,
     `busy` with 429, `fault` with 500, `broken` breaks off, `redirect` leads elsewhere, `mute`
-    answers with nothing, and `none` does not exist. Any other key is refused.
+    answers with nothing, and `none` does not exist. Below `/moved` everything leads elsewhere. Any
+    other key is refused.
     """
 
     port: int = 0
@@ -57,6 +58,8 @@ class _Handler(BaseHTTPRequestHandler):
         asked = json.loads(body)
         provider.paths.append(self.path)
         provider.asked.append(asked)
+        if self.path.startswith("/moved"):
+            return self._redirect()
         if self.headers.get("Authorization") != f"Bearer {KEY}":
             return self._refuse(401, "this key is wrong")
         match asked["model"]:
@@ -67,11 +70,14 @@ class _Handler(BaseHTTPRequestHandler):
             case "none":
                 return self._refuse(404, "no such model")
             case "redirect":
-                self.send_response(307)
-                self.send_header("Location", f"http://127.0.0.1:{provider.port}/else")
-                self.end_headers()
-                return None
+                return self._redirect()
         return self._stream(asked)
+
+    def _redirect(self) -> None:
+        self.send_response(307)
+        elsewhere = f"http://127.0.0.1:{self.provider.port}/else"
+        self.send_header("Location", elsewhere)
+        self.end_headers()
 
     def _stream(self, asked: dict[str, Any]) -> None:
         self.send_response(200)
