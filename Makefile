@@ -6,6 +6,7 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,$(
 VENV := .venv
 BIN := $(VENV)/bin
 ORACLES := tests/oracles/requirements
+LITELLM := bench/forwarding/litellm
 # A lock is complete, so that nothing is to be resolved; Python compiles what it comes to use.
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-compile \
 	--require-hashes --only-binary :all: --requirement
@@ -16,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint style types imports drift format snapshot oracles bench soak run-environment test-environment oracles-environment chromium
+.PHONY: help run test lint style types imports drift format snapshot oracles bench soak run-environment test-environment oracles-environment litellm-environment chromium
 
 help:  ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +81,13 @@ oracles-environment: run-environment
 		$(BIN)/python -m venv $(VENV)-oracles && \
 		$(subst $(BIN),$(VENV)-oracles/bin,$(INSTALL)) $(ORACLES).lock && \
 		cp $(ORACLES).lock $(VENV)-oracles/requirements.lock; }
+
+litellm-environment: run-environment
+	@cmp -s $(LITELLM).lock $(VENV)-litellm/requirements.lock || { \
+		echo "Installing the proxy to compare with …" && \
+		$(BIN)/python -m venv $(VENV)-litellm && \
+		$(subst $(BIN),$(VENV)-litellm/bin,$(INSTALL)) $(LITELLM).lock && \
+		cp $(LITELLM).lock $(VENV)-litellm/requirements.lock; }
 
 $(VENV)/pyvenv.cfg:
 	@test -n "$(PYTHON)" || { \

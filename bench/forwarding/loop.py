@@ -41,32 +41,32 @@ def rows(counts: tuple[int, ...] = COUNTS) -> Iterator[Row]:
     """One line for each size, number of operations and policy."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        key, workers = "", list[_Peer]()
+        key, workers = "", list[Peer]()
         for _ in range(WORKERS):
             given = [key] if key else []
             server = apart.served(
                 folder, "bench.forwarding.loop_server", *given, PORT="0"
             )
             base, pid, key = stack.enter_context(server).split()
-            workers.append(_Peer(base, pid, key))
+            workers.append(Peer(base, pid, key))
         base, pid = stack.enter_context(
             apart.served(folder, "bench.forwarding.loop_echo")
         ).split()
-        loop = _Loop(workers, _Peer(base, pid))
+        loop = _Loop(workers, Peer(base, pid))
         for count, operations, tiers in product(counts, OPERATIONS, (False, True)):
             yield from loop.rows(count, operations, tiers=tiers)
         for count in counts:
             yield loop.row_of_workers(count)
 
 
-class _Took(NamedTuple):
+class Took(NamedTuple):
     """Seconds of something."""
 
     cpu: float
     wall: float
 
 
-class _Peer:
+class Peer:
     """A server, over one connection."""
 
     def __init__(self, base: str, pid: str, key: str = "") -> None:
@@ -77,20 +77,21 @@ class _Peer:
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
 
-    def post(self, path: str, body: bytes) -> bytes:
-        self._line.request("POST", path, body, self._headers)
+    def post(self, path: str, body: bytes, method: str = "POST") -> bytes:
+        """The answer. Raises RuntimeError where it is refused."""
+        self._line.request(method, path, body, self._headers)
         response = self._line.getresponse()
         answer = response.read()
         if response.status not in (http.HTTPStatus.OK, http.HTTPStatus.CREATED):
             raise RuntimeError(answer[:500])
         return answer
 
-    def timed(self, path: str, body: bytes) -> _Took:
+    def timed(self, path: str, body: bytes) -> Took:
         """What a request takes it."""
         cpu, begun = self._cpu(), time.perf_counter()
         self.post(path, body)
         wall = time.perf_counter() - begun
-        return _Took(self._cpu() - cpu, wall)
+        return Took(self._cpu() - cpu, wall)
 
     def _cpu(self) -> float:
         """Seconds that its threads were on a processor."""
@@ -102,7 +103,7 @@ class _Peer:
 
 
 class _Loop:
-    def __init__(self, workers: list[_Peer], echo: _Peer) -> None:
+    def __init__(self, workers: list[Peer], echo: Peer) -> None:
         self._workers, self._ours, self._echo = workers, workers[0], echo
 
     def rows(self, count: int, operations: int, *, tiers: bool) -> Iterator[Row]:
@@ -110,7 +111,7 @@ class _Loop:
         before = self._memory()
         path = self._session(count, operations, tiers=tiers)
         apply = f"{path}/apply"
-        orjson_, echo, turn = list[_Took](), list[_Took](), list[_Took]()
+        orjson_, echo, turn = list[Took](), list[Took](), list[Took]()
         for number in range(1, TURNS + WARM + 1):
             body = orjson.dumps({"messages": given[: count + 2 * number]})
             orjson_.append(_read_and_written(body))
@@ -125,9 +126,9 @@ class _Loop:
         yield from _lines(
             name,
             count,
-            _middle(turn[WARM:]),
-            _middle(orjson_[WARM:]),
-            _middle(echo[WARM:]),
+            middle(turn[WARM:]),
+            middle(orjson_[WARM:]),
+            middle(echo[WARM:]),
             changed,
         )
         if count == max(COUNTS):
@@ -138,15 +139,15 @@ class _Loop:
     def row_of_workers(self, count: int) -> Row:
         """A turn of a session that four processes serve in turn, over one that one process does."""
         given = list(messages(count + 2 * TURNS))
-        took: dict[int, list[_Took]] = {}
+        took: dict[int, list[Took]] = {}
         for served in (1, WORKERS):
             path = f"{self._session(count, 120, tiers=False)}/apply"
             for number in range(1, TURNS + 1):
                 body = orjson.dumps({"messages": given[: count + 2 * number]})
                 worker = self._workers[number % served]
                 took.setdefault(served, []).append(worker.timed(path, body))
-        one = _middle(took[1][2 * WORKERS :])
-        several = _middle(took[WORKERS][2 * WORKERS :])
+        one = middle(took[1][2 * WORKERS :])
+        several = middle(took[WORKERS][2 * WORKERS :])
         figure = f"{several.cpu / one.cpu:.2f} x ({1000 * several.cpu:.1f} ms)"
         name = f"{count:,} × 120: a turn of {WORKERS} processes / of one"
         return Row(name, figure, "1.2 x", several.cpu <= 1.2 * one.cpu)
@@ -161,7 +162,7 @@ class _Loop:
 
 
 def _lines(
-    name: str, count: int, turn: _Took, orjson_: _Took, echo: _Took, changed: _Took
+    name: str, count: int, turn: Took, orjson_: Took, echo: Took, changed: Took
 ) -> Iterator[Row]:
     """A turn over what it is held to, and the first turn after a change in the middle."""
     beside, peer, bar = {
@@ -180,15 +181,15 @@ def _lines(
             yield Row(f"{name}: {what} / {beside}", figure, f"{most:g} x", is_met)
 
 
-def _read_and_written(body: bytes) -> _Took:
+def _read_and_written(body: bytes) -> Took:
     cpu, begun = time.thread_time(), time.perf_counter()
     orjson.dumps(orjson.loads(body))
     wall = time.perf_counter() - begun
-    return _Took(time.thread_time() - cpu, wall)
+    return Took(time.thread_time() - cpu, wall)
 
 
-def _middle(took: list[_Took]) -> _Took:
-    return _Took(median(one.cpu for one in took), median(one.wall for one in took))
+def middle(took: list[Took]) -> Took:
+    return Took(median(one.cpu for one in took), median(one.wall for one in took))
 
 
 if __name__ == "__main__":

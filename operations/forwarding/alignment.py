@@ -349,17 +349,18 @@ class _Held:
     def digests(self) -> list[bytes]:
         if not self.keys:
             return []
-        all_of_them = self._known or self
-        originals = (
-            all_of_them.digests
-            if all_of_them is not self
-            else load_digests(self._session)
-        )
+        indexes = [original_index(key) for key in self.keys]
+        start = 0
+        if self._known is not None:
+            originals = self._known.digests
+        else:
+            start = min((one for one in indexes if one is not None), default=0)
+            originals = load_digests(self._session, start)
         return [
             digest((made := self._made(key)).role, made.parts)
-            if (index := original_index(key)) is None
-            else originals[index]
-            for key in self.keys
+            if index is None
+            else originals[index - start]
+            for key, index in zip(self.keys, indexes, strict=True)
         ]
 
     @cached_property

@@ -323,10 +323,9 @@ def load_recorded_at(session: Session, indexes: Iterable[int]) -> dict[int, Orig
     return found
 
 
-def load_digests(session: Session) -> list[bytes]:
-    """The digest of what each original says, in the order of their indexes."""
-    rows = Message.objects.filter(session=session).order_by("index")
-    return [bytes(digest) for digest in rows.values_list(DIGEST, flat=True)]
+def load_digests(session: Session, start: int = 0) -> list[bytes]:
+    """The digest of what each original from `start` on says, in the order of their indexes."""
+    return [*map(bytes, _DIGESTS.rows(session=session.pk, start=start))]
 
 
 def load_skeleton(session: Session, start: int = 0) -> list[tuple[str, int, int]]:
@@ -404,6 +403,7 @@ _STRETCH = Prepared(
         .values_list(*_COLUMNS)
     )
 )
+_DIGESTS = Prepared(lambda: _rows_from("start").values_list(DIGEST, flat=True))
 _IN_A_ROW = 500
 """Originals that are read at once."""
 _SKELETON = Prepared(

@@ -1,5 +1,6 @@
 """The way in to the proxy, before Django: who asks, the request to its end, then the exchange."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
 from contextstudio.accounts.responses import PROBLEM, outage
 from contextstudio.database.staying import in_thread
 from operations.forwarding.upstreams.services import Provider
+from threads.store.events import listen_in
 
 from .incoming import Incoming
 from .preparing import Outgoing, prepare
@@ -45,6 +47,7 @@ def with_proxy(application: Application) -> Application:
 
 
 async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
+    listen_in(asyncio.get_running_loop())
     headers = dict(scope["headers"])
     provider = (
         Provider.ANTHROPIC if b"anthropic-version" in headers else Provider.OPENAI
