@@ -20,6 +20,7 @@ IN_ITS_OWN = {
     **ANYWHERE,
     f"POST api/{S}/messages": 201,
     f"POST api/{S}/apply": 200,
+    "POST api/archive": 201,
     f"PUT api/{S}/scratchpad": 200,
     f"PUT api/{S}/state": 200,
     f"FORM {S}/tags": 200,

@@ -130,4 +130,4 @@ def test_the_drawer_asks_for_a_line_of_each_operation(page: Page) -> None:
     assert 'data-late="o3"' in answer
     assert "If applied: saves" in answer
     panel = page.client.get(f"/sessions/{page.session.pk}/panel").content.decode()
-    assert panel.count('class="op-cost"') == 3
+    assert panel.count('class="op-cost" data-late=') == 3
