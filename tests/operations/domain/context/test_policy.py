@@ -14,7 +14,9 @@ from operations.domain.context.policy import (
     Policy,
     Pruning,
     encode_policy,
+    encode_pruning,
     read_policy,
+    read_pruning,
 )
 from operations.domain.context.truncation import Keep, Tiers
 
@@ -97,3 +99,26 @@ def test_what_can_be_no_policy_is_refused_with_its_place(
     with pytest.raises(Invalid) as refused:
         read_policy(given)
     assert refused.value.at == at
+
+
+def test_rules_of_pruning_are_read_as_changes_to_others() -> None:
+    base = Pruning(keep_last_n=3)
+    found = read_pruning({"condense_above": 80, "protect_tools": ["Bash"] * 2}, base)
+    assert found == Pruning(keep_last_n=3, condense_above=80, protect_tools=("Bash",))
+    assert read_pruning(encode_pruning(found), Pruning()) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"protect_paths": "src"}, "protect_paths is a list of texts."),
+        ({"protect_paths": ["src", ""]}, "protect_paths is a list of texts."),
+        ({"keep_last": 3}, "There is no setting 'keep_last'."),
+    ],
+)
+def test_rules_that_can_not_be_are_refused_with_their_place(
+    given: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(Invalid, match=sentence) as refused:
+        read_pruning(given, Pruning())
+    assert refused.value.at == ("rules", *given)

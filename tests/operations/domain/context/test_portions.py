@@ -203,6 +203,14 @@ def test_calls_of_one_id_are_of_one_portion(format: str, ids: str) -> None:
     assert sum(map(len, of)) == len(frozenset().union(*of))
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_id_that_comes_again_is_renamed_in_what_was_known_too(format: str) -> None:
+    said = [one for place, id_ in enumerate("abca") for one in a_call_of(id_, place)]
+    before = Request(Conversation(said[:12]), format, 1 << 20).portions()
+    request = Request(Conversation(said), format, 1 << 20)
+    assert together_of(request.portions(before, grown=True)) == request.at_once()
+
+
 def a_call_of(id_: str, place: int) -> list[Message]:
     """A question, a call of this id and its result, and what is said of it."""
     return [

@@ -166,6 +166,7 @@ def test_token_counts_sum_up(session, tags):
     assert tokens.original == sum(leaf.tokens for leaf in left)
     assert tokens.effective == sum(tokens.by_role.values()) + tokens.folds
     assert tokens.effective == sum(message.tokens for message in made.effective())
+    assert [*made.from_the_end()] == [*made.effective()][::-1]
     for key in made.folds:
         node = made.node(key)
         held = made.leaf_keys(key)
