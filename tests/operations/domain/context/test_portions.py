@@ -24,7 +24,7 @@ from tests.operations.domain.thread.talks import FORMATS, conversations, turns
 from tests.operations.support.builders import entries, snip
 from tests.operations.support.strategies import TAGS, logs
 from threads.domain.message import Message, Role
-from threads.domain.part import Text, ToolCall, ToolResult
+from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 
 
 @pytest.fixture(autouse=True)
@@ -209,6 +209,21 @@ def test_an_id_that_comes_again_is_renamed_in_what_was_known_too(format: str) ->
     before = Request(Conversation(said[:12]), format, 1 << 20).portions()
     request = Request(Conversation(said), format, 1 << 20)
     assert together_of(request.portions(before, grown=True)) == request.at_once()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_was_known_holds_only_as_far_as_signatures_do(format: str) -> None:
+    thought = Message(role=Role.ASSISTANT, parts=(Thinking("Well.", "sealed"),))
+    said = [
+        one
+        for place, id_ in enumerate("abcd")
+        for one in [*a_call_of(id_, place)[:3], thought, a_call_of(id_, place)[3]]
+    ]
+    before = Request(Conversation(said[:15]), format, 1 << 20)
+    request = Request(Conversation(said), format, 1 << 20)
+    known = before.portions()
+    request.draft = replace(request.draft, intact=7)
+    assert together_of(request.portions(known, grown=True)) == request.at_once()
 
 
 def a_call_of(id_: str, place: int) -> list[Message]:
