@@ -13,7 +13,7 @@ from .editor.views import (
     selection,
     thread,
 )
-from .forwarding import views as forwarding
+from .forwarding.requests import page as forwarding
 from .forwarding.sent import page as sent
 from .forwarding.upstreams import views as upstreams
 from .ledger import views as ledger

@@ -31,7 +31,7 @@ from threads.models import Session
 from threads.store.selectors import get_session
 
 from .raw import RawRequest
-from .records import RequestFacts, record_request
+from .requests.records import RequestFacts, record_request
 
 MOST_BYTES = 64 << 20
 """How much memory all kept answers may take."""

@@ -22,10 +22,11 @@ from operations.context.schemas import IssueOut, StepOut
 from operations.edits.arguments import TagName
 from threads.sessions.presentation import MessageData
 
-from . import answers, before, going_on, records, services
+from . import answers, before, going_on, services
 from .alignment import Inbound
-from .presentation import RequestPage, present_request
 from .raw import RawRequest, read_raw
+from .requests import records
+from .requests.presentation import RequestPage, present_request
 
 Route = Callable[..., HttpResponseBase]
 router = Router(tags=["operations"])

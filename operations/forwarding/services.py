@@ -45,7 +45,7 @@ from . import alignment, answers, client_edits, going_on
 from .alignment import Inbound, RequestAlignment
 from .answers import Answer
 from .outbound import Outbound, keep_last, keep_outbound, outbound
-from .records import RequestFacts, record_request
+from .requests.records import RequestFacts, record_request
 from .sessions import is_beginning, remember, side_session
 
 

@@ -13,7 +13,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
 from operations.context.model_catalog import cost_of
-from operations.forwarding.records import ReplyFacts, finish_request
+from operations.forwarding.requests.records import ReplyFacts, finish_request
 from operations.log.selectors import load_thread, overview
 from operations.models import SessionRequest
 from threads.domain.message import Message, digest

@@ -21,8 +21,9 @@ from contextstudio.accounts.models import Project
 from operations.context.policies import default_policy, policy_of
 from operations.domain.forwarding.plan import RequestDecision
 from operations.domain.log.operation import Redact
-from operations.forwarding import before, records
+from operations.forwarding import before
 from operations.forwarding.alignment import Inbound
+from operations.forwarding.requests import records
 from operations.forwarding.services import Applied, apply
 from operations.forwarding.sessions import session_for
 from operations.forwarding.toolbox import OfferedTool

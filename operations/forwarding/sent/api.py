@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.paging import clamp
 from contextstudio.accounts.responses import json_response
-from operations.forwarding.presentation import RequestOut, present_request
+from operations.forwarding.requests.presentation import RequestOut, present_request
 from threads.store.selectors import get_session
 
 from .reading import change_of, load_sent, read_pieces

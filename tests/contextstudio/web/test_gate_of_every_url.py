@@ -25,7 +25,7 @@ from operations.domain.context.policy import REPLAY
 from operations.edits import services
 from operations.edits.arguments import DigestArguments, EditArguments, SnipArguments
 from operations.edits.lenses import save_lens
-from operations.forwarding.records import RequestFacts, record_request
+from operations.forwarding.requests.records import RequestFacts, record_request
 from operations.forwarding.upstreams.services import Provider, set_upstream
 from operations.tools import TOOLS
 from tests.people import key_of

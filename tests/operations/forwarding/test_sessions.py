@@ -6,7 +6,7 @@ import pytest
 
 from contextstudio.accounts.models import Project, User
 from operations.forwarding.alignment import Inbound
-from operations.forwarding.records import list_requests
+from operations.forwarding.requests.records import list_requests
 from operations.forwarding.services import Applied, apply
 from operations.forwarding.sessions import session_for
 from operations.models import ClientOpening

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from operations.forwarding.presentation import sentence
+from operations.forwarding.requests.presentation import sentence
 from operations.models import SessionRequest
 from tests.operations.support.rest import get, make_session, operate, post, said
 

@@ -6,7 +6,7 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.models import User
-from operations.forwarding.records import (
+from operations.forwarding.requests.records import (
     ReplyFacts,
     RequestFacts,
     finish_request,
