@@ -19,6 +19,8 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
 from operations.context.pages.forms import ListField
+from operations.log.selectors import load_thread
+from operations.messages.names import name_of, named
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -172,12 +174,15 @@ def _plan_shown(found: Pruned, everything: bool) -> dict[str, Any]:
         for item in found.plan.items
         if everything or item.prune_class is not PruneClass.KEEP
     ]
+    thread = load_thread(found.session)
+    first = found.plan.first_changed
     return {
         "plan": found.plan,
+        "first_changed": named(thread, [first])[0] if first else None,
         "head": found.session.head,
         "tokens_before": found.plan.tokens_after + found.plan.tokens_saved,
         "sums": _sums(found.plan.items),
-        "items": items[:MOST_SHOWN],
+        "items": [(item, name_of(thread, item.key)) for item in items[:MOST_SHOWN]],
         "more": max(0, len(items) - MOST_SHOWN),
         "everything": everything,
         "count": len(found.plan.items),
