@@ -20,6 +20,7 @@ class ArchiveConfig(AppConfig):
         from .pruning.automatic import prune_before_request
         from .pruning.tools import Prune
         from .summaries import jobs
+        from .summaries.results import forget_results, shown_result
         from .summaries.tools import TOOLS as SUMMARY_TOOLS
         from .tools import TOOLS
 
@@ -33,10 +34,11 @@ class ArchiveConfig(AppConfig):
                 queue=PROVIDER_QUEUE,
                 title=title,
                 may_repeat=True,
-                shown=jobs.shown_result,
+                shown=shown_result,
             )
         register_job(
             trials.KIND, trials.run_trial, title="Policy trial", may_repeat=True
         )
         register_layer(MEMOS, words_for_context)
         erasing.register_forgetting(forget)
+        erasing.register_forgetting(forget_results)

@@ -1,7 +1,7 @@
 """The jobs that call models: a summary of a range, STATE from a window, the test of a provider."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
@@ -14,15 +14,13 @@ from archive.domain.summaries.structural import structural_digest
 from contextstudio.accounts.domain.errors import Conflict, DomainError
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs import JobContext
-from contextstudio.accounts.models import Job
 from operations.context.services import ContextQuery, assemble_session
 from operations.domain.context.state import extract
-from operations.domain.log.mask import mask_words
 from operations.edits.arguments import DigestArguments
 from operations.edits.schemas import present_edit
 from operations.edits.services import record_edit
 from operations.log.selectors import load_thread
-from operations.messages.reader import MessageReader, masked_texts
+from operations.messages.reader import MessageReader
 from operations.notes.states import current_state
 from threads import tokens
 from threads.models import Session
@@ -260,27 +258,6 @@ def _record(context: JobContext, order: SummaryOrder, result: dict[str, Any]) ->
     answer = present_edit(recorded)
     names = ("operation_id", "key", "head", "resolved", "status", "warnings")
     result.update({name: answer[name] for name in names})
-
-
-def shown_result(job: Job) -> dict[str, Any] | None:
-    """The result of a job about a session, with what redactions that are on mask now."""
-    session_id = job.arguments.get("session_id")
-    session = Session.objects.filter(pk=session_id).first()
-    masks = masked_texts(session) if session and job.result else {}
-    masked: dict[str, Any] | None = _masked(job.result, masks)
-    return masked
-
-
-def _masked(value: Any, masks: Mapping[str, str]) -> Any:
-    if not masks:
-        return value
-    if isinstance(value, str):
-        return mask_words(value, masks)
-    if isinstance(value, dict):
-        return {name: _masked(item, masks) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_masked(item, masks) for item in value]
-    return value
 
 
 KINDS = (

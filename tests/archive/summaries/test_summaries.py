@@ -123,3 +123,20 @@ def test_a_provider_that_is_busy_or_at_fault_is_asked_again_later(
     Job.objects.filter(pk=job.pk).update(run_after=job.created_at)
     job = run(str(job.pk))
     assert (job.status, job.error) == ("done", "")
+
+
+def test_what_a_job_said_of_a_message_goes_when_that_is_purged(
+    agent: Client, session_id: str, use: Use
+) -> None:
+    use("fast")
+    about, other = (
+        run(order(agent, session_id, record=False, **span)["job_id"])
+        for span in ({"start": 1, "end": 3}, {"start": 4, "end": 5})
+    )
+    body = {"session_id": session_id, "group_id": 1}
+    post(agent, "/api/tools/remove_group", body)
+    gone, kept = (get(agent, f"/api/jobs/{job.pk}")["result"] for job in (about, other))
+    assert (gone["summary"], gone["dropped"]) == ("", [])
+    assert gone["made_by"] == "compatible/fast"
+    assert Job.objects.get(pk=about.pk).notes == {}
+    assert kept["summary"] == SUMMARY
