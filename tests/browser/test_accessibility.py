@@ -183,7 +183,7 @@ def test_what_the_model_sees(sized: Page, small: str) -> None:
 
 def test_the_policy(sized: Page, small: str) -> None:
     sized.goto(f"/sessions/{small}/policy?preset=slop")
-    sized.get_by_text("Pruning", exact=True).click()
+    sized.get_by_role("heading", name="Pruning", exact=True).click()
     expect(sized.locator("#effect table")).to_be_visible()
     assert found_in(sized) == []
 
