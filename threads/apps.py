@@ -10,9 +10,13 @@ class ThreadsConfig(AppConfig):
         from .imports import accounting, hooks, jobs
         from .sessions import erasing
 
-        register(jobs.KIND, jobs.run_import)
-        register(jobs.INDEX, jobs.run_index)
-        register(accounting.KIND, accounting.run_accounting)
+        register(jobs.KIND, jobs.run_import, title="Import")
+        register(jobs.INDEX, jobs.run_index, title="Update the search index")
+        register(
+            accounting.KIND,
+            accounting.run_accounting,
+            title="Count the text that an import took in",
+        )
         hooks.register(jobs.index_if_worth)
         housekeeping.register(erasing.clean)
         housekeeping.register(jobs.index_now_and_then)

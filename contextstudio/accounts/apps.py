@@ -12,4 +12,4 @@ class AccountsConfig(AppConfig):
         from .keys import request_log
 
         housekeeping.register(request_log.clean)
-        register(canary.KIND, lambda context: {})
+        register(canary.KIND, lambda context: {}, title="Check that workers answer")

@@ -211,8 +211,8 @@ def candidates(usable: Mapping[str, str], current: str = "") -> list[Choice]:
         why = "The only kind of provider that is set." if len(usable) == 1 else ""
         why = why or f"{PROVIDERS[provider].label} is set, and no faster one."
         found += _small(provider, usable, why)
-    why = "No provider is set: made by rule, without a model."
-    return [*found, Choice("", "", why if not found else "Made by rule.")]
+    why = "No provider is set up: written by rule, without a model."
+    return [*found, Choice("", "", why if not found else "Written by rule.")]
 
 
 def _small(provider: str, usable: Mapping[str, str], why: str) -> list[Choice]:

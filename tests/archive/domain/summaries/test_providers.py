@@ -55,7 +55,7 @@ def test_without_any_provider_the_rules_are_left() -> None:
     (only,) = candidates({})
     assert (only.name, only.why) == (
         "rules",
-        "No provider is set: made by rule, without a model.",
+        "No provider is set up: written by rule, without a model.",
     )
 
 
