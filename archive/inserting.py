@@ -1,21 +1,37 @@
 """Putting what was archived back before the model, with where it is from."""
 
 import uuid
+from collections.abc import Sequence
 
-from archive.recalling import look_up
+from archive.recalling import Recalled, look_up
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log.operation import Insert
 from operations.domain.tree.leaf import New
-from operations.edits.services import record_edit
+from operations.edits.services import record_bundle, record_edit
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction
 from threads.domain.message import Role
 from threads.domain.part import Text
+from threads.models import Session
 from threads.store.selectors import get_session
 
 _MOST_TOKENS = 100_000
 TITLE = "Insert from the archive"
+
+
+def look_up_whole(caller: Caller, session: Session, ref_id: str) -> Recalled:
+    """What a reference names, as much of it as is inserted. Raises what a recall does."""
+    return look_up(
+        caller, ref_id, max_tokens=_MOST_TOKENS, session_id=session.pk, counts=False
+    )
+
+
+def message_of(found: Recalled) -> New:
+    """The message that is inserted: the text below its reference."""
+    answer = found.answer
+    text = f"From the archive, [recall:{answer['ref_id']}]:\n\n{answer['content']}"
+    return New(Role.USER.value, (Text(text),))
 
 
 def insert_recalled(
@@ -26,13 +42,19 @@ def insert_recalled(
     Of those who may not edit it is a proposal. Raises NotFound as a recall does.
     """
     session = get_session(caller, session_id, Right.PROPOSE)
-    found = look_up(
-        caller, ref_id, max_tokens=_MOST_TOKENS, session_id=session.pk, counts=False
-    ).answer
-    text = f"From the archive, [recall:{found['ref_id']}]:\n\n{found['content']}"
-    nodes = load_thread(session).keys
-    edit = Insert(
-        after=nodes[-1] if nodes else None,
-        messages=(New(Role.USER.value, (Text(text),)),),
-    )
+    (edit,) = _inserts(session, [look_up_whole(caller, session, ref_id)])
     return record_edit(caller, session.pk, edit, title=TITLE)
+
+
+def insert_together(
+    caller: Caller, session_id: uuid.UUID, found: Sequence[Recalled]
+) -> LogTransaction:
+    """Insert what was recalled behind all other messages, in this order, as one bundle."""
+    session = get_session(caller, session_id, Right.PROPOSE)
+    return record_bundle(caller, session.pk, _inserts(session, found), title=TITLE)
+
+
+def _inserts(session: Session, found: Sequence[Recalled]) -> list[Insert]:
+    nodes = load_thread(session).keys
+    after = nodes[-1] if nodes else None
+    return [Insert(after=after, messages=(message_of(one),)) for one in found]

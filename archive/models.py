@@ -105,6 +105,24 @@ class ArchiveEntry(models.Model):
         return self.ref_id
 
 
+class TrayItem(models.Model):
+    """A reference that somebody set aside, to insert it into a thread together with others."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    actor = models.CharField(max_length=64)
+    session = models.ForeignKey(Session, CASCADE, related_name="+")
+    """What it names is of this one."""
+    ref_id = models.CharField(max_length=200)
+    """As `ArchiveEntry.ref_id`; of a message that need not be archived."""
+    added_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [unique("one_tray_item_per_reference", "actor", "ref_id")]
+
+    def __str__(self) -> str:
+        return self.ref_id
+
+
 class SummaryProvider(models.Model):
     """A provider of models that a project set up for its summaries."""
 

@@ -7,6 +7,7 @@ from .entries import views as entries
 from .hindsight import views as hindsight
 from .pruning import views as pruning
 from .summaries import views as summaries
+from .tray import views as tray
 
 app_name = "archive"
 urlpatterns = [
@@ -14,6 +15,14 @@ urlpatterns = [
     path("sessions/<uuid:session_id>/memos/<uuid:memo_id>", views.memo, name="memo"),
     path("sessions/<uuid:session_id>/archive", entries.page, name="archive"),
     path("sessions/<uuid:session_id>/archive/insert", entries.insert, name="insert"),
+    path("sessions/<uuid:session_id>/tray", tray.add, name="add_to_tray"),
+    path("sessions/<uuid:session_id>/tray/insert", tray.insert, name="insert_tray"),
+    path("sessions/<uuid:session_id>/tray/empty", tray.remove, name="empty_tray"),
+    path(
+        "sessions/<uuid:session_id>/tray/<uuid:item_id>/remove",
+        tray.remove,
+        name="remove_from_tray",
+    ),
     path("sessions/<uuid:session_id>/recall", entries.recall, name="recall"),
     path("sessions/<uuid:session_id>/hindsight", hindsight.losses, name="hindsight"),
     path(

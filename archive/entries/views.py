@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from archive.domain.reference import read_location, write_reference
 from archive.inserting import insert_recalled
 from archive.recalling import Recalled, look_up
+from archive.tray.services import stored_reference, tray_of
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.rights import Right
@@ -68,6 +69,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     recalled, refused = _recalled(request, session)
     facets = facets_of(caller, query)
     asked = {name: request.GET.get(name, "") for name in _NAMES}
+    tray = tray_of(caller, session.pk)
     context = {
         "session": session,
         "entries": [_line(one, request.GET) for one in found.items],
@@ -76,6 +78,10 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         "tools": facets["tool"],
         "times": [(name, title) for name, (title, _) in TIMES.items()],
         "is_narrowed": any(asked.values()),
+        "tray": tray,
+        "collected": tray.references,
+        "is_collected": recalled and stored_reference(recalled) in tray.references,
+        "here": address_of(request.GET),
         "next": _address(request.GET, cursor=found.next_cursor)
         if found.next_cursor
         else "",
@@ -89,13 +95,20 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 @require_safe
 def recall(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     """What `ref` names, to be unfolded where it is mentioned; without script, the page of it."""
-    session = get_session(caller_of(request), session_id)
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
     if "HX-Request" not in request.headers:
         address = reverse("archive:archive", args=[session.pk])
         named = urlencode({"ref": request.GET.get("ref", "")[:_LONGEST]})
         return redirect(f"{address}?{named}#reading")
     recalled, refused = _recalled(request, session)
-    context = {"session": session, "recalled": recalled, "refused": refused}
+    context = {
+        "session": session,
+        "recalled": recalled,
+        "refused": refused,
+        "is_collected": recalled
+        and stored_reference(recalled) in tray_of(caller, session.pk).references,
+    }
     return render(request, "archive/recalled.html", context)
 
 
@@ -139,6 +152,11 @@ def _line(found: Readable, given: QueryDict) -> EntryLine:
         _address(given, ref=reference, cursor=given.get("cursor")) + "#reading",
         TYPES.get(entry.content_type, entry.content_type),
     )
+
+
+def address_of(given: QueryDict) -> str:
+    """The page as it is asked for, as a query: facets, the place in the list, what is read."""
+    return _address(given, cursor=given.get("cursor"), ref=given.get("ref"))
 
 
 def _address(given: QueryDict, **others: str | None) -> str:

@@ -21,6 +21,7 @@ async function unfold(link) {
   const made = fragment(await answer.text()).firstElementChild;
   made.dataset.of = link.href;
   block.after(made);
+  htmx.process(made);
   link.setAttribute("aria-expanded", "true");
   say("Recalled text shown");
 }

@@ -1,0 +1,66 @@
+"""What people do with their tray: collect, take out, insert. It is shown beside the archive."""
+
+import uuid
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from archive.entries.views import address_of
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.rights import Right
+from threads.store.selectors import get_session
+
+from .services import collect, insert_tray, take_out, tray_of
+
+_LONGEST = 500
+"""Characters of a reference."""
+
+
+@require_POST
+def add(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
+    """Set what `ref` names aside; script gets what stands in the button's place."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    collect(caller, session.pk, request.POST.get("ref", "")[:_LONGEST])
+    if "HX-Request" not in request.headers:
+        return _back(request, session_id)
+    context = {
+        "session": session,
+        "tray": tray_of(caller, session.pk),
+        "shows_tray": "shows_tray" in request.POST,
+        "may_edit": caller.may(Right.PROPOSE, session.project_id),
+        "here": address_of(request.GET),
+    }
+    return render(request, "archive/tray/added.html", context)
+
+
+@require_POST
+def remove(
+    request: HttpRequest, session_id: uuid.UUID, item_id: uuid.UUID | None = None
+) -> HttpResponseBase:
+    """Take one reference out of the tray, or all of them."""
+    caller = caller_of(request)
+    get_session(caller, session_id)
+    take_out(caller, item_id)
+    return _back(request, session_id)
+
+
+@require_POST
+def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
+    """Insert what is in the tray at the end of the thread, as one bundle."""
+    found = insert_tray(caller_of(request), session_id)
+    many = "1 entry" if found.entries == 1 else f"{found.entries} entries"
+    said = f"Inserted {many} at the end of the thread, as one bundle."
+    if found.left:
+        said += f" {found.left} can no longer be read and stayed in the tray."
+    messages.success(request, said)
+    key = f"o{found.transaction.numbers[0]}.0"
+    return redirect(f"{reverse('operations:thread', args=[session_id])}?at={key}")
+
+
+def _back(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
+    address = reverse("archive:archive", args=[session_id])
+    return redirect(f"{address}{address_of(request.GET)}#tray")
