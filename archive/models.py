@@ -98,6 +98,8 @@ class ArchiveEntry(models.Model):
     class Meta:
         indexes = [
             index("archive_newest_first", "project", "-archived_at", "-id"),
+            index("archive_by_type", "project", "content_type", "-archived_at", "-id"),
+            index("archive_by_tool", "project", "tool_name", "-archived_at", "-id"),
             index("archive_by_message", "session", "name"),
         ]
 

@@ -14,9 +14,10 @@ from contextstudio.accounts.responses import json_response
 from operations.log.selectors import load_thread
 from threads.store.selectors import get_session
 
+from .finding import ArchiveQuery, list_entries
 from .schemas import ArchiveIn, EntriesOut, EntryPage, RecalledOut, present_entry
 from .selectors import readable
-from .services import ArchiveQuery, archive_by_hand, list_entries
+from .services import archive_by_hand
 
 router = Router(tags=["archive"])
 

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import F
+from django.db.models import CharField, F, QuerySet, UUIDField
 from django.utils import timezone
 
 from archive.domain.reference import Location
 from archive.models import ArchiveEntry
 from contextstudio.database.best_effort import write_if_free
+from contextstudio.database.prepared import Prepared, given
 from operations.domain.log.mask import mask_words
 from operations.log.selectors import load_history
 from operations.messages.reader import masked_texts
@@ -30,10 +31,21 @@ class Readable(NamedTuple):
 
 def entries_of(session: Session, name: str, most: int) -> list[ArchiveEntry]:
     """What is archived of the messages that a name, or its beginning, means."""
-    found = ArchiveEntry.objects.filter(session=session).exclude(content=None)
-    is_short = name.startswith("msg-") and len(name) < len("msg-") + 8
-    found = found.filter(name__startswith=name) if is_short else found.filter(name=name)
-    return list(found.select_related("content").order_by("name", "location")[:most])
+    if name.startswith("msg-") and len(name) < len("msg-") + 8:
+        return list(_kept().filter(session=session, name__startswith=name)[:most])
+    return _NAMED.rows(session=session.pk, name=name)[:most]
+
+
+def _kept() -> QuerySet[ArchiveEntry]:
+    entries = ArchiveEntry.objects.select_related("content")
+    return entries.filter(content__isnull=False).order_by("name", "location")
+
+
+_NAMED = Prepared(
+    lambda: _kept().filter(
+        session=given("session", UUIDField()), name=given("name", CharField())
+    )
+)
 
 
 def entries_by_reference(

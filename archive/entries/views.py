@@ -24,8 +24,8 @@ from contextstudio.accounts.domain.rights import Right
 from threads.models import Session
 from threads.store.selectors import get_session
 
+from .finding import ArchiveQuery, facets_of, list_entries
 from .selectors import Readable
-from .services import ArchiveQuery, facets_of, list_entries
 
 _ON_A_PAGE = 50
 _LONGEST = 500

@@ -7,8 +7,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from archive.entries.finding import ArchiveQuery, facets_of, list_entries
+from archive.entries.selectors import Readable
 from archive.models import ArchivedContent, ArchiveEntry
-from contextstudio.accounts.models import Project, User
+from contextstudio.accounts.domain.rights import ProjectRole
+from contextstudio.accounts.models import Membership, Project, User
 from tests.archive.pruning.conftest import FILE, WORK
 from tests.operations.support.rest import (
     Tools,
@@ -18,7 +21,7 @@ from tests.operations.support.rest import (
     operate,
     post,
 )
-from tests.people import client_of
+from tests.people import caller, client_of
 
 
 @pytest.fixture
@@ -60,6 +63,29 @@ def test_a_list_goes_on_from_its_cursor(tools: Tools) -> None:
     refs = [one["ref_id"] for one in (*first["items"], *rest["items"])]
     assert len(set(refs)) == 6
     assert rest["next_cursor"] is None
+
+
+def test_entries_of_several_projects_are_listed_in_one_order(
+    tools: Tools, owner: User
+) -> None:
+    other = Project.objects.create(slug="second", name="Second")
+    Membership.objects.create(project=other, user=owner, role=ProjectRole.OWNER)
+    for client in (client_of(owner, other), tools.client):
+        session_id = make_session(client, WORK)
+        post(client, f"/api/sessions/{session_id}/prune")
+    found: list[Readable] = []
+    cursor = None
+    while cursor or not found:
+        page = list_entries(caller(owner), ArchiveQuery(), cursor=cursor, limit=4)
+        found += page.items
+        cursor = page.next_cursor
+    expected = ArchiveEntry.objects.order_by("-archived_at", "-id")
+    assert [one.entry for one in found] == list(expected)
+    assert len({one.entry.project_id for one in found}) == 2
+    assert facets_of(caller(owner), ArchiveQuery(project="second")) == {
+        "type": ["bash", "edit", "file_view", "grep", "other"],
+        "tool": ["Bash", "Edit", "Grep", "Read"],
+    }
 
 
 def test_an_entry_is_read_by_lines_search_and_tokens(tools: Tools) -> None:

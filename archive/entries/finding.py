@@ -1,0 +1,133 @@
+"""Finding entries by what they are, the newest first, and what there is to choose from.
+
+A project's entries are walked in the order in which they were archived, and the session of each is
+looked up: that costs as much in an archive of a million entries as in a small one. Of several
+projects each is walked, and what they give is merged.
+"""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from archive.models import ArchiveEntry
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.paging import Page, clamp, encode_cursor
+from contextstudio.accounts.models import Project
+from threads.domain.text import fold
+from threads.store.selectors import newest_first, recallable_sessions
+
+from .selectors import Readable, readable
+
+_SHOWN = ("session", "session__project")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveQuery:
+    """Which entries are asked for; what is empty is no condition."""
+
+    session_id: uuid.UUID | None = None
+    project: str | None = None
+    content_type: str = ""
+    tool: str = ""
+    path: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    words: str = ""
+
+
+def list_entries(
+    caller: Caller, query: ArchiveQuery, *, cursor: str | None, limit: int | None
+) -> Page[Readable]:
+    """Entries of what the caller may recall, the newest first. Raises Invalid."""
+    count, found = clamp(limit), list[Readable]()
+    while True:
+        page = _newest(caller, query, cursor, count)
+        # A masked text must not be found either.
+        found += [one for one in readable(page.items) if _matches(one, query)]
+        cursor = page.next_cursor
+        if cursor is None or found:
+            return Page(found, cursor)
+
+
+def facets_of(caller: Caller, query: ArchiveQuery) -> dict[str, list[str]]:
+    """The kinds and tools that there are under a query's session and project."""
+    below = ArchiveQuery(session_id=query.session_id, project=query.project)
+    names = {"type": "content_type", "tool": "tool_name"}
+    found: dict[str, set[str]] = {facet: set() for facet in names}
+    for rows in _found(caller, below):
+        for facet, name in names.items():
+            found[facet].update(_values(rows, name))
+    return {facet: sorted(values) for facet, values in found.items()}
+
+
+def _newest(
+    caller: Caller, query: ArchiveQuery, cursor: str | None, count: int
+) -> Page[ArchiveEntry]:
+    """A page of entries that may match: of every project its newest, merged."""
+    pages = [
+        newest_first(rows.only("archived_at"), "archived_at", cursor, count)
+        for rows in _found(caller, query)
+    ]
+    every = sorted(
+        ((one.archived_at, one.pk) for page in pages for one in page.items),
+        reverse=True,
+    )
+    kept = every[:count]
+    # Joined here: a database that joins the sessions first would sort all of their entries.
+    rows = ArchiveEntry.objects.select_related(*_SHOWN)
+    entries = rows.in_bulk([key for _, key in kept])
+    items = [entries[key] for _, key in kept if key in entries]
+    if len(every) == len(kept) and all(page.next_cursor is None for page in pages):
+        return Page(items, None)
+    at, key = kept[-1]
+    return Page(items, encode_cursor([at.isoformat(), str(key)]))
+
+
+def _found(caller: Caller, query: ArchiveQuery) -> Iterator[QuerySet[ArchiveEntry]]:
+    """What a query asks for: of one session, or of each project that has entries."""
+    sessions = recallable_sessions(caller, query.project)
+    own = Exists(sessions.filter(pk=OuterRef("session")))
+    rows = _narrowed(ArchiveEntry.objects.filter(own, content__isnull=False), query)
+    if query.session_id is not None:
+        yield rows.filter(session=query.session_id)
+        return
+    entries = ArchiveEntry.objects.filter(project=OuterRef("pk"))
+    projects = Project.objects.filter(Exists(entries), pk__in=caller.recallable)
+    if query.project is not None:
+        projects = projects.filter(slug=query.project)
+    for key in projects.values_list("pk", flat=True):
+        yield rows.filter(project=key)
+
+
+def _narrowed(
+    rows: QuerySet[ArchiveEntry], query: ArchiveQuery
+) -> QuerySet[ArchiveEntry]:
+    if query.content_type:
+        rows = rows.filter(content_type=query.content_type)
+    if query.tool:
+        rows = rows.filter(tool_name=query.tool)
+    if query.since is not None:
+        rows = rows.filter(archived_at__gte=query.since)
+    if query.until is not None:
+        rows = rows.filter(archived_at__lt=query.until)
+    for words in filter(None, (query.words, query.path)):
+        rows = rows.filter(words__contains=fold(words).replace("\0", ""))
+    return rows
+
+
+def _values(rows: QuerySet[ArchiveEntry], name: str) -> Iterator[str]:
+    """The values of a column, each by a look into the index: there are few, of many entries."""
+    ordered = rows.order_by(name).values_list(name, flat=True)
+    value: str | None = ""
+    while value := ordered.filter(**{f"{name}__gt": value}).first():
+        yield value
+
+
+def _matches(found: Readable, query: ArchiveQuery) -> bool:
+    paths = [fold(path) for path in found.file_paths]
+    told = "\n".join([fold(found.summary), fold(found.entry.tool_name), *paths])
+    has_path = not query.path or any(fold(query.path) in path for path in paths)
+    return has_path and fold(query.words) in told

@@ -1,0 +1,74 @@
+"""What an archive of many entries is asked: `python -m bench.entries.finding [COUNT]`.
+
+Recall: the entries that a reference names against one entry by its primary key, both with their
+content and by statements that are made once. Lists: a page of 50, of one project and of all, by
+what the page's facets narrow it to. D2: a page of 20 that hold a text, for every kind of pattern,
+against `count(*)` with LIKE over the same folded texts without an index. On SQLite, and on
+PostgreSQL where one answers.
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from bench import apart
+from bench.context.replay import Row
+
+USUAL, FULL = 100_000, 1_000_000
+MOST_OF_A_KEY = 2.0
+FASTER = 200
+"""At full size alone: a scan grows with the entries, a search doesn't."""
+
+
+def rows() -> Iterator[Row]:
+    """At a tenth of the size."""
+    yield from _both(USUAL)
+
+
+def soak() -> Iterator[Row]:
+    """A million entries."""
+    yield from _both(FULL)
+
+
+def _both(count: int) -> Iterator[Row]:
+    module = "bench.entries.finding_process"
+    yield from _rows("SQLite", count, apart.figures(module, count))
+    server = apart.postgresql()
+    if server is None:
+        yield Row("The archive on PostgreSQL: none answers", "", "", None)
+        return
+    with apart.Scratch(server) as url:
+        found = apart.figures(module, count, database_url=url)
+        yield from _rows("PostgreSQL", count, found)
+
+
+def _rows(database: str, count: int, found: dict[str, Any]) -> Iterator[Row]:
+    ratio = found["recall"]["reference"] / found["recall"]["key"]
+    yield Row(
+        f"Recall by reference / by primary key, {database}",
+        f"{ratio:.2f} x",
+        f"<= {MOST_OF_A_KEY:.0f} x",
+        ratio <= MOST_OF_A_KEY,
+    )
+    for name, seconds in found["lists"].items():
+        yield Row(f"Archive, {name}, {database}", f"{1e3 * seconds:.1f} ms", "", None)
+    is_full = count >= FULL
+    for name, one in found["words"].items():
+        figure = f"{1e3 * one['search']:.2f} ms"
+        if name in ("rare", "absent"):
+            ratio = one["scan"] / one["search"]
+            met = ratio >= FASTER if is_full else None
+            told = f"{ratio:.0f} ({figure})"
+            yield Row(
+                f"D2 {name}, {database}, LIKE / search", told, f">= {FASTER}", met
+            )
+        else:
+            ratio = one["search"] / one["scan"]
+            met = ratio <= 1 if is_full else None
+            told = f"{ratio:.2f} ({figure})"
+            yield Row(f"D2 {name}, {database}, search / LIKE", told, "<= 1", met)
+
+
+if __name__ == "__main__":
+    for row in _both(int(sys.argv[1]) if sys.argv[1:] else USUAL):
+        print(f"{row.name:56} {row.value:>24} {row.bar:>8} {row.ok}", flush=True)

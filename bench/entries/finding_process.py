@@ -1,0 +1,165 @@
+"""The process of `bench.entries.finding`: so many entries, and what is asked of them."""
+
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
+django.setup()
+
+from django.conf import settings  # noqa: E402  # only after Django is set up
+from django.db import connection  # noqa: E402
+from django.db.models import UUIDField  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from archive.entries.finding import (  # noqa: E402
+    ArchiveQuery,
+    facets_of,
+    list_entries,
+)
+from archive.entries.selectors import entries_of  # noqa: E402
+from archive.models import ArchiveEntry  # noqa: E402
+from bench.entries.filling import (  # noqa: E402
+    NEEDLE,
+    RARE_TOOL,
+    RARE_TYPE,
+    fill,
+)
+from bench.pages.pages_data import prepare  # noqa: E402
+from contextstudio.accounts.domain.caller import Caller  # noqa: E402
+from contextstudio.accounts.models import Project  # noqa: E402
+from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
+from contextstudio.accounts.services import create_project  # noqa: E402
+from contextstudio.database.prepared import Prepared, given  # noqa: E402
+from threads.models import Session  # noqa: E402
+
+ROUNDS = 5
+LOOK_UPS = 200
+WORDS = {
+    "rare": NEEDLE,
+    "absent": "wholly absent words",
+    "absent punctuation": "}{<>%%",
+    "absent, of common words": "before the limit of session 77 is local",
+    "common": "the ",
+    "three characters": "zqv",
+    "two characters": "th",
+    "two characters, rare": "qv",
+    "two characters, absent": "q~",
+    "one character": "e",
+}
+
+
+def main(count: int) -> None:
+    """Print the figures as JSON: seconds, the least of some rounds."""
+    owner, project = prepare()
+    other = create_project(caller_of_user(owner), slug="other", name="Other")
+    begun = time.perf_counter()
+    fill([project, other], count)
+    caller = caller_of_user(owner)
+    found: dict[str, Any] = {"filled": time.perf_counter() - begun}
+    found["recall"] = _recalling(project)
+    found["lists"] = _least(
+        {
+            name: partial(_list, caller, query)
+            for name, query in _queries(project).items()
+        }
+        | {"choices": partial(facets_of, caller, ArchiveQuery(project=project.slug))}
+    )
+    _prepare_scan()
+    found["words"] = {
+        name: _least(
+            {
+                "scan": partial(_scan, words),
+                "search": partial(_list, caller, ArchiveQuery(words=words), 20),
+            }
+        )
+        for name, words in WORDS.items()
+    }
+    print(json.dumps(found))
+
+
+def _queries(project: Project) -> dict[str, ArchiveQuery]:
+    """Queries by what is said of them; most are of one project, as on the page."""
+    hour = timezone.now() - timedelta(hours=1)
+    slug = project.slug
+    return {
+        "newest": ArchiveQuery(project=slug),
+        "newest of all projects": ArchiveQuery(),
+        "of a type": ArchiveQuery(project=slug, content_type="file_view"),
+        "of a rare type": ArchiveQuery(project=slug, content_type=RARE_TYPE),
+        "of a rare tool": ArchiveQuery(project=slug, tool=RARE_TOOL),
+        "file views of the last hour": ArchiveQuery(
+            project=slug, content_type="file_view", since=hour
+        ),
+        "of a path": ArchiveQuery(project=slug, path="src/table/check_77.py"),
+    }
+
+
+def _list(caller: Caller, query: ArchiveQuery, limit: int = 50) -> None:
+    list_entries(caller, query, cursor=None, limit=limit)
+
+
+def _recalling(project: Project) -> dict[str, float]:
+    """Seconds of processor time: an entry by what its reference names, and by its primary key."""
+    rows = ArchiveEntry.objects.filter(project=project).order_by("pk")
+    some = list(rows.values_list("pk", "session_id", "name")[:LOOK_UPS])
+    sessions = Session.objects.in_bulk([session for _, session, _ in some])
+    named = [(sessions[session], name) for _, session, name in some]
+    entries = ArchiveEntry.objects.select_related("content")
+    one = Prepared(lambda: entries.filter(pk=given("key", UUIDField())))
+
+    def by_key() -> None:
+        for key, _, _ in some:
+            (_,) = one.rows(key=key)
+
+    def by_reference() -> None:
+        for session, name in named:
+            (_,) = entries_of(session, name, 20)
+
+    return _least({"key": by_key, "reference": by_reference}, time.process_time)
+
+
+def _prepare_scan() -> None:
+    """The same folded texts in a table without an index."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TABLE plain AS SELECT words AS folded FROM archive_archiveentry"
+        )
+        if not settings.ON_SQLITE:
+            cursor.execute("VACUUM ANALYZE plain")
+
+
+def _scan(words: str) -> None:
+    escaped = words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM plain WHERE folded LIKE %s ESCAPE '\\'",
+            [f"%{escaped}%"],
+        )
+        cursor.fetchone()
+
+
+def _least(
+    works: dict[str, Callable[[], object]],
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, float]:
+    """The least time of each in some interleaved rounds."""
+    seconds = dict.fromkeys(works, math.inf)
+    for _ in range(ROUNDS):
+        for name, work in works.items():
+            begun = clock()
+            work()
+            seconds[name] = min(seconds[name], clock() - begun)
+    return seconds
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
