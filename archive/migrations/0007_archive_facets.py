@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0006_notes_of_jobs'),
-        ('archive', '0005_archive_words'),
+        ('archive', '0006_tray'),
         ('threads', '0009_long_texts_in_pieces'),
     ]
 
