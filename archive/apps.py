@@ -11,9 +11,11 @@ class ArchiveConfig(AppConfig):
         from operations.domain.context.layers import MEMOS
         from operations.forwarding import before
         from operations.tools import register
+        from threads.search import word_index
         from threads.sessions import erasing
 
         from .entries.store import forget
+        from .entries.words import ENTRIES
         from .hindsight import trials
         from .hindsight.tools import CheckHindsight
         from .memos import words_for_context
@@ -24,6 +26,7 @@ class ArchiveConfig(AppConfig):
         from .summaries.tools import TOOLS as SUMMARY_TOOLS
         from .tools import TOOLS
 
+        word_index.register(ENTRIES)
         register(SUMMARY_TOOLS)
         register((*TOOLS, Prune, CheckHindsight))
         before.register(prune_before_request)

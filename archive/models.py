@@ -7,7 +7,7 @@ from django.db.models import CASCADE, SET_NULL
 from django.db.models.functions import Now
 
 from contextstudio.accounts.models import Project, index, unique
-from threads.models import Session
+from threads.models import Session, WordMark
 
 
 class Memo(models.Model):
@@ -79,8 +79,6 @@ class ArchiveEntry(models.Model):
     content_type = models.CharField(max_length=16)
     summary = models.BinaryField()
     """UTF-8; bytes, for it may quote any text."""
-    words = models.TextField(blank=True)
-    """What is searched, folded: the summary, the tool and the paths, a line each."""
     content = models.ForeignKey(
         ArchivedContent, SET_NULL, null=True, related_name="entries"
     )
@@ -123,6 +121,24 @@ class TrayItem(models.Model):
 
     def __str__(self) -> str:
         return self.ref_id
+
+
+class EntryWords(models.Model):
+    """What is searched of an entry; written anew where the message is archived again.
+
+    Ids ascend in the order of archiving: `archive.entries.words` has an index over them.
+    """
+
+    entry = models.OneToOneField(ArchiveEntry, CASCADE, related_name="words")
+    words = models.TextField()
+    """Folded: the summary, the tool and the paths, a line each."""
+
+    def __str__(self) -> str:
+        return f"words of {self.entry_id}"
+
+
+class EntryMark(WordMark):
+    """How far the index of what entries say has come."""
 
 
 class SummaryProvider(models.Model):

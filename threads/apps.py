@@ -8,8 +8,11 @@ class ThreadsConfig(AppConfig):
         from contextstudio.accounts.jobs import housekeeping, register
 
         from .imports import accounting, hooks, jobs
+        from .search import word_index
+        from .search.bodies import BODIES
         from .sessions import erasing
 
+        word_index.register(BODIES)
         register(jobs.KIND, jobs.run_import, title="Import")
         register(jobs.INDEX, jobs.run_index, title="Update the search index")
         register(

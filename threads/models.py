@@ -224,13 +224,20 @@ class Rendering(models.Model):
         return bytes(self.digest).hex()[:12]
 
 
-class SearchMark(models.Model):
-    """How far the index of words has come: one row, made when it is first needed."""
+class WordMark(models.Model):
+    """How far an index of words has come: one row, made when it is first needed."""
 
     through = models.BigIntegerField(default=0)
-    """Every body up to this id is in the index, or was never stored."""
+    """Every text up to this id is in the index, or was never stored."""
     forgotten = models.PositiveBigIntegerField(default=0)
-    """Bodies taken out since the index was last cleared of what they said."""
+    """Texts taken out since the index was last cleared of what they said."""
+
+    class Meta:
+        abstract = True
 
     def __str__(self) -> str:
         return f"through {self.through}"
+
+
+class SearchMark(WordMark):
+    """How far the index of what messages say has come."""

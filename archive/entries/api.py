@@ -12,6 +12,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.responses import json_response
 from operations.log.selectors import load_thread
+from threads.imports import jobs
 from threads.store.selectors import get_session
 
 from .finding import ArchiveQuery, list_entries
@@ -51,6 +52,7 @@ def entries(
         words=q,
     )
     found = list_entries(caller_of(request), query, cursor=cursor, limit=limit)
+    jobs.index_if_worth()
     items = [present_entry(one) for one in found.items]
     return json_response({"items": items, "next_cursor": found.next_cursor})
 

@@ -2,25 +2,36 @@
 
 A project's entries are walked in the order in which they were archived, and the session of each is
 looked up: that costs as much in an archive of a million entries as in a small one. Of several
-projects each is walked, and what they give is merged.
+projects each is walked, and what they give is merged. Words are looked up in their index, which
+gives entries in the order of their archiving too; in one session they are read.
 """
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from archive.models import ArchiveEntry
+from archive.models import ArchiveEntry, EntryWords
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.paging import Page, clamp, encode_cursor
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.paging import (
+    Page,
+    clamp,
+    decode_cursor,
+    encode_cursor,
+)
 from contextstudio.accounts.models import Project
 from threads.domain.text import fold
-from threads.store.selectors import newest_first, recallable_sessions
+from threads.store.selectors import chunks, newest_first, recallable_sessions
 
 from .selectors import Readable, readable
+from .words import ENTRIES, searched
 
+MOST_EXAMINED = 5000
+"""Entries that one page looks into for words; the next one goes on from there."""
+_AT_ONCE = 200
 _SHOWN = ("session", "session__project")
 
 
@@ -37,12 +48,20 @@ class ArchiveQuery:
     until: datetime | None = None
     words: str = ""
 
+    @property
+    def wanted(self) -> list[str]:
+        """What an entry's words must hold, the longest first."""
+        given = filter(None, (searched(self.words), searched(self.path)))
+        return sorted(given, key=len, reverse=True)
+
 
 def list_entries(
     caller: Caller, query: ArchiveQuery, *, cursor: str | None, limit: int | None
 ) -> Page[Readable]:
     """Entries of what the caller may recall, the newest first. Raises Invalid."""
     count, found = clamp(limit), list[Readable]()
+    if query.session_id is None and query.wanted:
+        return _holding(caller, query, cursor, count)
     while True:
         page = _newest(caller, query, cursor, count)
         # A masked text must not be found either.
@@ -61,6 +80,53 @@ def facets_of(caller: Caller, query: ArchiveQuery) -> dict[str, list[str]]:
         for facet, name in names.items():
             found[facet].update(_values(rows, name))
     return {facet: sorted(values) for facet, values in found.items()}
+
+
+def _holding(
+    caller: Caller, query: ArchiveQuery, cursor: str | None, count: int
+) -> Page[Readable]:
+    """A page of entries whose words hold what is wanted; it ends where many were looked into."""
+    found: list[Readable] = []
+    examined = 0
+    named = ENTRIES.candidates(query.wanted[0], _position(cursor))
+    for some in chunks(named, min(_AT_ONCE, max(20, count))):
+        for key, one in _looked_into(caller, query, some):
+            found.append(one)
+            if len(found) == count:
+                return Page(found, encode_cursor([key]))
+        examined += len(some)
+        if examined >= MOST_EXAMINED:
+            return Page(found, encode_cursor([some[-1]]))
+    return Page(found, None)
+
+
+def _looked_into(
+    caller: Caller, query: ArchiveQuery, keys: Sequence[int]
+) -> Iterator[tuple[int, Readable]]:
+    """Those of some words that hold what is wanted, with their entries as they may be read."""
+    rows = EntryWords.objects.filter(pk__in=keys).order_by("-pk")
+    words_of = {
+        entry: key
+        for key, entry, words in rows.values_list("pk", "entry", "words")
+        if all(wanted in words for wanted in query.wanted)
+    }
+    if not words_of:
+        return
+    entries = _asked(caller, query).select_related(*_SHOWN).in_bulk(list(words_of))
+    held = [entries[entry] for entry in words_of if entry in entries]
+    for one in readable(held):
+        if _matches(one, query):
+            yield words_of[one.entry.pk], one
+
+
+def _position(cursor: str | None) -> int | None:
+    """The words behind which a page goes on. Raises Invalid for a cursor of another list."""
+    if cursor is None:
+        return None
+    (key,) = decode_cursor(cursor, 1)
+    if type(key) is not int or not 0 < key < 1 << 62:
+        raise Invalid("This cursor is not one of this list.", at=["cursor"])
+    return key
 
 
 def _newest(
@@ -88,10 +154,10 @@ def _newest(
 
 def _found(caller: Caller, query: ArchiveQuery) -> Iterator[QuerySet[ArchiveEntry]]:
     """What a query asks for: of one session, or of each project that has entries."""
-    sessions = recallable_sessions(caller, query.project)
-    own = Exists(sessions.filter(pk=OuterRef("session")))
-    rows = _narrowed(ArchiveEntry.objects.filter(own, content__isnull=False), query)
+    rows = _asked(caller, query)
     if query.session_id is not None:
+        for wanted in query.wanted:
+            rows = rows.filter(words__words__contains=wanted)
         yield rows.filter(session=query.session_id)
         return
     entries = ArchiveEntry.objects.filter(project=OuterRef("pk"))
@@ -102,9 +168,11 @@ def _found(caller: Caller, query: ArchiveQuery) -> Iterator[QuerySet[ArchiveEntr
         yield rows.filter(project=key)
 
 
-def _narrowed(
-    rows: QuerySet[ArchiveEntry], query: ArchiveQuery
-) -> QuerySet[ArchiveEntry]:
+def _asked(caller: Caller, query: ArchiveQuery) -> QuerySet[ArchiveEntry]:
+    """What the caller may recall, by all of a query but its session and its words."""
+    sessions = recallable_sessions(caller, query.project)
+    own = Exists(sessions.filter(pk=OuterRef("session")))
+    rows = ArchiveEntry.objects.filter(own, content__isnull=False)
     if query.content_type:
         rows = rows.filter(content_type=query.content_type)
     if query.tool:
@@ -113,8 +181,6 @@ def _narrowed(
         rows = rows.filter(archived_at__gte=query.since)
     if query.until is not None:
         rows = rows.filter(archived_at__lt=query.until)
-    for words in filter(None, (query.words, query.path)):
-        rows = rows.filter(words__contains=fold(words).replace("\0", ""))
     return rows
 
 

@@ -14,14 +14,15 @@ from operations.domain.tree.key import Key, original_key
 from operations.messages.reader import MessageText
 from threads.domain.message import decode_parts, encode_parts
 from threads.domain.part import Part
-from threads.domain.text import fold
 from threads.models import Session
 from threads.store.selectors import chunks
 
+from .words import forget_words, keep_words, searched
+
 _AT_ONCE = 500
 _AGAIN = (
-    *("message_key", "content_type", "summary", "words", "content", "file_paths"),
-    *("tool_name", "token_count", "rule", "archived_at"),
+    *("message_key", "content_type", "summary", "content", "file_paths", "tool_name"),
+    *("token_count", "rule", "archived_at"),
 )
 """What a message that is archived again takes anew; how often it was recalled stays."""
 
@@ -32,10 +33,11 @@ class _Packed(NamedTuple):
 
 
 class PackedEntry(NamedTuple):
-    """An entry that is ready to be kept, and its content."""
+    """An entry that is ready to be kept, its content, and what is searched of it."""
 
     entry: ArchiveEntry
     content: _Packed
+    words: str
 
 
 def pack(
@@ -50,7 +52,11 @@ def pack(
     items = list(stashed)
     packed = {key: _pack(messages[key].parts) for key in {item.key for item in items}}
     return [
-        PackedEntry(_entry(session, item, messages[item.key]), packed[item.key])
+        PackedEntry(
+            _entry(session, item, messages[item.key]),
+            packed[item.key],
+            searched("\n".join((item.summary, item.tool_name, *item.file_paths))),
+        )
         for item in items
     ]
 
@@ -67,6 +73,7 @@ def keep(session: Session, packed: Sequence[PackedEntry]) -> None:
             unique_fields=["ref_id"],
             update_fields=_AGAIN,
         )
+        keep_words({one.entry.ref_id: one.words for one in some})
 
 
 def parts_of(entry: ArchiveEntry) -> tuple[Part, ...]:
@@ -86,13 +93,12 @@ def forget(session: Session, indexes: Sequence[int] | None) -> None:
     if indexes is not None:
         keys = [original_key(index) for index in indexes]
         entries = entries.filter(message_key__in=keys)
+    forget_words(entries)
     held = set(entries.exclude(content=None).values_list("content", flat=True))
     if indexes is None:
         entries.delete()
     else:
-        entries.update(
-            content=None, summary=b"", words="", file_paths=[], token_count=0
-        )
+        entries.update(content=None, summary=b"", file_paths=[], token_count=0)
     for keys_ in chunks(held, _AT_ONCE):
         unused = ArchivedContent.objects.filter(pk__in=keys_, entries=None)
         unused.delete()
@@ -136,7 +142,6 @@ def _entry(session: Session, item: Stashed, message: MessageText) -> ArchiveEntr
         location=str(item.location or ""),
         content_type=item.content_type,
         summary=item.summary.encode("utf-8", "surrogatepass"),
-        words=_words(item.summary, item.tool_name, *item.file_paths),
         file_paths=list(item.file_paths),
         tool_name=item.tool_name[:128],
         token_count=item.tokens,
@@ -154,9 +159,3 @@ def full_reference(
     """The reference under which an entry is stored: nothing shortened, so that it is unique."""
     place = f":{location}" if location else ""
     return f"nexora://{project}/{session_id}/{name}{place}"
-
-
-def _words(*texts: str) -> str:
-    """Texts as they are searched; a text column takes neither NUL nor half a surrogate pair."""
-    joined = fold("\n".join(texts)).replace("\0", "")
-    return joined.encode("utf-8", "replace").decode()

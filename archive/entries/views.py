@@ -21,6 +21,7 @@ from archive.tray.services import stored_reference, tray_of
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.rights import Right
+from threads.imports import jobs
 from threads.models import Session
 from threads.store.selectors import get_session
 
@@ -66,6 +67,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     query = _query(session, request.GET)
     cursor = request.GET.get("cursor") or None
     found = list_entries(caller, query, cursor=cursor, limit=_ON_A_PAGE)
+    jobs.index_if_worth()
     recalled, refused = _recalled(request, session)
     facets = facets_of(caller, query)
     asked = {name: request.GET.get(name, "") for name in _NAMES}

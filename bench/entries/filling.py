@@ -6,7 +6,7 @@ keep the same content, for what is measured is finding them. A kind, a tool and 
 
 import random
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
 from typing import Any
@@ -16,10 +16,10 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from archive.entries.store import full_reference
+from archive.entries.words import searched
 from archive.models import ArchivedContent
 from bench.transcript import _Author
 from contextstudio.accounts.models import Project
-from threads.domain.text import fold
 from threads.models import Session
 
 NEEDLE, RARE = "zqv-needle-4711", 20
@@ -30,7 +30,7 @@ _DRAWN = 5_000
 _TOOLS = {"Read": "file_view", "Bash": "bash", "Edit": "edit", "Task": "other"}
 _COLUMNS = (
     *("id", "ref_id", "project_id", "session_id", "message_key", "name", "location"),
-    *("content_type", "summary", "words", "content_id", "file_paths", "tool_name"),
+    *("content_type", "summary", "content_id", "file_paths", "tool_name"),
     *("token_count", "rule", "archived_at", "access_count"),
 )
 
@@ -42,13 +42,16 @@ def fill(projects: list[Project], count: int) -> None:
         rows = _entries(project, size)
         while some := list(islice(rows, _BATCH)):
             with transaction.atomic():
-                _write("archive_archiveentry", _COLUMNS, some)
+                _write("archive_archiveentry", _COLUMNS, [row[:-1] for row in some])
+                words = [(row[0], row[-1]) for row in some]
+                _write("archive_entrywords", ("entry_id", "words"), words)
     if not settings.ON_SQLITE:
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
 
 
 def _entries(project: Project, count: int) -> Iterator[tuple[Any, ...]]:
+    """The columns of each entry, and what is searched of it."""
     author, chance = _Author(11), random.Random(project.pk)
     drawn = [(author.prose(60, 200), author.path()) for _ in range(_DRAWN)]
     content, _ = ArchivedContent.objects.get_or_create(
@@ -75,7 +78,6 @@ def _entries(project: Project, count: int) -> Iterator[tuple[Any, ...]]:
             "",
             kind,
             summary.encode(),
-            fold(f"{summary}\n{tool}\n{path}"),
             content.pk,
             f'["{path}"]',
             tool,
@@ -83,6 +85,7 @@ def _entries(project: Project, count: int) -> Iterator[tuple[Any, ...]]:
             "result",
             _moment(begun + timedelta(seconds=number)),
             0,
+            searched(f"{summary}\n{tool}\n{path}"),
         )
 
 
@@ -94,7 +97,9 @@ def _moment(at: Any) -> Any:
     return connection.ops.adapt_datetimefield_value(at) if settings.ON_SQLITE else at
 
 
-def _write(table: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+def _write(
+    table: str, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
+) -> None:
     names = ", ".join(columns)
     with connection.cursor() as cursor:
         if settings.ON_SQLITE:

@@ -25,7 +25,7 @@ from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from threads.domain.message import Message, Role, digest_of, encode_parts  # noqa: E402
 from threads.domain.part import Text  # noqa: E402
 from threads.models import Session  # noqa: E402
-from threads.search import word_index  # noqa: E402
+from threads.search.bodies import BODIES  # noqa: E402
 from threads.search.services import search  # noqa: E402
 from threads.sessions import services  # noqa: E402
 from threads.store import recording, rows  # noqa: E402
@@ -56,7 +56,7 @@ def main(count: int) -> None:
     size = sum(_record(session, batch) for batch in _batches(_texts(count)))
     before = _bytes()
     begun = time.perf_counter()
-    for _ in word_index.catch_up():
+    for _ in BODIES.catch_up():
         pass
     found: dict[str, dict[str, float]] = {
         "build": {"seconds": time.perf_counter() - begun},
@@ -152,7 +152,7 @@ def _appending(session: Session) -> dict[str, float]:
     alone = _append(session, "alone")
     indexed = _append(session, "indexed")
     begun = time.perf_counter()
-    for _ in word_index.catch_up():
+    for _ in BODIES.catch_up():
         pass
     return {
         "alone": alone,
@@ -187,7 +187,7 @@ def _bytes() -> int:
 
 def _first(words: str) -> list[int]:
     """What the index names first."""
-    return list(islice(word_index.candidates(words), 20))
+    return list(islice(BODIES.candidates(words), 20))
 
 
 def _least(works: dict[str, Callable[[], object]]) -> dict[str, float]:

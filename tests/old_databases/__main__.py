@@ -48,10 +48,10 @@ class _Server(Server):
 
     def index(self) -> None:
         """Put what is recorded in the index of words."""
-        self.command("shell", "-c", f"{INDEX}; list(catch_up())")
+        self.command("shell", "-c", f"{INDEX}; list(BODIES.catch_up())")
 
 
-INDEX = "from threads.search.word_index import catch_up"
+INDEX = "from threads.search.bodies import BODIES"
 
 
 def _keep(data: Path, folder: Path) -> None:

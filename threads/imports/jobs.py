@@ -1,4 +1,4 @@
-"""The jobs that import a large file and that catch the index of words up."""
+"""The jobs that import a large file and that catch the indexes of words up."""
 
 import uuid
 from dataclasses import asdict
@@ -51,25 +51,26 @@ def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
 
 
 def run_index(context: JobContext) -> dict[str, Any]:
-    """Put in the index what came since; the result is how many bodies."""
+    """Put in the indexes of words what came since; the result is how many texts."""
     done = 0
     # What a power cut takes of it is put in again: the mark goes with it.
     with commits.on_disk_later():
-        for some in word_index.catch_up():
-            done += some
-            context.progress(done, unit="bodies")
+        for index in word_index.registered():
+            for some in index.catch_up():
+                done += some
+                context.progress(done, unit="texts")
     return {"indexed": done}
 
 
 def index_if_worth(*_: object) -> None:
-    """Have the index caught up, once, where so much came since that it pays: also a hook."""
-    if word_index.is_worth_a_job():
+    """Have indexes caught up, once, where so much came since that it pays: also a hook."""
+    if any(index.is_worth_a_job() for index in word_index.registered()):
         _enqueue_once()
 
 
 def index_now_and_then() -> None:
-    """Have the index caught up, once, where anything came since."""
-    if word_index.is_behind():
+    """Have indexes caught up, once, where anything came since."""
+    if any(index.is_behind() for index in word_index.registered()):
         _enqueue_once()
 
 

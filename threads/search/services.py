@@ -31,7 +31,7 @@ from threads.store.selectors import (
     visible_sessions,
 )
 
-from . import word_index
+from .bodies import BODIES, in_session
 
 LONGEST_QUERY = 1000
 MOST_TITLES = 20
@@ -116,7 +116,7 @@ def search(
 def find_in_session(session: Session, query: str) -> list[tuple[int, Original]]:
     """The originals of a session that hold the query, ignoring case, in their order."""
     wanted = fold(query)
-    indexes: Iterable[int] | None = word_index.in_session(session, wanted)
+    indexes: Iterable[int] | None = in_session(session, wanted)
     if indexes is None:
         indexes = range(session.message_count)
     else:
@@ -137,17 +137,17 @@ def _look(
     masked = _bodies_at(touched(sessions))
     before = None if after is None else after.body + 1
     below = sorted(id_ for id_ in masked if before is None or id_ < before)
-    ids = merge(word_index.candidates(wanted, before), reversed(below), reverse=True)
+    ids = merge(BODIES.candidates(wanted, before), reversed(below), reverse=True)
     matches: list[SearchHit] = []
     examined = 0
     once = (id_ for id_, _ in groupby(ids))
     for some in chunks(once, min(_AT_ONCE, max(20, count))):
-        bodies = masked.intersection(some)
+        holding = masked.intersection(some)
         rows = Body.objects.filter(pk__in=some).values_list("pk", "content")
         for id_, content in rows:
             if finds(wanted, whole_text(decode_parts(bytes(content)))):
-                bodies.add(id_)
-        for place, match in _made_sure(sessions, bodies, after, wanted):
+                holding.add(id_)
+        for place, match in _made_sure(sessions, holding, after, wanted):
             matches.append(match)
             if len(matches) == count:
                 return matches, place

@@ -33,7 +33,7 @@ from threads.models import (
     Session,
     Source,
 )
-from threads.search import word_index
+from threads.search.bodies import BODIES
 from threads.store import blobs
 from threads.store.selectors import DIGEST, chunks
 
@@ -239,7 +239,7 @@ def _erase_bodies(project_id: int, unused: Sequence[int]) -> None:
             if connection.features.has_select_for_update_skip_locked:
                 still = still.select_for_update(skip_locked=True, of=("self",))
             gone = list(still.values_list("pk", flat=True))
-            word_index.forget(gone)
+            BODIES.forget(gone)
             bodies.filter(pk__in=gone).delete()
     same = bodies.filter(digest=OuterRef("digest"))
     rendered = Rendering.objects.filter(~Exists(same), project=project_id)

@@ -21,6 +21,7 @@ from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.models import Body, SearchMark, Session
 from threads.search import word_index
+from threads.search.bodies import BODIES
 from threads.search.services import find_in_session, search
 from threads.search.word_index import postgresql, reading, sqlite
 from threads.search.word_index.postgresql import letters
@@ -45,7 +46,7 @@ def every_writer_has_ended(
     Else the mark stood still for as long as any of them is open.
     """
     if "transactional_db" not in request.fixturenames:
-        database = word_index._database()
+        database = BODIES.database
         monkeypatch.setattr(database, "all_ended_before", lambda _: True)
 
 
@@ -62,7 +63,7 @@ def add(session: Session, texts: Sequence[str]) -> None:
 
 
 def catch_up() -> int:
-    return sum(word_index.catch_up())
+    return sum(BODIES.catch_up())
 
 
 def indexes(session: Session, query: str) -> list[int]:
@@ -140,7 +141,7 @@ def test_what_old_texts_alone_say_is_found(
     old = ["xq", "one", "needle", "a needle x-", "q", "two", "needle nothing at all --"]
     session = make_session(project, [*old, *(f"other {n}" for n in range(60))])
     catch_up()
-    found = set(word_index.candidates(query))
+    found = set(BODIES.candidates(query))
     expected = [index for index, text in enumerate(old) if query in text]
     assert indexes(session, query) == expected
     bodies = session.messages.filter(index__in=expected)
@@ -162,8 +163,8 @@ def test_what_is_short_and_common_is_found_by_reading(
 
 
 def put_in(texts: Sequence[tuple[int, str]]) -> None:
-    for pieces in postgresql.cut(texts):
-        postgresql.add(pieces)
+    for pieces in BODIES.postgresql.cut(texts):
+        BODIES.postgresql.add(pieces)
 
 
 @pytest.mark.postgresql
@@ -175,8 +176,8 @@ def test_texts_that_were_put_in_late_are_found_in_their_order(
     put_in([(20, "xq"), (21, "no")])
     put_in([(4, "xq"), (6, "no"), (8, "xq")])
     put_in([(30, "no"), (31, "no")])
-    assert list(postgresql.newest("xq", 1 << 62)) == [20, 9, 8, 4, 1]
-    assert list(postgresql.newest("xq", 9)) == [8, 4, 1]
+    assert list(BODIES.postgresql.newest("xq", 1 << 62)) == [20, 9, 8, 4, 1]
+    assert list(BODIES.postgresql.newest("xq", 9)) == [8, 4, 1]
 
 
 @given(st.text(), st.text())
@@ -263,7 +264,7 @@ def test_what_is_erased_leaves_the_index(
     catch_up()
     with django_capture_on_commit_callbacks(execute=True):
         erasing.erase(gone)
-    assert list(word_index.candidates("needle")) == list(
+    assert list(BODIES.candidates("needle")) == list(
         Body.objects.filter(pk__in=kept.messages.values("body")).values_list(
             "pk", flat=True
         )
@@ -315,12 +316,12 @@ def test_catching_up_goes_on_where_it_was_broken_off(
 ):
     monkeypatch.setattr(word_index, "AT_ONCE", 2)
     session = make_session(project, [f"needle {n}" for n in range(7)])
-    first = word_index.catch_up()
+    first = BODIES.catch_up()
     assert next(first) == 2
     first.close()
-    assert word_index.is_behind()
+    assert BODIES.is_behind()
     assert catch_up() == 5
-    assert not word_index.is_behind()
+    assert not BODIES.is_behind()
     assert indexes(session, "needle") == list(range(7))
     assert catch_up() == 0
 
@@ -333,13 +334,13 @@ def test_the_mark_waits_for_a_writer_that_has_not_ended(
     with psycopg.connect(url_of_test_database()) as other:
         other.execute("SELECT pg_current_xact_id()")
         catch_up()
-        assert word_index.is_behind()
+        assert BODIES.is_behind()
     for _ in range(SECONDS_FOR_OTHERS * 10):
-        if not word_index.is_behind():
+        if not BODIES.is_behind():
             break
         threading.Event().wait(0.1)  # tests of another worker may write just now
         catch_up()
-    assert not word_index.is_behind()
+    assert not BODIES.is_behind()
     assert indexes(session, "needle") == [0]
 
 
@@ -351,7 +352,7 @@ def test_nothing_is_missed_that_is_put_in_meanwhile(
     catch_up()
     add(session, [f"needle {n}" for n in range(4, 9)])
     read_at_once(monkeypatch, at_once)
-    found = word_index.candidates("needle")
+    found = BODIES.candidates("needle")
     first = next(found)
     catch_up()
     assert len({first, *found}) == session.message_count == 9
@@ -364,13 +365,13 @@ def test_a_long_text_is_put_in_in_pieces_and_found_across_their_borders(
     monkeypatch.setattr(sqlite, "PIECE", 100)
     monkeypatch.setattr(sqlite, "STEP", 100)
     written: list[int] = []
-    real = sqlite.add
+    real = BODIES.sqlite.add
 
     def noted(pieces: Sequence[Piece]) -> None:
         written.append(sum(len(one.text) for one in pieces))
         real(pieces)
 
-    monkeypatch.setattr(sqlite, "add", noted)
+    monkeypatch.setattr(BODIES.sqlite, "add", noted)
     words = "".join(f"{number:04}" for number in range(500))
     session = make_session(project, ["before", words, "behind"])
     assert catch_up() == 3
@@ -380,9 +381,7 @@ def test_a_long_text_is_put_in_in_pieces_and_found_across_their_borders(
     for query in ("04", "9", words[-2:], words[-1]):
         assert 1 in indexes(session, query)
     assert indexes(session, "04980497") == []
-    assert list(word_index.candidates("0042")) == [
-        session.messages.get(index=1).body_id
-    ]
+    assert list(BODIES.candidates("0042")) == [session.messages.get(index=1).body_id]
 
 
 @pytest.mark.sqlite
@@ -395,12 +394,12 @@ def test_a_text_that_was_put_in_by_half_is_put_in_anew_and_goes_whole(
     monkeypatch.setattr(sqlite, "STEP", 1)
     monkeypatch.setattr("contextstudio.database.steps.SECONDS", -1)
     session = make_session(project, ["first " * 20 + "needle"])
-    half = word_index.catch_up()
+    half = BODIES.catch_up()
     assert [next(half), next(half)] == [0, 0]
     half.close()
     assert indexes(session, "needle") == [0]
     assert catch_up() == 1
-    assert not word_index.is_behind()
+    assert not BODIES.is_behind()
     assert indexes(session, "needle") == indexes(session, "first") == [0]
     with django_capture_on_commit_callbacks(execute=True):
         erasing.erase(session)
@@ -418,18 +417,18 @@ def test_an_index_without_a_mark_is_made_anew(project: Project):
 
 
 def test_nothing_is_behind_where_nothing_is(project: Project):
-    assert not word_index.is_behind()
+    assert not BODIES.is_behind()
 
 
 def test_without_an_index_every_text_is_read(
     project: Project, owner: User, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(word_index._database(), "is_there", lambda: False)
+    monkeypatch.setattr(BODIES.database, "is_there", lambda: False)
     session = make_session(project, ["a needle", "none"])
     assert catch_up() == 0
     assert indexes(session, "needle") == [0]
     assert everywhere(owner, "needle", limit=1) == [(session.pk, 0)]
-    assert not word_index.is_behind()
+    assert not BODIES.is_behind()
 
 
 def test_a_page_ends_after_many_texts_and_the_next_goes_on(

@@ -10,19 +10,16 @@ are a trigram. A stand-in that a text has itself makes a candidate too many, nev
 """
 
 import string
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from django.db import connection
-
-from .reading import LONGEST, SHORTEST, Piece, ids, pages, run
+from .reading import LONGEST, SHORTEST, Piece, Reading, ids
 
 NEWEST = 1000
 """Texts that are read for one or two characters before their runs are looked up."""
 MOST_RUNS = 32
 """Runs of texts that are read at once; it begins with one."""
-_ADD_RUN = "INSERT INTO threads_bodyrun(first, last, pairs) VALUES(%s, %s, %s)"
+_ADD_RUN = "INSERT INTO {runs}(first, last, pairs) VALUES(%s, %s, %s)"
 _STAND_IN, _COUNT = 0x0780, 38
 """Thaana: letters of two bytes without capitals, in a script that few texts are written in."""
 _OFTEN = "\n " + string.punctuation
@@ -55,147 +52,144 @@ def pairs(texts: Iterable[str]) -> str:
     return " ".join(sorted(found))
 
 
-def is_there() -> bool:
-    """Whether this database has the table of texts, be it with an index or without."""
-    return True
+class PostgresqlWords(Reading):
+    """An index of texts in PostgreSQL."""
 
+    def is_there(self) -> bool:
+        """Whether this database has the table of texts, be it with an index or without."""
+        return True
 
-def held(above: int, last: int) -> set[int]:
-    """Which bodies are in already, of those with these ids."""
-    statement = (
-        "SELECT body_id FROM threads_bodytext WHERE body_id > %s AND body_id <= %s"
-    )
-    return set(ids(statement, [above, last]))
+    def held(self, above: int, last: int) -> set[int]:
+        """Which texts are in already, of those with these ids."""
+        statement = "SELECT {key} FROM {texts} WHERE {key} > %s AND {key} <= %s"
+        return set(ids(self.run(statement, [above, last])))
 
+    def cut(self, texts: Sequence[tuple[int, str]]) -> Iterator[list[Piece]]:
+        """Texts by their ids, in steps: all at once, as nobody waits."""
+        yield [Piece(text_id, 0, text) for text_id, text in texts]
 
-def cut(texts: Sequence[tuple[int, str]]) -> Iterator[list[Piece]]:
-    """Texts by the ids of their bodies, in steps: all at once, for nobody else waits meanwhile."""
-    yield [Piece(body, 0, text) for body, text in texts]
-
-
-def add(pieces: Sequence[Piece]) -> None:
-    """Put folded texts in, in the order of their bodies."""
-    if not pieces:
-        return
-    rows = [(one.body, letters(one.text)) for one in pieces]
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            "INSERT INTO threads_bodytext(body_id, folded) VALUES(%s, %s)"
-            " ON CONFLICT (body_id) DO UPDATE SET folded = excluded.folded",
+    def add(self, pieces: Sequence[Piece]) -> None:
+        """Put folded texts in, in the order of their ids."""
+        if not pieces:
+            return
+        rows = [(one.text_id, letters(one.text)) for one in pieces]
+        self.run_each(
+            "INSERT INTO {texts}({key}, folded) VALUES(%s, %s)"
+            " ON CONFLICT ({key}) DO UPDATE SET folded = excluded.folded",
             rows,
         )
-    run(_ADD_RUN, [rows[0][0], rows[-1][0], pairs(text for _, text in rows)])
+        self.run(_ADD_RUN, [rows[0][0], rows[-1][0], pairs(text for _, text in rows)])
 
+    def empty(self) -> None:
+        """Take all texts out."""
+        self.run("DELETE FROM {texts}")
+        self.run("DELETE FROM {runs}")
 
-def empty() -> None:
-    run("DELETE FROM threads_bodytext")
-    run("DELETE FROM threads_bodyrun")
+    def forget(self, erased: Iterable[int]) -> None:
+        """Take texts out; `clear` then takes out what their runs say of them.
 
-
-def forget(bodies: Iterable[int]) -> None:
-    """Take bodies out; `clear` then takes out what their runs say of them.
-
-    PostgreSQL's own vacuum removes what they said from the file.
-    """
-    gone = list(bodies)
-    run("DELETE FROM threads_bodytext WHERE body_id = ANY(%s)", [gone])
-    run(
-        "UPDATE threads_bodyrun SET is_stale = true WHERE EXISTS"
-        " (SELECT 1 FROM unnest(%s::bigint[]) one WHERE one BETWEEN first AND last)",
-        [gone],
-    )
-
-
-def begin_to_clear() -> None:
-    """Nothing: `forget` has marked what `clear` goes through."""
-
-
-def clear() -> bool:
-    """Make a run anew of which texts were taken out; whether there is more to do."""
-    stale = run(
-        "DELETE FROM threads_bodyrun WHERE id ="
-        " (SELECT min(id) FROM threads_bodyrun WHERE is_stale) RETURNING first, last"
-    )
-    if not stale:
-        return False
-    left = run(
-        "SELECT folded FROM threads_bodytext WHERE body_id BETWEEN %s AND %s"
-        " ORDER BY body_id",
-        stale[0],
-    )
-    if left:
-        run(_ADD_RUN, [*stale[0], pairs(text for (text,) in left)])
-    return True
-
-
-def flush_pending() -> None:
-    """Put into the index of trigrams what waits to be: each search would read it."""
-    run(
-        "SELECT gin_clean_pending_list(indexrelid) FROM pg_index WHERE indexrelid ="
-        " to_regclass('threads_bodytext_trigrams')"
-    )
-
-
-def newest(query: str, before: int) -> Iterator[int]:
-    """Ids of bodies that may hold a folded query, below `before`, the highest first."""
-    if len(query) >= SHORTEST:
-        condition, values = _condition(query)
-        yield from pages(
-            f"SELECT body_id FROM threads_bodytext WHERE {condition}"  # noqa: S608  # ours
-            " AND body_id < %s ORDER BY body_id DESC LIMIT %s",
-            values,
-            before,
+        PostgreSQL's own vacuum removes what they said from the file.
+        """
+        gone = list(erased)
+        self.run("DELETE FROM {texts} WHERE {key} = ANY(%s)", [gone])
+        self.run(
+            "UPDATE {runs} SET is_stale = true WHERE EXISTS"
+            " (SELECT 1 FROM unnest(%s::bigint[]) one WHERE one BETWEEN first AND last)",
+            [gone],
         )
-        return
-    # The newest texts are read, then the runs that hold the words, ever more at once.
-    words = letters(query)
-    [(below, found)] = run(
-        "SELECT min(body_id), array_agg(body_id ORDER BY body_id DESC)"
-        " FILTER (WHERE strpos(folded, %s) > 0) FROM (SELECT body_id, folded FROM"
-        " threads_bodytext WHERE body_id < %s ORDER BY body_id DESC LIMIT %s) newest",
-        [words, before, NEWEST],
-    )
-    yield from found or ()
-    runs = [] if below is None else _runs(words, below)
-    at, count = 0, 1
-    while at < len(runs):
-        some = runs[at : at + count]
-        ranges = " OR ".join(["body_id BETWEEN %s AND %s"] * len(some))
-        yield from ids(
-            f"SELECT body_id FROM threads_bodytext WHERE ({ranges})"  # noqa: S608  # ours
-            " AND strpos(folded, %s) > 0 ORDER BY body_id DESC",
-            [*chain.from_iterable(some), words],
+
+    def begin_to_clear(self) -> None:
+        """Nothing: `forget` has marked what `clear` goes through."""
+
+    def clear(self) -> bool:
+        """Make a run anew of which texts were taken out; whether there is more to do."""
+        stale = self.run(
+            "DELETE FROM {runs} WHERE id ="
+            " (SELECT min(id) FROM {runs} WHERE is_stale) RETURNING first, last"
         )
-        at, count = at + count, min(2 * count, MOST_RUNS)
+        if not stale:
+            return False
+        left = self.run(
+            "SELECT folded FROM {texts} WHERE {key} BETWEEN %s AND %s ORDER BY {key}",
+            stale[0],
+        )
+        if left:
+            self.run(_ADD_RUN, [*stale[0], pairs(text for (text,) in left)])
+        return True
+
+    def flush_pending(self) -> None:
+        """Put into the index of trigrams what waits to be: each search would read it."""
+        self.run(
+            "SELECT gin_clean_pending_list(indexrelid) FROM pg_index WHERE indexrelid ="
+            " to_regclass('{texts}_trigrams')"
+        )
+
+    def newest(self, query: str, before: int) -> Iterator[int]:
+        """Ids of texts that may hold a folded query, below `before`, the highest first."""
+        if len(query) >= SHORTEST:
+            holds, values = condition(query)
+            yield from self.pages(
+                f"SELECT {{key}} FROM {{texts}} WHERE {holds}"  # noqa: S608  # ours
+                " AND {key} < %s ORDER BY {key} DESC LIMIT %s",
+                values,
+                before,
+            )
+            return
+        # The newest texts are read, then the runs that hold the words, ever more at once.
+        words = letters(query)
+        [(below, found)] = self.run(
+            "SELECT min({key}), array_agg({key} ORDER BY {key} DESC)"
+            " FILTER (WHERE strpos(folded, %s) > 0) FROM (SELECT {key}, folded FROM"
+            " {texts} WHERE {key} < %s ORDER BY {key} DESC LIMIT %s) newest",
+            [words, before, NEWEST],
+        )
+        yield from found or ()
+        runs = [] if below is None else self._runs(words, below)
+        at, count = 0, 1
+        while at < len(runs):
+            some = runs[at : at + count]
+            ranges = " OR ".join(["{key} BETWEEN %s AND %s"] * len(some))
+            yield from ids(
+                self.run(
+                    f"SELECT {{key}} FROM {{texts}} WHERE ({ranges})"  # noqa: S608  # ours
+                    " AND strpos(folded, %s) > 0 ORDER BY {key} DESC",
+                    [*chain.from_iterable(some), words],
+                )
+            )
+            at, count = at + count, min(2 * count, MOST_RUNS)
+
+    def next_writer(self) -> int:
+        """A transaction behind all that write already: a number is drawn for it.
+
+        `pg_snapshot_xmax` stands behind those that have ended, and may be one that is still at it.
+        """
+        return ids(self.run("SELECT pg_current_xact_id()::text::bigint"))[0]
+
+    def all_ended_before(self, writer: int) -> bool:
+        """Whether every transaction that began to write before this one has ended."""
+        # xmin is the oldest transaction still running, so everything below it has ended.
+        oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+        return ids(self.run(oldest))[0] >= writer
+
+    def _runs(self, words: str, below: int) -> list[tuple[int, int]]:
+        """Ranges of ids (both ends in) in which texts may hold one or two characters.
+
+        They descend and are made not to overlap: what came late was put in as a run among others.
+        """
+        found = self.run(
+            "SELECT first, least(last, %s) FROM {runs}"
+            " WHERE strpos(pairs, %s) > 0 AND first < %s ORDER BY last DESC",
+            [below - 1, words, below],
+        )
+        apart: list[tuple[int, int]] = []
+        for first, last in found:
+            if apart and last >= apart[-1][0]:
+                first, last = min(first, apart[-1][0]), apart.pop()[1]
+            apart.append((first, last))
+        return apart
 
 
-def in_session(session_id: uuid.UUID, query: str, count: int) -> list[int] | None:
-    """Indexes of a session's messages that may hold a folded query."""
-    condition, words = _condition(query)
-    return ids(
-        'SELECT m."index" FROM threads_message m'  # noqa: S608  # ours
-        f" JOIN threads_bodytext t ON t.body_id = m.body_id AND {condition}"
-        ' WHERE m.session_id = %s ORDER BY m."index"',
-        [*words, session_id],
-    )
-
-
-def next_writer() -> int:
-    """A transaction behind all that write already: a number is drawn for it.
-
-    `pg_snapshot_xmax` stands behind those that have ended, and may be one that is still at it.
-    """
-    return ids("SELECT pg_current_xact_id()::text::bigint")[0]
-
-
-def all_ended_before(writer: int) -> bool:
-    """Whether every transaction that began to write before this one has ended."""
-    # xmin is the oldest transaction still running, so everything below it has ended.
-    oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-    return ids(oldest)[0] >= writer
-
-
-def _condition(query: str) -> tuple[str, list[str]]:
+def condition(query: str) -> tuple[str, list[str]]:
     """What the index answers, and what is made sure of in the texts that it names.
 
     The index is asked for every third trigram, in their order: to look all up takes longer
@@ -208,21 +202,3 @@ def _condition(query: str) -> tuple[str, list[str]]:
     pieces = [words[at : at + SHORTEST] for at in range(0, last - SHORTEST, SHORTEST)]
     pieces.append(words[last - SHORTEST :])
     return "folded LIKE %s AND strpos(folded, %s) > 0", [f"%{'%'.join(pieces)}%", words]
-
-
-def _runs(words: str, below: int) -> list[tuple[int, int]]:
-    """Ranges of ids (both ends in) in which texts may hold one or two characters.
-
-    They descend and are made not to overlap: what came late was put in as a run among others.
-    """
-    found = run(
-        "SELECT first, least(last, %s) FROM threads_bodyrun"
-        " WHERE strpos(pairs, %s) > 0 AND first < %s ORDER BY last DESC",
-        [below - 1, words, below],
-    )
-    apart: list[tuple[int, int]] = []
-    for first, last in found:
-        if apart and last >= apart[-1][0]:
-            first, last = min(first, apart[-1][0]), apart.pop()[1]
-        apart.append((first, last))
-    return apart

@@ -1,6 +1,6 @@
 """What both databases are asked alike: plain statements, for a model's query costs more."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -11,75 +11,107 @@ SHORTEST = 3
 """Characters that make a trigram; what is shorter is found in another way."""
 LONGEST = 64
 """Characters of a query that the index is asked for; the rest is left to who makes sure."""
-_THROUGH = "SELECT COALESCE(MAX(through), 0) FROM threads_searchmark"
+_THROUGH = "SELECT COALESCE(MAX(through), 0) FROM {mark}"
+_TAIL = (
+    f"SELECT id, ({_THROUGH})"  # noqa: S608  # names of ours come into the braces
+    f" FROM {{source}} WHERE id > ({_THROUGH}) AND id < %s ORDER BY id DESC LIMIT %s"
+)
 
 
 class Piece(NamedTuple):
     """A folded text, or one of the pieces that a long one is put in as."""
 
-    body: int
+    text_id: int
     number: int
     text: str
 
 
-def run(statement: str, values: Sequence[Any] = ()) -> list[Any]:
-    """The rows that a statement finds; none of one that only writes."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return cursor.fetchall() if cursor.description else []
+class Tables(NamedTuple):
+    """The tables of one index, and the one that its texts come from."""
+
+    source: str
+    texts: str
+    runs: str
+    mark: str
+    key: str
+    """The column of `texts` and of what names a text that holds its id."""
 
 
-def ids(statement: str, values: Sequence[Any] = ()) -> list[int]:
-    """The first column of what a statement finds."""
-    return [row[0] for row in run(statement, values)]
+def ids(rows: Iterable[Sequence[Any]]) -> list[int]:
+    """The first column of what a statement found."""
+    return [row[0] for row in rows]
 
 
-def pages(statement: str, values: Sequence[Any], below: int) -> Iterator[int]:
-    """Ids that a statement finds, the highest first, so many at a time.
+class Reading:
+    """Where the texts of an index come from, and how far it has come.
 
-    Its last two values are the id below which it looks, and how many it may find.
+    Its statements have the names of `Tables` in braces.
     """
-    while True:
-        found = ids(statement, [*values, below, AT_ONCE])
-        yield from found
-        if len(found) < AT_ONCE:
-            return
-        below = found[-1]
 
+    def __init__(self, tables: Tables) -> None:
+        self._names = tables._asdict()
 
-def bodies(above: int, last: int) -> set[int]:
-    """Which bodies there are, of those with these ids."""
-    statement = "SELECT id FROM threads_body WHERE id > %s AND id <= %s"
-    return set(ids(statement, [above, last]))
+    def run(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """The rows that a statement finds; none of one that only writes."""
+        with connection.cursor() as cursor:
+            cursor.execute(statement.format(**self._names), values)
+            return cursor.fetchall() if cursor.description else []
 
+    def run_each(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
+        """Run a statement that writes once for each of these."""
+        with connection.cursor() as cursor:
+            cursor.executemany(statement.format(**self._names), values)
 
-def through() -> int:
-    """The body up to which all are in the index, or were never stored."""
-    return ids(_THROUGH)[0]
+    def pages(self, statement: str, values: Sequence[Any], below: int) -> Iterator[int]:
+        """Ids that a statement finds, the highest first, so many at a time.
 
+        Its last two values are the id below which it looks, and how many it may find.
+        """
+        while True:
+            found = ids(self.run(statement, [*values, below, AT_ONCE]))
+            yield from found
+            if len(found) < AT_ONCE:
+                return
+            below = found[-1]
 
-def tail(below: int) -> Iterator[int]:
-    """Ids of the bodies that came since the index was caught up, the highest first.
+    def last(self) -> int:
+        """The highest id of a text that there is."""
+        return ids(self.run("SELECT COALESCE(MAX(id), 0) FROM {source}"))[0]
 
-    How far the index has come is read once, with the first of them: who asks the index behind
-    this misses nothing that is put in meanwhile.
-    """
-    found = run(
-        f"SELECT id, ({_THROUGH}) FROM threads_body WHERE id > ({_THROUGH})"  # noqa: S608  # ours
-        " AND id < %s ORDER BY id DESC LIMIT %s",
-        [below, AT_ONCE],
-    )
-    yield from (id_ for id_, _ in found)
-    if len(found) == AT_ONCE:
-        below, above = found[-1]
-        later = (
-            "SELECT id FROM threads_body WHERE id > %s AND id < %s"
-            " ORDER BY id DESC LIMIT %s"
+    def present(self, above: int, last: int) -> set[int]:
+        """Which texts there are, of those with these ids."""
+        statement = "SELECT id FROM {source} WHERE id > %s AND id <= %s"
+        return set(ids(self.run(statement, [above, last])))
+
+    def following(self, above: int, last: int, count: int) -> list[int]:
+        """The first ids of texts behind one."""
+        statement = (
+            "SELECT id FROM {source} WHERE id > %s AND id <= %s ORDER BY id LIMIT %s"
         )
-        yield from pages(later, [above], below)
+        return ids(self.run(statement, [above, last, count]))
 
+    def through(self) -> int:
+        """The id up to which all are in the index, or were never stored."""
+        return ids(self.run(_THROUGH))[0]
 
-def indexed(below: int) -> Iterator[int]:
-    """Ids of the bodies that are in the index, the highest first."""
-    earlier = "SELECT id FROM threads_body WHERE id < %s ORDER BY id DESC LIMIT %s"
-    return pages(earlier, [], min(below, through() + 1))
+    def tail(self, below: int) -> Iterator[int]:
+        """Ids of the texts that came since the index was caught up, the highest first.
+
+        How far the index has come is read once, with the first of them: who asks the index behind
+        this misses nothing that is put in meanwhile.
+        """
+        found = self.run(_TAIL, [below, AT_ONCE])
+        yield from ids(found)
+        if len(found) == AT_ONCE:
+            below, above = found[-1]
+            yield from self.pages(
+                "SELECT id FROM {source} WHERE id > %s AND id < %s"
+                " ORDER BY id DESC LIMIT %s",
+                [above],
+                below,
+            )
+
+    def indexed(self, below: int) -> Iterator[int]:
+        """Ids of the texts that are in the index, the highest first."""
+        earlier = "SELECT id FROM {source} WHERE id < %s ORDER BY id DESC LIMIT %s"
+        return self.pages(earlier, [], min(below, self.through() + 1))

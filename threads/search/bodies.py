@@ -1,0 +1,82 @@
+"""The index of what messages say: of every body its whole text."""
+
+import uuid
+from collections.abc import Iterator, Sequence
+
+from django.db import connection
+
+from threads.domain.message import decode_parts
+from threads.domain.text import fold, whole_text
+from threads.models import Body, Message, SearchMark, Session
+from threads.store.selectors import chunks
+
+from .word_index import WordIndex, stored
+from .word_index.postgresql import condition
+from .word_index.reading import Tables, ids
+
+MOST_OF_ALL = 5000
+"""Bodies with a query beyond which a session is searched by reading it."""
+
+
+def _read(keys: Sequence[int]) -> Iterator[tuple[int, str]]:
+    found = Body.objects.filter(pk__in=keys).order_by("pk").values_list("pk", "content")
+    for id_, content in found.iterator(chunk_size=50):
+        yield id_, fold(whole_text(decode_parts(bytes(content))))
+
+
+BODIES = WordIndex(
+    Tables(
+        source="threads_body",
+        texts="threads_bodytext",
+        runs="threads_bodyrun",
+        mark="threads_searchmark",
+        key="body_id",
+    ),
+    SearchMark,
+    _read,
+)
+
+
+def in_session(session: Session, folded_query: str) -> list[int] | None:
+    """Indexes of the messages that may hold a folded query; None where all may."""
+    if not BODIES.database.is_there():
+        return None
+    messages = Message.objects.filter(session=session)
+    later = messages.filter(body__gt=BODIES.database.through())
+    tail = set(later.values_list("index", flat=True))
+    here = _joined if connection.vendor == "postgresql" else _looked_up
+    found = here(session.pk, stored(folded_query))
+    return None if found is None else sorted(tail.union(found))
+
+
+def _joined(session_id: uuid.UUID, query: str) -> list[int]:
+    """What PostgreSQL finds in the texts of a session's messages."""
+    holds, words = condition(query)
+    rows = BODIES.postgresql.run(
+        'SELECT m."index" FROM threads_message m'  # noqa: S608  # ours
+        f" JOIN {{texts}} t ON t.body_id = m.body_id AND {holds}"
+        ' WHERE m.session_id = %s ORDER BY m."index"',
+        [*words, session_id],
+    )
+    return ids(rows)
+
+
+def _looked_up(session_id: uuid.UUID, query: str) -> list[int] | None:
+    """What SQLite finds in all texts, by whether the session has them; None where unsure.
+
+    The index knows nothing of sessions: of a query that very many bodies hold it is quicker to
+    read the session.
+    """
+    found = BODIES.sqlite.all_holding(query, MOST_OF_ALL)
+    if found is None:
+        return None
+    indexes: list[int] = []
+    for some in chunks(found):
+        places = ",".join(["%s"] * len(some))
+        rows = BODIES.sqlite.run(
+            'SELECT "index" FROM threads_message'  # noqa: S608  # placeholders only
+            f" WHERE session_id = %s AND body_id IN ({places})",
+            [session_id.hex, *some],
+        )
+        indexes += ids(rows)
+    return indexes
