@@ -1,7 +1,8 @@
 """What a plan would leave out though messages that stay refer to it: found by hindsight.
 
 A path, a number or a name that stands only in what goes, and that is used later, is worth its few
-tokens: the line that stands in the place of the text says it.
+tokens: the line that stands in the place of the text says it. So are names that are likely to be
+used after the run.
 """
 
 from collections import defaultdict
@@ -15,8 +16,9 @@ from operations.domain.tree.key import Key
 
 from .classes import Protected, Prunable
 from .condensing import Count
+from .likely import likely_later
 from .plan import Plan
-from .planning import plan_by_rules
+from .planning import Planning
 
 
 def plan(
@@ -25,12 +27,25 @@ def plan(
     count: Count,
     protected: Protected | None = None,
 ) -> Plan:
-    """The plan of a run by rules, whose lines say what of the rest is used later."""
-    first = plan_by_rules(messages, rules, count, protected)
-    if not rules.name_used_later:
+    """The plan of a run by rules, whose lines say what of a text is used later, or may be."""
+    planning = Planning(messages, rules, count, protected or Protected())
+    first = planning.plan()
+    if not first.steps:
         return first
-    needed = needed_later(messages, first)
-    return plan_by_rules(messages, rules, count, protected, needed) if needed else first
+    used = needed_later(messages, first) if rules.name_used_later else {}
+    most = rules.likely_names
+    likely = likely_later(messages, first, most) if most else {}
+    told = {
+        key: _told(used.get(key, ()), likely.get(key, ())) for key in {*used, *likely}
+    }
+    return planning.plan({key: line for key, line in told.items() if line})
+
+
+def _told(used: Sequence[str], likely: Sequence[str]) -> str:
+    """What the line of a message says besides."""
+    others = [name for name in likely if name not in used]
+    lines = (("Used later", used), ("Names", others))
+    return "\n".join(f"{said}: {', '.join(names)}" for said, names in lines if names)
 
 
 def needed_later(messages: Sequence[Prunable], plan: Plan) -> Mapping[Key, list[str]]:

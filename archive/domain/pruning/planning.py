@@ -15,9 +15,20 @@ from operations.domain.tree.leaf import New
 from threads.domain.part import Part, Text, ToolResult
 
 from .classes import Judge, Judgement, Protected, Prunable, PruneClass, Rule
-from .condensing import Count, condensed_use, condensed_words, note, short, with_lines
+from .condensing import (
+    Condensed,
+    Count,
+    condensed_use,
+    condensed_words,
+    note,
+    short,
+    with_lines,
+)
 from .plan import Plan, PruneItem, Stashed, Step
 from .tool_uses import ToolUse, superseded, tool_uses
+
+Told = Mapping[Key, str]
+"""By message what its line says besides."""
 
 
 def plan_by_rules(
@@ -25,18 +36,17 @@ def plan_by_rules(
     rules: Pruning,
     count: Count,
     protected: Protected | None = None,
-    needed: Mapping[Key, Sequence[str]] = MappingProxyType({}),
+    told: Told = MappingProxyType({}),
 ) -> Plan:
-    """The plan of a run by rules; `count` counts tokens of parts.
+    """The plan of a run by rules; `count` counts tokens of parts."""
+    return Planning(messages, rules, count, protected or Protected()).plan(told)
 
-    `needed` are names that the lines of messages are to say, whose messages so don't go whole.
+
+class Planning:
+    """Judges each message, then finds what can go whole; the rest of it is condensed.
+
+    A second plan, whose lines tell more, costs only what those lines change.
     """
-    chosen = protected or Protected()
-    return _Planning(messages, rules, count, chosen, needed).plan()
-
-
-class _Planning:
-    """Judges each message, then finds what can go whole; the rest of it is condensed."""
 
     def __init__(
         self,
@@ -44,10 +54,12 @@ class _Planning:
         rules: Pruning,
         count: Count,
         protected: Protected,
-        needed: Mapping[Key, Sequence[str]],
     ) -> None:
         self._messages, self._rules, self._count = messages, rules, count
-        self._needed = needed
+        self._told: Told = {}
+        self._known: dict[int, tuple[PruneItem, Edit | None]] = {}
+        """By place what a message becomes of which nothing more is told."""
+        self._lines: dict[ToolUse, Condensed] = {}
         uses = tool_uses([message.parts for message in messages])
         self._judge = Judge(messages, rules, protected, superseded(uses))
         self._answers: dict[int, list[ToolUse]] = defaultdict(list)
@@ -57,15 +69,18 @@ class _Planning:
                 self._answers[use.answered_at].append(use)
             if use.called_at is not None:
                 self._calls[use.called_at].append(use)
+        for answers in self._answers.values():
+            answers.sort(key=lambda use: use.number)
         self._judged: dict[int, list[Judgement]] = {}
         """By place of a message with results that isn't kept, what becomes of each of them."""
 
-    def plan(self) -> Plan:
+    def plan(self, told: Told = MappingProxyType({})) -> Plan:
+        """The plan whose lines also say what they are told; no such message goes whole."""
+        self._told = told
         items: dict[int, PruneItem] = {}
         steps: list[Step] = []
         for place, message in enumerate(self._messages):
             answers = self._answers[place]
-            answers.sort(key=lambda use: use.number)
             if kept := self._judge.kept(place):
                 items[place] = self._item(message, kept, message.tokens)
             elif answers:
@@ -108,7 +123,7 @@ class _Planning:
 
     def _may_go(self, place: int) -> bool:
         """Whether a message holds nothing but results that go, or calls that have results."""
-        if self._needed.get(self._messages[place].key):
+        if self._messages[place].key in self._told:
             return False
         if place in self._judged:
             message = self._messages[place]
@@ -140,6 +155,13 @@ class _Planning:
 
     def _condensed(self, place: int) -> tuple[PruneItem, Edit | None]:
         """What a message that stays is like, and the edit that makes it so, if one does."""
+        if self._messages[place].key in self._told:
+            return self._shortened(place)
+        if place not in self._known:
+            self._known[place] = self._shortened(place)
+        return self._known[place]
+
+    def _shortened(self, place: int) -> tuple[PruneItem, Edit | None]:
         message = self._messages[place]
         if place in self._judged:
             judged, parts, stashed = self._short_results(place)
@@ -170,11 +192,11 @@ class _Planning:
             if one.prune_class is PruneClass.REMOVE:
                 line = note(f"Removed: {one.reason}", ref)
             elif one.prune_class is PruneClass.CONDENSE:
-                line = condensed_use(use, ref).line
+                line = self._short(place, use).line
             if line is not None:
                 stashed.append(self._stash(place, use, one.rule or Rule.RESULT))
             lines.append(line)
-        told = self._told(message)
+        told = self._told.get(message.key)
         first = next((at for at, line in enumerate(lines) if line is not None), None)
         if told and first is not None:
             lines[first] = f"{lines[first]}\n{told}"
@@ -190,14 +212,9 @@ class _Planning:
             return judged, message.parts, []
         above = self._rules.condense_above
         parts = condensed_words(message.parts, message.name, above, self._count)
-        if told := self._told(message):
+        if told := self._told.get(message.key):
             parts = (Text(told), *parts)
         return judged, parts, [self._words(place, Rule.WORDS)]
-
-    def _told(self, message: Prunable) -> str:
-        """What the line of a message says besides, where something of it is used later."""
-        names = self._needed.get(message.key)
-        return f"Used later: {', '.join(names)}" if names else ""
 
     def _ref(self, place: int, use: ToolUse) -> str:
         name, location = self._messages[place].name, self._location(place, use)
@@ -209,7 +226,8 @@ class _Planning:
         return Location("tool", use.number, use.number)
 
     def _stash(self, place: int, use: ToolUse, rule: Rule) -> Stashed:
-        message, told = self._messages[place], condensed_use(use, "")
+        message, told = self._messages[place], self._short(place, use)
+        is_all = len(message.parts) == 1
         return Stashed(
             key=message.key,
             name=message.name,
@@ -218,9 +236,17 @@ class _Planning:
             summary=told.summary,
             file_paths=told.file_paths,
             tool_name=use.name,
-            tokens=self._count((use.result,)) if use.result else 0,
+            tokens=message.tokens if is_all else self._weight(use),
             rule=rule,
         )
+
+    def _weight(self, use: ToolUse) -> int:
+        return self._count((use.result,)) if use.result else 0
+
+    def _short(self, place: int, use: ToolUse) -> Condensed:
+        if use not in self._lines:
+            self._lines[use] = condensed_use(use, self._ref(place, use))
+        return self._lines[use]
 
     def _words(self, place: int, rule: Rule) -> Stashed:
         message = self._messages[place]

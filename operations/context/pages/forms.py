@@ -108,6 +108,7 @@ class PolicyForm(forms.Form):
         "The line in place of a text lists the paths, numbers and names of it that later messages"
         " refer to.",
     )
+    likely_names = _number("Likely names to list for each text (0: none)")
     protect_tools = ListField(
         label="Tools to keep",
         required=False,

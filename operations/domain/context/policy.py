@@ -42,6 +42,8 @@ class Pruning:
     """In assistant messages with more the long texts of calls are, once their results are."""
     name_used_later: bool = True
     """Whether the line in the place of a text names what of it messages that stay refer to."""
+    likely_names: int = 40
+    """How many names that may be needed later it lists beside those the assistant used; 0: none."""
     protect_tools: tuple[str, ...] = ()
     """Tools whose results stay, paths of which what is viewed stays: patterns with `*`."""
     protect_paths: tuple[str, ...] = ()

@@ -39,10 +39,11 @@ def test_pruning_records_one_bundle_of_condensed_lines(tools: Tools) -> None:
     def short(key: str) -> str:
         return f"[recall:{refs[key].rsplit('/', 1)[-1]}]"
 
+    names = ", ".join(f"value_{number}" for number in range(10, 50))
     assert lines == [
         f"🔍 Searched 'value_7' in src - 40 matches {short('m4')}",
         f"✏️ Edited src/parser.py {short('m6')}",
-        f"⚡ Ran: pytest tests/test_parser.py -x -q - exit 1 {short('m8')}",
+        f"⚡ Ran: pytest tests/test_parser.py -x -q - exit 1 {short('m8')}\nNames: {names}",
     ]
     assert [one["content"] for one in shown if one["role"] == "user"] == [
         WORK[0]["content"],
