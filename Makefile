@@ -17,13 +17,16 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint style types imports drift format snapshot oracles bench soak run-environment test-environment oracles-environment litellm-environment chromium
+.PHONY: help run meaning test lint style types imports drift format snapshot oracles bench soak run-environment test-environment oracles-environment litellm-environment chromium
 
 help:  ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: run-environment  ## Serve on http://127.0.0.1:8000 (HOST, PORT), until Ctrl+C
 	@exec $(BIN)/python manage.py serve
+
+meaning: run-environment  ## Install what search by meaning needs (docs/search.md)
+	@$(INSTALL) requirements-meaning.lock
 
 test: test-environment chromium  ## Run all tests, on PostgreSQL and Redis too where they answer
 	@$(BIN)/python -m tests

@@ -18,6 +18,7 @@ KNOWN = frozenset(
         "CONTEXTSTUDIO_EXECUTOR",
         "CONTEXTSTUDIO_FAILING",  # with …_KEY and …_URL the client's, from the same shell
         "CONTEXTSTUDIO_KEY",
+        "CONTEXTSTUDIO_MEANING_SEARCH",
         "CONTEXTSTUDIO_PRODUCTION",
         "CONTEXTSTUDIO_REQUESTS_PER_MINUTE",
         "CONTEXTSTUDIO_SKIP_SECRETS",

@@ -52,6 +52,7 @@ UPSTREAM_TIMEOUT = environment.number("CONTEXTSTUDIO_UPSTREAM_TIMEOUT", 600)
 # What providers call theirs, such as OPENAI_API_KEY: for summaries, in every project.
 PROVIDER_VARIABLES = environment.ending_in("_API_KEY", "_API_BASE")
 SKIP_SECRETS = environment.flag("CONTEXTSTUDIO_SKIP_SECRETS")
+MEANING_SEARCH = environment.flag("CONTEXTSTUDIO_MEANING_SEARCH")
 
 # Parts
 

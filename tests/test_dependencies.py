@@ -29,17 +29,29 @@ def listed(table: str) -> dict[str, str]:
 
 
 RUN, TESTS = listed("Installed to run"), listed("Installed for tests as well")
+MEANING = listed("Installed with the extra `meaning`")
 
 
 def test_every_locked_package_is_listed_and_no_other() -> None:
     run = locked("requirements.lock")
     assert set(RUN) == run
-    assert set(TESTS) == locked("tests/requirements.lock") - run
+    with_meaning = locked("requirements-meaning.lock")
+    assert set(MEANING) == with_meaning - run
+    assert set(TESTS) == locked("tests/requirements.lock") - with_meaning
+
+
+def test_the_extra_installs_the_same_versions_of_what_is_there() -> None:
+    def pins(path: str) -> set[str]:
+        lines = (ROOT / path).read_text("utf-8").splitlines()
+        return {line for line in lines if "==" in line}
+
+    assert pins("requirements.lock") <= pins("requirements-meaning.lock")
+    assert pins("requirements-meaning.lock") <= pins("tests/requirements.lock")
 
 
 def test_licences_are_those_that_packages_state() -> None:
     compared = 0
-    for name, licence in (RUN | TESTS).items():
+    for name, licence in (RUN | MEANING | TESTS).items():
         try:
             stated = metadata(name).get("License-Expression")
         except PackageNotFoundError:  # for other platforms

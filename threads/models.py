@@ -241,3 +241,30 @@ class WordMark(models.Model):
 
 class SearchMark(WordMark):
     """How far the index of what messages say has come."""
+
+
+class BodyVectors(models.Model):
+    """What a body is about, as a model told it: found again by its meaning. A cache."""
+
+    body = models.OneToOneField(Body, CASCADE, primary_key=True, related_name="vectors")
+    project = models.ForeignKey(Project, CASCADE, related_name="+", db_index=False)
+    """The body's."""
+    kept = models.BinaryField()
+    """`threads.domain.meaning.vectors.pack` of its passages."""
+
+    class Meta:
+        indexes = [index("vectors_of_a_project", "project", "body")]
+
+    def __str__(self) -> str:
+        return f"vectors of {self.body_id}"
+
+
+class MeaningMark(models.Model):
+    """How far vectors are made, and by which model: one row, made when it is first needed."""
+
+    model = models.CharField(max_length=64, blank=True)
+    through = models.BigIntegerField(default=0)
+    """Every body up to this id that says something has vectors, or was never stored."""
+
+    def __str__(self) -> str:
+        return f"{self.model} through {self.through}"

@@ -27,6 +27,8 @@ from threads.imports.jobs import index_if_worth
 from threads.imports.views import import_jobs
 from threads.models import Message, Session
 from threads.rendering import summary
+from threads.search import meaning
+from threads.search.by_meaning import search_by_meaning
 from threads.search.services import SearchHit, search
 from threads.store.origins import load_parents
 from threads.store.selectors import (
@@ -69,7 +71,10 @@ def index(request: HttpRequest) -> HttpResponse:
     found = list_sessions(caller, cursor=cursor, limit=PAGE, query=query, source=source)
     projects = list(visible_projects(caller))
     address = reverse("operations:sessions")
+    by_meaning = _is_by_meaning(request)
     said = {"q": query, "source": source}
+    if by_meaning:
+        said = {"meaning": "on"} | said
     older = urlencode({**said, "cursor": found.next_cursor or ""})
     newest = urlencode({name: word for name, word in said.items() if word})
     context = {
@@ -80,6 +85,8 @@ def index(request: HttpRequest) -> HttpResponse:
         "query": query,
         "source": source,
         "sources": _sources(caller),
+        "has_meaning": meaning.is_on(),
+        "by_meaning": by_meaning,
         "older_href": f"{address}?{older}" if found.next_cursor else "",
         "newest_href": f"{address}?{newest}".rstrip("?") if cursor else "",
         "project": ", ".join(project.name for project in projects) or "no project",
@@ -103,10 +110,15 @@ def _sources(caller: Caller) -> list[str]:
 
 def _found(request: HttpRequest, caller: Caller) -> dict[str, object]:
     query, after = request.GET.get("q", ""), request.GET.get("after") or None
-    found = search(caller, query, cursor=after, limit=SHOWN_MATCHES)
+    by_meaning = _is_by_meaning(request)
+    find = search_by_meaning if by_meaning else search
+    found = find(caller, query, cursor=after, limit=SHOWN_MATCHES)
     index_if_worth()
-    more = urlencode({"q": query, "after": found.next_cursor or ""})
+    asked = {"q": query} | ({"meaning": "on"} if by_meaning else {})
+    more = urlencode(asked | {"after": found.next_cursor or ""})
     return {
+        "by_meaning": by_meaning,
+        "pending": found.pending,
         "groups": [
             {"session": session, "matches": [_match(match) for match in matches]}
             for session, matches in groupby(found.matches, key=lambda one: one.session)
@@ -118,6 +130,11 @@ def _found(request: HttpRequest, caller: Caller) -> dict[str, object]:
     }
 
 
+def _is_by_meaning(request: HttpRequest) -> bool:
+    """Whether it is asked for, and there to be asked."""
+    return "meaning" in request.GET and meaning.is_on()
+
+
 def _match(match: SearchHit) -> dict[str, object]:
     """A match as its row shows it, the words in the midst apart."""
     text, place = match.excerpt.text, match.excerpt
@@ -125,6 +142,7 @@ def _match(match: SearchHit) -> dict[str, object]:
         "key": match.original.key,
         "index": match.original.row.index,
         "role": match.original.role,
+        "similarity": match.similarity,
         "before": ("…" if place.cut_before else "") + text[: place.start],
         "words": text[place.start : place.end],
         "behind": text[place.end :] + ("…" if place.cut_after else ""),

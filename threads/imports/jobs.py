@@ -9,7 +9,7 @@ from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.jobs import Cancelled, JobContext, enqueue
 from contextstudio.accounts.models import Job
 from threads import imports
-from threads.search import word_index
+from threads.search import meaning, word_index
 from threads.store import commits
 
 from .presentation import present_import
@@ -51,7 +51,10 @@ def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:
 
 
 def run_index(context: JobContext) -> dict[str, Any]:
-    """Put in the indexes of words what came since; the result is how many texts."""
+    """Put in the indexes of words what came since; the result is how many texts.
+
+    Then what they mean, where that is on.
+    """
     done = 0
     # What a power cut takes of it is put in again: the mark goes with it.
     with commits.on_disk_later():
@@ -59,18 +62,24 @@ def run_index(context: JobContext) -> dict[str, Any]:
             for some in index.catch_up():
                 done += some
                 context.progress(done, unit="texts")
-    return {"indexed": done}
+        vectors = 0
+        for some in meaning.catch_up():
+            vectors += some
+            context.progress(done + vectors, unit="texts")
+    return {"indexed": done} | ({"vectors": vectors} if meaning.is_on() else {})
 
 
 def index_if_worth(*_: object) -> None:
     """Have indexes caught up, once, where so much came since that it pays: also a hook."""
-    if any(index.is_worth_a_job() for index in word_index.registered()):
+    words = any(index.is_worth_a_job() for index in word_index.registered())
+    if words or meaning.is_worth_a_job():
         _enqueue_once()
 
 
 def index_now_and_then() -> None:
     """Have indexes caught up, once, where anything came since."""
-    if any(index.is_behind() for index in word_index.registered()):
+    words = any(index.is_behind() for index in word_index.registered())
+    if words or meaning.is_behind():
         _enqueue_once()
 
 

@@ -13,6 +13,7 @@ from contextstudio.accounts.selectors import get_project
 from threads.imports import jobs
 from threads.models import Session
 
+from .by_meaning import search_by_meaning
 from .services import search
 
 router = Router(tags=["sessions"])
@@ -41,14 +42,18 @@ class SearchMatch(FoundTitle):
     index: int
     role: str
     excerpt: SearchExcerpt
+    similarity: float | None
+    """Of a search by meaning how near it is, from 0.2 to 1; else null."""
 
 
 class SearchPage(BaseModel):
-    """Some matches, the newest text first."""
+    """Some matches, the newest text first; the nearest, of a search by meaning."""
 
     items: list[SearchMatch]
     titles: list[FoundTitle]
     next_cursor: str | None
+    pending: int
+    """Texts that a search by meaning could not look at yet: a job is at it."""
 
 
 @router.get("/search", response=SearchPage, operation_id="threads_api_search_messages")
@@ -57,6 +62,7 @@ def search_messages(
     q: str,
     project: str | None = None,
     session: uuid.UUID | None = None,
+    meaning: bool = False,
     cursor: str | None = None,
     limit: int | None = None,
 ) -> HttpResponse:
@@ -64,11 +70,15 @@ def search_messages(
 
     `titles` are sessions whose title holds it, on the first page only. A page may hold fewer
     items than asked for, or none, and have a next one: it ends where many texts were read.
+
+    With `meaning`, messages that are about what `q` says, the nearest first, without titles.
+    409 (`meaning_search_off`, `meaning_search_not_installed`) where that is not switched on.
     """
     caller = caller_of(request)
     if project is not None:
         get_project(caller, project)
-    found = search(
+    find = search_by_meaning if meaning else search
+    found = find(
         caller, q, project=project, session_id=session, cursor=cursor, limit=limit
     )
     jobs.index_if_worth()
@@ -83,12 +93,19 @@ def search_messages(
                 "start": match.excerpt.start,
                 "end": match.excerpt.end,
             },
+            "similarity": match.similarity,
         }
         for match in found.matches
     ]
     titles = [_present_title(session) for session in found.titles]
-    cursor = found.next_cursor
-    return json_response({"items": items, "titles": titles, "next_cursor": cursor})
+    return json_response(
+        {
+            "items": items,
+            "titles": titles,
+            "next_cursor": found.next_cursor,
+            "pending": found.pending,
+        }
+    )
 
 
 def _present_title(session: Session) -> dict[str, Any]:

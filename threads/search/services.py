@@ -46,6 +46,8 @@ class SearchHit(NamedTuple):
     session: Session
     original: Original
     excerpt: Excerpt
+    similarity: float | None = None
+    """From 0 to 1 how near it is to what was asked, where it was found by meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class SearchResults:
     matches: Sequence[SearchHit]
     titles: Sequence[Session]
     next_cursor: str | None
+    pending: int = 0
+    """Texts that a search by meaning could not look at yet."""
 
 
 class _Place(NamedTuple):
@@ -91,11 +95,7 @@ def search(
     Raises Invalid for a query that is empty or too long, NotFound for a session that the
     caller may not see.
     """
-    if not query or len(query) > LONGEST_QUERY:
-        raise Invalid(f"Search for 1 to {LONGEST_QUERY:,} characters.", at=["q"])
-    sessions = visible_sessions(caller, project)
-    if session_id is not None:
-        sessions = sessions.filter(pk=get_session(caller, session_id).pk)
+    sessions = searched(caller, query, project, session_id)
     wanted, count = fold(query), clamp(limit)
     at = None if cursor is None else _position(cursor)
     matches, last = _look(sessions, wanted, at, count)
@@ -111,6 +111,18 @@ def search(
     matches.sort(key=lambda one: (order.index(one.session.pk), one.original.row.index))
     following = None if last is None else encode_cursor(list(last))
     return SearchResults(matches, titles, following)
+
+
+def searched(
+    caller: Caller, query: str, project: str | None, session_id: uuid.UUID | None
+) -> QuerySet[Session]:
+    """The sessions that a search goes through. Raises Invalid, NotFound as `search` does."""
+    if not query or len(query) > LONGEST_QUERY:
+        raise Invalid(f"Search for 1 to {LONGEST_QUERY:,} characters.", at=["q"])
+    sessions = visible_sessions(caller, project)
+    if session_id is not None:
+        sessions = sessions.filter(pk=get_session(caller, session_id).pk)
+    return sessions
 
 
 def find_in_session(session: Session, query: str) -> list[tuple[int, Original]]:

@@ -20,6 +20,8 @@ from operations.tools.query_db.places import place_of
 from operations.tools.query_db.query import run_query
 from operations.tools.tool import SessionTool, Tool
 from threads.domain.formats.openai.messages import read_messages
+from threads.models import Session
+from threads.search.by_meaning import search_by_meaning
 from threads.search.services import find_in_session
 from threads.sessions import given_tags
 from threads.sessions.presentation import MessageData, present_session
@@ -125,6 +127,10 @@ class SearchSessionHistory(SessionTool):
     most 50; `total_matches` counts all. Read around a match with get_message_range, or have
     a range sent with your next request by request_context_slice.
 
+    With `meaning`, it finds what is about the query instead, whatever the words, the nearest
+    first, and `similarities` says how near each is (0.2 to 1); it needs no exact wording, but
+    misses names and numbers. It is refused (409) where the operator has not switched it on.
+
     Example: {"session_id": "…", "query": "database"}
     """
 
@@ -133,9 +139,12 @@ class SearchSessionHistory(SessionTool):
     reads_only = True
 
     query: str = Field(min_length=1, max_length=1000, description="Words, literally.")
+    meaning: bool = Field(False, description="Search by meaning instead.")
 
     def call(self, caller: Caller) -> dict[str, Any]:
         session = self.open_session(caller)
+        if self.meaning:
+            return self._by_meaning(caller, session)
         found = find_in_session(session, self.query)
         keep_matches(caller, session, (index for index, _ in found))
         return {
@@ -145,6 +154,19 @@ class SearchSessionHistory(SessionTool):
                 for index, original in found[:MOST_MATCHES]
             ],
             "total_matches": len(found),
+        }
+
+    def _by_meaning(self, caller: Caller, session: Session) -> dict[str, Any]:
+        found = search_by_meaning(
+            caller, self.query, session_id=session.pk, limit=MOST_MATCHES
+        ).matches
+        originals = [one.original for one in found]
+        keep_matches(caller, session, (one.row.index for one in originals))
+        return {
+            "query": self.query,
+            "matches": [[one.row.index, present_briefly(one)] for one in originals],
+            "total_matches": len(found),
+            "similarities": [one.similarity for one in found],
         }
 
 

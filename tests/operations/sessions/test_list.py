@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+from django.conf import LazySettings
 from django.test import Client
 
 from contextstudio.accounts.models import User
@@ -94,3 +96,23 @@ def test_the_pages_of_a_source_keep_to_it(page: Page) -> None:
         Session.objects.create(project=project, title=f"Tide {number}", format="codex")
     first = content(page, source="Codex")
     assert "source=Codex&amp;cursor=" in first
+
+
+def test_by_meaning_is_offered_only_where_it_is_on(
+    page: Page, settings: LazySettings
+) -> None:
+    assert "By meaning" not in content(page, q="question", meaning="on")
+    settings.MEANING_SEARCH = True
+    assert "By meaning" in content(page)
+    shown = content(page, q="What was the first question?", meaning="on")
+    assert "Messages about" in shown
+    assert "checked" in shown
+
+
+def test_what_is_not_ranked_yet_is_told(
+    page: Page, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MEANING_SEARCH = True
+    monkeypatch.setattr("threads.search.meaning.question.LIVE", 3)
+    shown = content(page, q="What was the first question?", meaning="on")
+    assert "can’t be searched by meaning yet" in shown

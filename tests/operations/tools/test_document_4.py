@@ -1,6 +1,7 @@
 """Search, then a preference for the next context: two worked examples, word for word."""
 
 import pytest
+from django.conf import LazySettings
 from django.test import Client
 
 from tests.operations.support.rest import Tools, make_session
@@ -91,3 +92,18 @@ def test_a_range_is_half_open_and_ends_with_the_session(tools: Tools) -> None:
     assert [one["index"] for one in found["messages"]] == [44, 45]
     assert tools("get_message_range", start=60, end=90)["messages"] == []
     assert tools.refused("get_message_range", start=3, end=2)["at"] == ["start"]
+
+
+def test_what_was_meant_is_found_whatever_the_words(
+    tools: Tools, settings: LazySettings
+) -> None:
+    settings.MEANING_SEARCH = True
+    found = tools("search_session_history", query="the databases", meaning=True)
+    assert 12 in [index for index, _ in found["matches"]]
+    assert len(found["similarities"]) == found["total_matches"]
+    assert found["similarities"] == sorted(found["similarities"], reverse=True)
+
+
+def test_meaning_is_refused_with_the_name_of_its_setting(tools: Tools) -> None:
+    refused = tools.refused("search_session_history", query="it", meaning=True)
+    assert refused["setting"] == "CONTEXTSTUDIO_MEANING_SEARCH"

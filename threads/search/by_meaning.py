@@ -1,0 +1,176 @@
+"""Finding messages by what they mean: the nearest to a question first, as they may be read.
+
+Text under a redaction counts nowhere: a message that has any is compared by what it reads now, and
+not by the vectors of what was recorded.
+"""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db.models import QuerySet
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.paging import clamp, decode_cursor, encode_cursor
+from threads.domain.meaning.nearness import NEAR, as_share
+from threads.domain.text import AROUND, Excerpt, whole_text
+from threads.models import Message, Session
+from threads.store.masking import Place, touched
+from threads.store.selectors import Original, chunks, load_messages_at
+
+from . import meaning
+from .services import SearchHit, SearchResults, searched
+
+if TYPE_CHECKING:
+    from .meaning.question import Question
+
+MOST_NEAR = 1000
+"""Texts that a search goes through, the nearest: its last page ends there."""
+_AT_ONCE = 200
+
+
+class _Near(NamedTuple):
+    """A message by how near it is; of those as near as another the one that came last is first."""
+
+    score: int
+    body: int
+    session: str
+    index: int  # type: ignore[assignment]  # nobody asks where in a tuple a value is
+
+
+def search_by_meaning(
+    caller: Caller,
+    question: str,
+    *,
+    project: str | None = None,
+    session_id: uuid.UUID | None = None,
+    cursor: str | None = None,
+    limit: int | None = None,
+) -> SearchResults:
+    """The messages nearest to a question, in the sessions that the caller may see.
+
+    Raises Conflict where search by meaning is off, Invalid for a question that is empty or too
+    long, NotFound for a session that the caller may not see.
+    """
+    meaning.require_on()
+    sessions = searched(caller, question, project, session_id)
+    after, count = None if cursor is None else _position(cursor), clamp(limit)
+    asked = meaning.ask(question)
+    found, pending = _ranked(sessions, asked, of_session=session_id is not None)
+    if after is not None:
+        found = (one for one in found if _order(one) > _order(after))
+    near = list(islice(found, count + 1))
+    cursor = encode_cursor(list(near[count - 1])) if len(near) > count else None
+    return SearchResults(_hits(sessions, asked, near[:count]), [], cursor, pending)
+
+
+def relevance(session: Session, question: str) -> Mapping[int, int]:
+    """How near each message of a session is to a question, by their indexes.
+
+    A text whose vectors are not made yet is left out, unless it is among the newest. Raises
+    Conflict where search by meaning is off.
+    """
+    asked = meaning.ask(question)
+    messages = Message.objects.filter(session=session).values_list("index", "body_id")
+    body_of = dict(messages.order_by("index"))
+    scores = asked.scores_of_bodies(body_of.values())
+    found = {at: scores[body] for at, body in body_of.items() if body in scores}
+    this = Session.objects.filter(pk=session.pk)
+    masked = [index for _, index in touched(this)]
+    for index, original in load_messages_at(session, masked).items():
+        [found[index]] = asked.scores_of([whole_text(original.parts)])
+    return found
+
+
+def _ranked(
+    sessions: QuerySet[Session], asked: "Question", *, of_session: bool
+) -> tuple[Iterator[_Near], int]:
+    """The messages that are near, the nearest first; and how many texts were not looked at."""
+    masked = touched(sessions)
+    projects = set(sessions.order_by().values_list("project", flat=True).distinct())
+    bodies = Message.objects.filter(session__in=sessions).values("body")
+    ranking = asked.rank(projects, MOST_NEAR, bodies if of_session else None)
+    read = sorted(_read(sessions, asked, masked), key=_order)
+    recorded = _recorded(sessions, ranking.nearest, masked)
+    return merge(recorded, read, key=_order), ranking.pending
+
+
+def _recorded(
+    sessions: QuerySet[Session], nearest: Sequence[tuple[int, int]], masked: set[Place]
+) -> Iterator[_Near]:
+    """The messages that have the nearest bodies and read as they were recorded."""
+    for some in chunks(nearest, _AT_ONCE):
+        score_of = {body: score for score, body in some}
+        rows = Message.objects.filter(body__in=score_of, session__in=sessions)
+        places = [
+            _Near(score_of[body], body, session.hex, index)
+            for body, session, index in rows.values_list("body", "session", "index")
+            if (session, index) not in masked
+        ]
+        yield from sorted(places, key=_order)
+
+
+def _read(
+    sessions: QuerySet[Session], asked: "Question", masked: Iterable[Place]
+) -> Iterator[_Near]:
+    """The messages with masked text that are near by what they read now."""
+    for session, originals in _load(sessions, masked):
+        texts = [whole_text(original.parts) for original in originals.values()]
+        for index, score in zip(originals, asked.scores_of(texts), strict=True):
+            if score >= NEAR:
+                yield _Near(score, 0, session.pk.hex, index)
+
+
+def _hits(
+    sessions: QuerySet[Session], asked: "Question", near: Sequence[_Near]
+) -> list[SearchHit]:
+    """The messages as they may be read, those of a session together."""
+    places = [(uuid.UUID(one.session), one.index) for one in near]
+    scores = {place: one.score for place, one in zip(places, near, strict=True)}
+    loaded = {
+        session.pk: (session, found) for session, found in _load(sessions, places)
+    }
+    hits = []
+    for key in dict.fromkeys(session for session, _ in places):
+        session, originals = loaded[key]
+        for index in (index for one, index in places if one == key):
+            original, share = originals[index], as_share(scores[key, index])
+            hits.append(SearchHit(session, original, _excerpt(asked, original), share))
+    return hits
+
+
+def _load(
+    sessions: QuerySet[Session], places: Iterable[Place]
+) -> Iterator[tuple[Session, Mapping[int, Original]]]:
+    indexes: dict[uuid.UUID, list[int]] = defaultdict(list)
+    for key, index in places:
+        indexes[key].append(index)
+    for session in sessions.select_related("project").in_bulk(list(indexes)).values():
+        yield session, load_messages_at(session, indexes[session.pk])
+
+
+def _excerpt(asked: "Question", original: Original) -> Excerpt:
+    """The place in a message that is nearest, and what stands around it."""
+    text = whole_text(original.parts)
+    start, end = asked.nearest_stretch(text)
+    first, last = max(0, start - AROUND), min(len(text), end + AROUND)
+    return Excerpt(
+        text[first:last], start - first, end - first, first > 0, last < len(text)
+    )
+
+
+def _order(one: _Near) -> tuple[int, int, str, int]:
+    return -one.score, -one.body, one.session, one.index
+
+
+def _position(cursor: str) -> _Near:
+    """The place that a cursor names. Raises Invalid for one of another list."""
+    score, body, session, index = decode_cursor(cursor, 4)
+    numbers = (score, body, index)
+    if not isinstance(session, str) or any(type(one) is not int for one in numbers):
+        raise Invalid("This cursor is not one of this list.", at=["cursor"])
+    return _Near(score, body, session, index)

@@ -1,0 +1,119 @@
+"""The vectors of bodies: made behind the recording of messages, as the index of words is.
+
+`MeaningMark.through` says how far they are made. Of what came since, the newest texts are read by
+whoever searches; older ones wait for the job.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from threads.domain.message import decode_parts
+from threads.domain.text import whole_text
+from threads.models import Body, BodyVectors, MeaningMark
+from threads.search.bodies import BODIES
+from threads.store.selectors import chunks
+
+from . import model
+
+WORTH_A_JOB = 200
+"""Texts without vectors from which on making them is worth a job."""
+_AT_ONCE = 100
+"""Texts of which the vectors are made, and written, at once."""
+_DELETED_AT_ONCE = 1000
+
+
+def made() -> QuerySet[BodyVectors]:
+    """The vectors that there are of the model in use."""
+    rows = BodyVectors.objects.all()
+    return rows if _is_of_this_model() else rows.none()
+
+
+def missing() -> QuerySet[Body]:
+    """The bodies that came since vectors were made, and have none."""
+    if not _is_of_this_model():
+        return Body.objects.all()
+    return Body.objects.filter(pk__gt=_through(), vectors=None)
+
+
+def count_behind(most: int) -> int:
+    """How many bodies may have no vectors yet, of so many at most."""
+    since = Body.objects.filter(pk__gt=_through()) if _is_of_this_model() else missing()
+    return len(since.order_by().values_list("pk", flat=True)[:most])
+
+
+def texts_of(bodies: QuerySet[Body]) -> Mapping[int, str]:
+    """What bodies say, by their ids."""
+    rows = bodies.values_list("pk", "content")
+    return {key: whole_text(decode_parts(bytes(content))) for key, content in rows}
+
+
+def catch_up() -> Iterator[int]:
+    """Make what vectors are missing, in small transactions; gives how many after each.
+
+    The mark moves as that of the index of words does, and for the same reason.
+    """
+    yield from _begin()
+    last, writer = BODIES.database.last(), BODIES.database.next_writer()
+    yield from _make(last)
+    if BODIES.database.all_ended_before(writer):
+        yield from _make(last)
+        with transaction.atomic():
+            mark = _mark()
+            if mark.model == model.NAME:
+                mark.through = max(mark.through, last)
+                mark.save(update_fields=["through"])
+
+
+def _begin() -> Iterator[int]:
+    """Take out what another model made."""
+    with transaction.atomic():
+        if _mark().model == model.NAME:
+            return
+    rows = BodyVectors.objects.order_by("pk").values_list("pk", flat=True)
+    while some := list(rows[:_DELETED_AT_ONCE]):
+        BodyVectors.objects.filter(pk__in=some).delete()
+        yield 0
+    with transaction.atomic():
+        mark = _mark()
+        mark.model, mark.through = model.NAME, 0
+        mark.save(update_fields=["model", "through"])
+
+
+def _make(last: int) -> Iterator[int]:
+    """Make the vectors that are missing up to an id: computed without a lock, then written."""
+    ids = missing().filter(pk__lte=last).order_by("pk").values_list("pk", flat=True)
+    for some in chunks(list(ids), _AT_ONCE):
+        texts = texts_of(Body.objects.filter(pk__in=some))
+        kept = dict(zip(texts, model.kept_of(list(texts.values())), strict=True))
+        with transaction.atomic():
+            written = _write({key: one for key, one in kept.items() if one})
+        yield written
+
+
+def _write(kept: Mapping[int, bytes]) -> int:
+    """Write vectors; those of what was erased meanwhile are left out. How many were written."""
+    if _mark().model != model.NAME:
+        return 0
+    bodies = Body.objects.filter(pk__in=kept).select_for_update(no_key=True)
+    rows = [
+        BodyVectors(body_id=key, project_id=project, kept=kept[key])
+        for key, project in bodies.values_list("pk", "project_id")
+    ]
+    BodyVectors.objects.bulk_create(rows, ignore_conflicts=True)
+    return len(rows)
+
+
+def _mark() -> MeaningMark:
+    """The mark, locked until the transaction ends, so that one process writes at a time."""
+    MeaningMark.objects.get_or_create(pk=1)
+    return MeaningMark.objects.select_for_update().get(pk=1)
+
+
+def _is_of_this_model() -> bool:
+    return MeaningMark.objects.filter(model=model.NAME).exists()
+
+
+def _through() -> int:
+    return MeaningMark.objects.values_list("through", flat=True).first() or 0
