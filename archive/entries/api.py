@@ -15,7 +15,8 @@ from operations.log.selectors import load_thread
 from threads.imports import jobs
 from threads.store.selectors import get_session
 
-from .finding import ArchiveQuery, list_entries
+from .by_meaning import find_entries
+from .finding import ArchiveQuery
 from .schemas import ArchiveIn, EntriesOut, EntryPage, RecalledOut, present_entry
 from .selectors import readable
 from .services import archive_by_hand
@@ -34,12 +35,14 @@ def entries(
     since: datetime | None = None,
     until: datetime | None = None,
     q: str = "",
+    meaning: bool = False,
     cursor: str | None = None,
     limit: int | None = None,
 ) -> HttpResponse:
     """What was archived of all that the caller may recall, the newest first.
 
     `q` is looked for in summaries, tools and paths; `since` and `until` are of the archiving.
+    With `meaning`, entries of the messages that are about what `q` says, the nearest first.
     """
     query = ArchiveQuery(
         session_id=session,
@@ -50,11 +53,14 @@ def entries(
         since=since,
         until=until,
         words=q,
+        meaning=meaning,
     )
-    found = list_entries(caller_of(request), query, cursor=cursor, limit=limit)
+    found, pending = find_entries(caller_of(request), query, cursor=cursor, limit=limit)
     jobs.index_if_worth()
     items = [present_entry(one) for one in found.items]
-    return json_response({"items": items, "next_cursor": found.next_cursor})
+    return json_response(
+        {"items": items, "next_cursor": found.next_cursor, "pending": pending}
+    )
 
 
 @router.post(

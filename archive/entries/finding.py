@@ -47,6 +47,8 @@ class ArchiveQuery:
     since: datetime | None = None
     until: datetime | None = None
     words: str = ""
+    meaning: bool = False
+    """Whether the words say what entries are about, not what they hold."""
 
     @property
     def wanted(self) -> list[str]:
@@ -65,7 +67,7 @@ def list_entries(
     while True:
         page = _newest(caller, query, cursor, count)
         # A masked text must not be found either.
-        found += [one for one in readable(page.items) if _matches(one, query)]
+        found += [one for one in readable(page.items) if matches(one, query)]
         cursor = page.next_cursor
         if cursor is None or found:
             return Page(found, cursor)
@@ -112,10 +114,10 @@ def _looked_into(
     }
     if not words_of:
         return
-    entries = _asked(caller, query).select_related(*_SHOWN).in_bulk(list(words_of))
+    entries = asked_of(caller, query).select_related(*_SHOWN).in_bulk(list(words_of))
     held = [entries[entry] for entry in words_of if entry in entries]
     for one in readable(held):
-        if _matches(one, query):
+        if matches(one, query):
             yield words_of[one.entry.pk], one
 
 
@@ -154,7 +156,7 @@ def _newest(
 
 def _found(caller: Caller, query: ArchiveQuery) -> Iterator[QuerySet[ArchiveEntry]]:
     """What a query asks for: of one session, or of each project that has entries."""
-    rows = _asked(caller, query)
+    rows = asked_of(caller, query)
     if query.session_id is not None:
         for wanted in query.wanted:
             rows = rows.filter(words__words__contains=wanted)
@@ -168,7 +170,7 @@ def _found(caller: Caller, query: ArchiveQuery) -> Iterator[QuerySet[ArchiveEntr
         yield rows.filter(project=key)
 
 
-def _asked(caller: Caller, query: ArchiveQuery) -> QuerySet[ArchiveEntry]:
+def asked_of(caller: Caller, query: ArchiveQuery) -> QuerySet[ArchiveEntry]:
     """What the caller may recall, by all of a query but its session and its words."""
     sessions = recallable_sessions(caller, query.project)
     own = Exists(sessions.filter(pk=OuterRef("session")))
@@ -192,7 +194,8 @@ def _values(rows: QuerySet[ArchiveEntry], name: str) -> Iterator[str]:
         yield value
 
 
-def _matches(found: Readable, query: ArchiveQuery) -> bool:
+def matches(found: Readable, query: ArchiveQuery) -> bool:
+    """Whether an entry tells, as it may be read, what is asked for."""
     paths = [fold(path) for path in found.file_paths]
     told = "\n".join([fold(found.summary), fold(found.entry.tool_name), *paths])
     has_path = not query.path or any(fold(query.path) in path for path in paths)

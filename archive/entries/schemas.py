@@ -41,13 +41,17 @@ class EntryOut(BaseModel):
     archived_at: datetime
     last_accessed_at: datetime | None
     access_count: int
+    similarity: float | None
+    """Of a search by meaning how near its message is, from 0.2 to 1; else null."""
 
 
 class EntryPage(BaseModel):
-    """Entries, the newest first."""
+    """Entries, the newest first; the nearest, of a search by meaning."""
 
     items: list[EntryOut]
     next_cursor: str | None
+    pending: int
+    """Texts that a search by meaning could not look at yet: a job is at it."""
 
 
 class EntriesOut(BaseModel):
@@ -87,5 +91,6 @@ def present_entry(found: Readable) -> dict[str, Any]:
         "token_count": entry.token_count,
         "rule": entry.rule,
         "access_count": entry.access_count,
+        "similarity": found.similarity,
         **{name: getattr(entry, name) for name in moments},
     }

@@ -27,6 +27,8 @@ class Readable(NamedTuple):
     entry: ArchiveEntry
     summary: str
     file_paths: tuple[str, ...]
+    similarity: float | None = None
+    """From 0 to 1 how near its message is to what was asked, where it was found by meaning."""
 
 
 def entries_of(session: Session, name: str, most: int) -> list[ArchiveEntry]:

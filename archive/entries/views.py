@@ -23,9 +23,11 @@ from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.rights import Right
 from threads.imports import jobs
 from threads.models import Session
+from threads.search import meaning
 from threads.store.selectors import get_session
 
-from .finding import ArchiveQuery, facets_of, list_entries
+from .by_meaning import find_entries
+from .finding import ArchiveQuery, facets_of
 from .selectors import Readable
 
 _ON_A_PAGE = 50
@@ -46,7 +48,7 @@ TIMES = {
     "day": ("Last day", timedelta(days=1)),
     "week": ("Last week", timedelta(weeks=1)),
 }
-_NAMES = ("scope", "type", "tool", "path", "time", "q")
+_NAMES = ("scope", "type", "tool", "path", "time", "q", "meaning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     session = get_session(caller, session_id)
     query = _query(session, request.GET)
     cursor = request.GET.get("cursor") or None
-    found = list_entries(caller, query, cursor=cursor, limit=_ON_A_PAGE)
+    found, pending = find_entries(caller, query, cursor=cursor, limit=_ON_A_PAGE)
     jobs.index_if_worth()
     recalled, refused = _recalled(request, session)
     facets = facets_of(caller, query)
@@ -76,6 +78,8 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         "session": session,
         "entries": [_line(one, request.GET) for one in found.items],
         "asked": asked,
+        "has_meaning": meaning.is_on(),
+        "pending": pending,
         "types": [(name, TYPES.get(name, name)) for name in facets["type"]],
         "tools": facets["tool"],
         "times": [(name, title) for name, (title, _) in TIMES.items()],
@@ -137,7 +141,13 @@ def _query(session: Session, given: QueryDict) -> ArchiveQuery:
         path=given.get("path", "")[:_LONGEST],
         since=timezone.now() - ago if ago else None,
         words=given.get("q", "")[:_LONGEST],
+        meaning=_is_by_meaning(given),
     )
+
+
+def _is_by_meaning(given: QueryDict) -> bool:
+    """Whether it is asked for, with words, and there to be asked."""
+    return bool(given.get("meaning") and given.get("q")) and meaning.is_on()
 
 
 def _line(found: Readable, given: QueryDict) -> EntryLine:

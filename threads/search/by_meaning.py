@@ -33,7 +33,7 @@ MOST_NEAR = 1000
 _AT_ONCE = 200
 
 
-class _Near(NamedTuple):
+class Near(NamedTuple):
     """A message by how near it is; of those as near as another the one that came last is first."""
 
     score: int
@@ -58,11 +58,11 @@ def search_by_meaning(
     """
     meaning.require_on()
     sessions = searched(caller, question, project, session_id)
-    after, count = None if cursor is None else _position(cursor), clamp(limit)
+    after, count = None if cursor is None else position_of(cursor), clamp(limit)
     asked = meaning.ask(question)
-    found, pending = _ranked(sessions, asked, of_session=session_id is not None)
-    if after is not None:
-        found = (one for one in found if _order(one) > _order(after))
+    found, pending = nearest_messages(
+        sessions, asked, after, of_session=session_id is not None
+    )
     near = list(islice(found, count + 1))
     cursor = encode_cursor(list(near[count - 1])) if len(near) > count else None
     return SearchResults(_hits(sessions, asked, near[:count]), [], cursor, pending)
@@ -86,47 +86,57 @@ def relevance(session: Session, question: str) -> Mapping[int, int]:
     return found
 
 
-def _ranked(
-    sessions: QuerySet[Session], asked: "Question", *, of_session: bool
-) -> tuple[Iterator[_Near], int]:
-    """The messages that are near, the nearest first; and how many texts were not looked at."""
+def nearest_messages(
+    sessions: QuerySet[Session],
+    asked: "Question",
+    after: Near | None,
+    *,
+    of_session: bool,
+) -> tuple[Iterator[Near], int]:
+    """The messages behind one, the nearest first; and how many texts were not looked at.
+
+    `of_session` says that there is but one session, whose texts are few among the others.
+    """
     masked = touched(sessions)
     projects = set(sessions.order_by().values_list("project", flat=True).distinct())
     bodies = Message.objects.filter(session__in=sessions).values("body")
     ranking = asked.rank(projects, MOST_NEAR, bodies if of_session else None)
-    read = sorted(_read(sessions, asked, masked), key=_order)
+    read = sorted(_read(sessions, asked, masked), key=order_of)
     recorded = _recorded(sessions, ranking.nearest, masked)
-    return merge(recorded, read, key=_order), ranking.pending
+    found: Iterator[Near] = merge(recorded, read, key=order_of)
+    if after is not None:
+        found = (one for one in found if order_of(one) > order_of(after))
+    return found, ranking.pending
 
 
 def _recorded(
     sessions: QuerySet[Session], nearest: Sequence[tuple[int, int]], masked: set[Place]
-) -> Iterator[_Near]:
+) -> Iterator[Near]:
     """The messages that have the nearest bodies and read as they were recorded."""
     for some in chunks(nearest, _AT_ONCE):
         score_of = {body: score for score, body in some}
         rows = Message.objects.filter(body__in=score_of, session__in=sessions)
         places = [
-            _Near(score_of[body], body, session.hex, index)
+            Near(score_of[body], body, session.hex, index)
             for body, session, index in rows.values_list("body", "session", "index")
             if (session, index) not in masked
         ]
-        yield from sorted(places, key=_order)
+        yield from sorted(places, key=order_of)
 
 
 def _read(
     sessions: QuerySet[Session], asked: "Question", masked: Iterable[Place]
-) -> Iterator[_Near]:
+) -> Iterator[Near]:
     """The messages with masked text that are near by what they read now."""
     for session, originals in _load(sessions, masked):
         texts = [whole_text(original.parts) for original in originals.values()]
         for index, score in zip(originals, asked.scores_of(texts), strict=True):
             if score >= NEAR:
-                yield _Near(score, 0, session.pk.hex, index)
+                yield Near(score, 0, session.pk.hex, index)
 
 
 def _hits(
-    sessions: QuerySet[Session], asked: "Question", near: Sequence[_Near]
+    sessions: QuerySet[Session], asked: "Question", near: Sequence[Near]
 ) -> list[SearchHit]:
     """The messages as they may be read, those of a session together."""
     places = [(uuid.UUID(one.session), one.index) for one in near]
@@ -163,14 +173,14 @@ def _excerpt(asked: "Question", original: Original) -> Excerpt:
     )
 
 
-def _order(one: _Near) -> tuple[int, int, str, int]:
+def order_of(one: Near) -> tuple[int, int, str, int]:
     return -one.score, -one.body, one.session, one.index
 
 
-def _position(cursor: str) -> _Near:
+def position_of(cursor: str) -> Near:
     """The place that a cursor names. Raises Invalid for one of another list."""
     score, body, session, index = decode_cursor(cursor, 4)
     numbers = (score, body, index)
     if not isinstance(session, str) or any(type(one) is not int for one in numbers):
         raise Invalid("This cursor is not one of this list.", at=["cursor"])
-    return _Near(score, body, session, index)
+    return Near(score, body, session, index)
