@@ -145,6 +145,8 @@ def run_test(context: JobContext, *, provider: str, model: str) -> dict[str, Any
     if target is None:
         raise Conflict("The provider is not set up any more.", code="provider_not_set")
     said: list[str] = []
+    if target.api_key:
+        context.pay(f"a call to {target.provider.label}")
     try:
         usage = call_model(
             ModelCall(

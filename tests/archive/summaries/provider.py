@@ -18,8 +18,8 @@ class FakeProvider:
 
     The model `fast` answers at once, `slow` after a first word only when it is let `go_on`,
     `busy` with 429, `fault` with 500, `broken` breaks off, `redirect` leads elsewhere, `mute`
-    answers with nothing, and `none` does not exist. Below `/moved` everything leads elsewhere. Any
-    other key is refused.
+    answers with nothing, `free` asks for no key, and `none` does not exist. Below `/moved`
+    everything leads elsewhere. Any other key is refused.
     """
 
     port: int = 0
@@ -60,7 +60,8 @@ class _Handler(BaseHTTPRequestHandler):
         provider.asked.append(asked)
         if self.path.startswith("/moved"):
             return self._redirect()
-        if self.headers.get("Authorization") != f"Bearer {KEY}":
+        is_paid = asked["model"] != "free"
+        if is_paid and self.headers.get("Authorization") != f"Bearer {KEY}":
             return self._refuse(401, "this key is wrong")
         match asked["model"]:
             case "busy":

@@ -91,6 +91,19 @@ def test_a_killed_worker_repeats_no_paid_call_without_asking(
     assert refused.json()["code"] == "job_does_not_ask"
 
 
+def test_a_killed_test_of_a_provider_is_paid_for_and_asks_too(
+    agent: Client, use: Use, provider: FakeProvider
+) -> None:
+    use("slow")
+    post(agent, "/api/projects/demo/providers/compatible/test", expect=202)
+    worker = start_worker()
+    assert provider.began.wait(PATIENCE_SECONDS)
+    kill(worker)
+    assert claimed_when_due() is None
+    assert Job.objects.get().status == "asks"
+    assert len(provider.asked) == 1
+
+
 def test_a_killed_worker_repeats_no_call_that_had_come_to_its_end(
     agent: Client, session_id: str, use: Use, provider: FakeProvider
 ) -> None:
