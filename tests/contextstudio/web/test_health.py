@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 from django.test import Client
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from contextstudio.accounts.jobs import queue, runner
 from contextstudio.accounts.models import Job
@@ -44,12 +45,13 @@ def test_it_is_not_ready_without_its_database(
     assert client.get("/readyz").json()["database"] == "The database accepts no writes."
 
 
+@pytest.mark.parametrize("error", [ConnectionRefusedError, RedisConnectionError])
 def test_it_is_not_ready_without_its_channel_layer(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    client: Client, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     class Silent:
         async def new_channel(self) -> str:
-            raise ConnectionRefusedError
+            raise error
 
     monkeypatch.setattr("contextstudio.web.health.get_channel_layer", Silent)
     assert "does not answer" in client.get("/readyz").json()["live"]

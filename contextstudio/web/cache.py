@@ -1,0 +1,42 @@
+"""A cache in Redis that may be away: then nothing is kept, and nothing is found."""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.core.cache.backends.redis import RedisCache
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+
+
+class Cache(RedisCache):
+    """Answers as an empty one while Redis doesn't: what it keeps can be made again."""
+
+    def add(self, *arguments: Any, **options: Any) -> bool:
+        return bool(_tried(partial(super().add, *arguments, **options), True))
+
+    def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
+        return _tried(partial(super().get, key, default, version), default)
+
+    def set(self, *arguments: Any, **options: Any) -> None:
+        _tried(partial(super().set, *arguments, **options), None)
+
+    def get_many(self, *arguments: Any, **options: Any) -> dict[Any, Any]:
+        found: dict[Any, Any] = _tried(
+            partial(super().get_many, *arguments, **options), {}
+        )
+        return found
+
+    def set_many(self, *arguments: Any, **options: Any) -> list[Any]:
+        left: list[Any] = _tried(partial(super().set_many, *arguments, **options), [])
+        return left
+
+
+def _tried(ask: Callable[[], Any], without: Any) -> Any:
+    try:
+        return ask()
+    except RedisError:
+        logger.warning("The cache can't be reached; it is done without.")
+        return without
