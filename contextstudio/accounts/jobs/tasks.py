@@ -1,6 +1,7 @@
 """The Celery door to jobs. A message is the id of a job and nothing else."""
 
 import logging
+import os
 import threading
 import uuid
 from typing import Any
@@ -28,6 +29,17 @@ def run_job(job_id: str) -> None:
     job = queue.claim(uuid.UUID(job_id))
     if job is not None:
         runner.run(job, stopping=_stopping.is_set)
+
+
+def forget_connections() -> None:
+    """Drop the connections of the process that this one was forked from, without ending them.
+
+    Celery closes what a new process of a worker finds in its pool: they are the sweep's.
+    """
+    getattr(connection, "_connection_pools", {}).clear()
+
+
+os.register_at_fork(after_in_child=forget_connections)
 
 
 @worker_ready.connect

@@ -1,10 +1,13 @@
 """The Celery door: a message is a job's id, and losing messages loses nothing."""
 
+import os
 import uuid
 from typing import Any
 
 import pytest
+from celery.fixups.django import DjangoWorkerFixup
 from django.conf import LazySettings
+from django.db import connection
 from kombu.exceptions import OperationalError
 
 from contextstudio.accounts import jobs
@@ -80,6 +83,24 @@ def test_a_broker_that_is_away_harms_no_request(
     monkeypatch.setattr("celery.current_app.send_task", fail)
     queue.wake(job.pk, "default")
     assert "the sweep will find job" in caplog.text
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_process_of_a_worker_ends_no_connection_of_the_one_it_was_forked_from() -> (
+    None
+):
+    connection.close()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    connection.close()  # back to the pool
+    child = os.fork()
+    if child == 0:
+        DjangoWorkerFixup(app)._close_database()
+        os._exit(len(connection._connection_pools))
+    assert os.waitpid(child, 0)[1] == 0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
 
 
 def test_a_message_outlives_its_worker_and_is_nothing_but_json() -> None:
