@@ -47,7 +47,8 @@ class Workers:
         self._stopping.set()
         work_waits.set()
         for thread in self._threads:
-            thread.join(_SECONDS_TO_STOP)
+            if thread.is_alive():  # with Celery none was started
+                thread.join(_SECONDS_TO_STOP)
 
     def _work(self, cleans: bool) -> None:
         try:

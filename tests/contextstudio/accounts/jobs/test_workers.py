@@ -52,6 +52,10 @@ def test_threads_do_jobs_as_they_come(
     assert list(Job.objects.values_list("status", flat=True)) == ["done", "done"]
 
 
+def test_threads_that_were_never_started_can_be_stopped() -> None:
+    Workers().stop()
+
+
 def test_a_worker_that_is_stopped_puts_its_job_back(
     workers: Workers, project: Project, editor: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
