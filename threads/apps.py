@@ -7,13 +7,13 @@ class ThreadsConfig(AppConfig):
     def ready(self) -> None:
         from contextstudio.accounts.jobs import housekeeping, register
 
-        from .imports import accounting, hooks, jobs
+        from .imports import accounting, hooks, jobs, unstage
         from .search import word_index
         from .search.bodies import BODIES
         from .sessions import erasing
 
         word_index.register(BODIES)
-        register(jobs.KIND, jobs.run_import, title="Import")
+        register(jobs.KIND, jobs.run_import, title="Import", take_back=unstage)
         register(jobs.INDEX, jobs.run_index, title="Update the search index")
         register(
             accounting.KIND,

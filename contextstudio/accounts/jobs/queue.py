@@ -58,6 +58,8 @@ class Kind:
     """Whether a person may start it again after it failed or was cancelled."""
     shown: Shown | None = None
     """The result as it may be read now; None: as it is."""
+    take_back: Callable[[uuid.UUID], object] | None = None
+    """Removes what runs of a job left that will not be done; None where they leave nothing."""
 
 
 _kinds: dict[str, Kind] = {}
@@ -71,9 +73,10 @@ def register(
     title: str = "",
     may_repeat: bool = False,
     shown: Shown | None = None,
+    take_back: Callable[[uuid.UUID], object] | None = None,
 ) -> None:
     """Say which function does the jobs of a kind; the last word counts."""
-    _kinds[name] = Kind(name, handler, queue, title, may_repeat, shown)
+    _kinds[name] = Kind(name, handler, queue, title, may_repeat, shown, take_back)
 
 
 def result_of(job: Job) -> dict[str, Any] | None:
@@ -96,6 +99,12 @@ def may_repeat(job: Job) -> bool:
     kind = _kinds.get(job.kind)
     ended = job.status in (Status.FAILED, Status.CANCELLED)
     return ended and kind is not None and kind.may_repeat
+
+
+def leaves_something(job: Job) -> bool:
+    """Whether runs of a job that ended with their worker may have left what has to go."""
+    kind = _kinds.get(job.kind)
+    return kind is not None and kind.take_back is not None
 
 
 def kind_of(name: str) -> Kind:
@@ -164,13 +173,13 @@ def claim(job_id: uuid.UUID | None = None) -> Job | None:
         job = due.first()
         if job is None:
             return None
-        if job.status == Status.RUNNING and job.cancel_requested:
+        died = job.status == Status.RUNNING
+        if died and job.cancel_requested and not leaves_something(job):
             cancelled(job)
             return None
         if PAYING in job.notes:
             _ask(job)
             return None
-        died = job.status == Status.RUNNING
         if died and job.interruptions + 1 >= INTERRUPTIONS_AT_ONCE:
             interrupt(job)
             return None
@@ -279,11 +288,20 @@ def interrupt(job: Job) -> None:
 
 @transaction.atomic
 def request_cancel(job: Job) -> Job:
-    """Cancel a job: at once while it waits, else at its next report. One that ended stays so."""
-    rows = Job.objects.filter(pk=job.pk)
+    """Cancel a job: at once while it waits, else at its next report. One that ended stays so.
+
+    Where earlier runs may have left something, a worker takes it away first.
+    """
+    rows, now = Job.objects.filter(pk=job.pk), timezone.now()
     waiting = rows.filter(status__in=(Status.QUEUED, Status.ASKS))
-    if not waiting.update(status=Status.CANCELLED, finished_at=timezone.now()):
-        rows.exclude(status__in=_ENDED).update(cancel_requested=True)
+    if leaves_something(job):
+        waiting = waiting.filter(unit="", attempts=0, interruptions=0)
+    if not waiting.update(status=Status.CANCELLED, finished_at=now):
+        left = rows.exclude(status__in=_ENDED)
+        left.update(cancel_requested=True)
+        if left.filter(status=Status.QUEUED).update(run_after=now):
+            queue = kind_of(job.kind).queue
+            transaction.on_commit(lambda: wake(job.pk, queue), robust=True)
     job.refresh_from_db()
     return job
 

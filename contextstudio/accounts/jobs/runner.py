@@ -135,6 +135,9 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
     context = JobContext(job, stopping=stopping)
     try:
         with _renewed_lease(job):
+            if job.cancel_requested:
+                _take_back(job)
+                raise Cancelled
             result = queue.kind_of(job.kind).handler(context, **job.arguments)
         if not queue.finish(job, result, context.effects):
             raise LeaseLost
@@ -153,6 +156,13 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
     except Exception as fault:
         logger.exception("Job %s (%s) stopped.", job.pk, job.kind)
         _try_again(job, fault)
+
+
+def _take_back(job: Job) -> None:
+    """Remove what earlier runs left of a job that will not be done."""
+    take_back = queue.kind_of(job.kind).take_back
+    if take_back is not None:
+        take_back(job.pk)
 
 
 def _try_again(job: Job, fault: Exception) -> None:

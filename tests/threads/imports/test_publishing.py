@@ -13,7 +13,7 @@ from django.test import Client
 from contextstudio.accounts import idempotency
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.jobs import enqueue, queue, runner
-from contextstudio.accounts.models import Project
+from contextstudio.accounts.models import Job, Project
 from contextstudio.database import steps
 from tests.threads.support import stub_format
 from tests.threads.support.importing import Take, child, kept
@@ -219,6 +219,10 @@ def test_a_job_that_is_cancelled_then_takes_back_what_it_has_shown(
 ) -> None:
     before = take(stub(*says("before"), id="before")).sessions
     job = killed_midway()
-    imports.unstage(job.pk)
+    Job.objects.update(lease_until=job.created_at, cancel_requested=True)
+    claimed = queue.claim()
+    assert claimed is not None
+    runner.run(claimed)
+    assert Job.objects.get().status == "cancelled"
     assert list(Session.objects.all()) == before
     assert Import.objects.count() == 1

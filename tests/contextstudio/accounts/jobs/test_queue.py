@@ -352,6 +352,26 @@ def test_a_job_that_was_cancelled_while_its_worker_died_ends(
     assert job.status == "cancelled"
 
 
+@pytest.mark.parametrize("times", [1, queue.INTERRUPTIONS_AT_ONCE])
+def test_what_killed_runs_left_of_a_job_goes_before_it_is_cancelled(
+    job: Job, work: Work, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    taken_back: list[uuid.UUID] = []
+    kind = queue.Kind(KIND, work, take_back=taken_back.append)
+    monkeypatch.setitem(queue._kinds, KIND, kind)
+    for minutes in range(times):
+        pass_time(monkeypatch, minutes=minutes)
+        claim_elsewhere()
+    pass_time(monkeypatch, minutes=times)
+    if times > 1:  # put off, so that it waits again
+        assert queue.claim() is None
+    job.refresh_from_db()
+    assert jobs.request_cancel(job).status != "cancelled"
+    run_one()
+    job.refresh_from_db()
+    assert (job.status, taken_back, work.runs) == ("cancelled", [job.pk], [])
+
+
 def test_what_has_ended_stays_as_it_is(job: Job) -> None:
     run_one()
     assert jobs.request_cancel(job).status == "done"
