@@ -4,6 +4,8 @@ import time
 from difflib import unified_diff
 from typing import Any
 
+from django.db import connection
+
 from archive.domain.summaries.providers import RULES
 from archive.domain.summaries.said import Said
 from archive.domain.summaries.structural import structural_digest
@@ -151,6 +153,9 @@ def _difference(
 
 def _answer_of(caller: Caller, job: Job) -> dict[str, Any]:
     """The result of a job, or its id where it takes long. Raises Conflict where it failed."""
+    if connection.in_atomic_block:
+        # The call is made under an idempotency key: nobody can see the job before it is answered.
+        return {"job_id": str(job.pk)}
     end = time.monotonic() + PATIENCE
     while (found := get_job(caller, job.pk)).status not in _ENDED:
         if time.monotonic() >= end:

@@ -216,6 +216,19 @@ def test_document_0_an_objective_is_proposed_by_the_summariser(
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_summary_under_an_idempotency_key_is_one_job_and_holds_up_nobody(
+    agent: Client, session_id: str, use: Use, provider: FakeProvider
+) -> None:
+    use("fast")
+    path = "/api/tools/summarize_message_range"
+    body = {"session_id": session_id, "start_idx": 1, "end_idx": 5}
+    key = {"Idempotency-Key": "once"}
+    answers = [post(agent, path, body, **key) for _ in range(2)]
+    assert answers == [{"job_id": str(Job.objects.get().pk)}] * 2
+    assert run(answers[0]["job_id"]).status == "done"
+
+
+@pytest.mark.django_db(transaction=True)
 def test_document_4_summarize_message_range_stores_the_summary_beside_the_messages(
     agent: Client,
     session_id: str,
