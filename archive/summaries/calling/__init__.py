@@ -88,7 +88,7 @@ class _Process:
         kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         fixed = {"LITELLM_MODE": "PRODUCTION", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
         self._process = subprocess.Popen(  # noqa: S603  # this Python, a module of ours
-            [sys.executable, "-m", _WORKER],
+            [sys.executable, "-m", _WORKER, str(os.getpid())],
             cwd=_ROOT,
             env=kept | fixed,
             stdin=subprocess.PIPE,

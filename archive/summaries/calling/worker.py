@@ -1,4 +1,4 @@
-"""The process that calls models: `python -m archive.summaries.calling.worker`.
+"""The process that calls models: `python -m archive.summaries.calling.worker <its caller's id>`.
 
 A line of JSON is a request, with its key; lines of JSON are the answer: pieces of text, then how
 it ended. It waits a minute for the next request.
@@ -15,11 +15,12 @@ _PATIENCE = 60.0
 
 def main() -> None:
     """Answer requests until there are no more."""
+    caller = int(sys.argv[1])
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what litellm prints is no part of an answer
     line = sys.stdin.buffer.readline()
     while line:
-        for told in _answered(json.loads(line)):
+        for told in _answered(json.loads(line), caller):
             answers.write(json.dumps(told) + "\n")
             answers.flush()
         if not select.select([sys.stdin], [], [], _PATIENCE)[0]:
@@ -27,7 +28,7 @@ def main() -> None:
         line = sys.stdin.buffer.readline()
 
 
-def _answered(asked: dict[str, Any]) -> Any:
+def _answered(asked: dict[str, Any], caller: int) -> Any:
     import httpx  # noqa: PLC0415  # only where there is something to call
     import litellm  # noqa: PLC0415
     from litellm.llms.custom_httpx.http_handler import HTTPHandler  # noqa: PLC0415
@@ -35,6 +36,8 @@ def _answered(asked: dict[str, Any]) -> Any:
     from .outcome import Failure  # noqa: PLC0415
     from .transport import Transport  # noqa: PLC0415
 
+    if os.getppid() != caller:  # it was killed: the call may be made by another by now
+        return
     transport = Transport(private=asked["private"])
     client = httpx.Client(transport=transport, follow_redirects=False, trust_env=False)
     used: dict[str, int | None] = {}

@@ -1,10 +1,17 @@
 """One call of a model: every form goes by our transport, which follows nothing and checks where."""
 
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+
 import pytest
 
 from archive.summaries.calling import CallFailed, ModelCall, call_model
+from tests.servers import ROOT
 
-from .provider import KEY, FakeProvider
+from .provider import KEY, PATIENCE_SECONDS, FakeProvider
 
 FORMS = {"hosted_vllm": "redirect", "anthropic": "claude-x", "gemini": "gemini-x"}
 
@@ -49,3 +56,28 @@ def test_no_form_dials_a_private_address_that_is_not_allowed(
 def test_a_provider_that_is_not_there_is_unreachable() -> None:
     assert call("hosted_vllm", "http://127.0.0.1:1/v1") == "unreachable"
     assert call("hosted_vllm", "http://nowhere.invalid/v1") == "unreachable"
+
+
+def test_a_call_is_not_made_for_a_caller_that_was_killed_before_it(
+    provider: FakeProvider,
+) -> None:
+    asked = ModelCall(
+        form="hosted_vllm",
+        model="fast",
+        base_url=provider.base_url,
+        api_key=KEY,
+        messages=[{"role": "user", "content": "Hello"}],
+        max_tokens=10,
+        timeout=PATIENCE_SECONDS,
+        private=True,
+    )
+    elsewhere = str(os.getppid())
+    answered = subprocess.run(
+        [sys.executable, "-m", "archive.summaries.calling.worker", elsewhere],
+        input=json.dumps(asdict(asked)) + "\n",
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert (answered.stdout, provider.asked) == ("", [])
