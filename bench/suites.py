@@ -1,10 +1,11 @@
 """The tests that `make test` runs in part, run whole: in `make soak`.
 
 `make test` asks properties the same examples every time, exports the smaller samples, makes
-requests of 60 logs at every door, and kills the server six times. Here properties are random,
-and ten times as many, every sample is exported, requests are made of 200 logs, and the server is
-killed twenty times. What pytest said is kept in the data folder; an example that fails stays in
-`.hypothesis/`, comes first in the next run, and is printed with the line that repeats it.
+requests of 60 logs at every door, and kills the server six times under writers and ten times under
+jobs. Here properties are random, and ten times as many, every sample is exported, requests are made
+of 200 logs, and the server is killed twenty times under writers, and 200 times, with Celery's
+worker and Redis, under jobs. What pytest said is kept in the data folder; an example that fails
+stays in `.hypothesis/`, comes first in the next run, and is printed with the line that repeats it.
 
 Which lines the tests of the domains run, `make test` looks at; which lines of the whole product all
 tests run, takes half as long again and is looked at here.
@@ -17,6 +18,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.apart import postgresql
 from bench.context.replay import Row
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +36,7 @@ SOAKED = {
     "20 kills under 50 writers": "operations/log/test_writers.py",
 }
 """By what is said of them: the tests that do more where `SOAK` is set."""
+KILLS, JOBS_KILLED = "100 kills under jobs", "tests/contextstudio/accounts/jobs/kills"
 
 
 def soak() -> Iterator[Row]:
@@ -42,15 +45,20 @@ def soak() -> Iterator[Row]:
         yield _run(f"properties, random examples, round {number + 1}", RANDOM)
     for name, path in SOAKED.items():
         yield _run(name, (f"tests/{path}",))
+    yield _run(f"{KILLS} on SQLite", (JOBS_KILLED,))
+    if url := postgresql():
+        yield _run(f"{KILLS}, Celery", (JOBS_KILLED,), DATABASE_URL=url)
     yield _run(f"{LEAST_COVERED_PERCENT} % of all lines are run", COVERED, soak="")
 
 
-def _run(name: str, options: tuple[str, ...], soak: str = "1") -> Row:
+def _run(
+    name: str, options: tuple[str, ...], soak: str = "1", **environment: str
+) -> Row:
     """Run tests, and keep what was printed."""
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *options],
         cwd=ROOT,
-        env=os.environ | {"SOAK": soak},
+        env=os.environ | {"SOAK": soak} | environment,
         capture_output=True,
         text=True,
         check=False,

@@ -30,6 +30,7 @@ REACH_A_DATABASE = {
     *("first_start", "start_server", "empty_server"),
 }
 """Fixtures and marks; to a test that has none of them, pytest-django lets no database answer."""
+SERVERS = frozenset({"first_start", "start_server"})
 
 
 class Failures:
@@ -65,7 +66,7 @@ def pytest_collection_modifyitems(
     """
     _mark(config, items)
     yield
-    items.sort(key=lambda item: "start_server" not in getattr(item, "fixturenames", ()))
+    items.sort(key=lambda item: SERVERS.isdisjoint(getattr(item, "fixturenames", ())))
 
 
 def _mark(config: pytest.Config, items: list[pytest.Item]) -> None:

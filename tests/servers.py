@@ -7,7 +7,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -59,6 +59,8 @@ class Server:
     """A key with every right that its data folder came with."""
     is_measured: bool = False
     """Whether coverage goes on in its processes, which makes them slow."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """What its environment has besides."""
 
     @property
     def url(self) -> str:
@@ -79,7 +81,7 @@ class Server:
         }
         if self.database_url:
             changes["DATABASE_URL"] = self.database_url
-        inherited = environment(**changes)
+        inherited = environment(**changes | self.variables)
         if not self.is_measured:
             inherited.pop("COVERAGE_PROCESS_CONFIG", None)
         return inherited
@@ -217,8 +219,14 @@ def server(start_server: StartServer) -> Server:
 
 def started_copy(first: Server, folder: Path) -> Iterator[Server]:
     """A server that begins where another has stopped; it is gone when this goes on."""
+    for server in stopped_copy(first, folder):
+        yield server.start()
+
+
+def stopped_copy(first: Server, folder: Path) -> Iterator[Server]:
+    """The same before its start."""
     server = _copy(first, folder)
-    yield server.start()
+    yield server
     _end(server)
 
 
