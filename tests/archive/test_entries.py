@@ -140,7 +140,7 @@ def test_messages_are_archived_by_hand(tools: Tools) -> None:
     post(tools.client, "/api/archive", {"session_id": tools.session_id}, expect=422)
 
 
-def test_content_is_stored_once_and_compressed(tools: Tools) -> None:
+def test_document_1_content_is_stored_once_and_compressed(tools: Tools) -> None:
     other = Tools(tools.client, make_session(tools.client, WORK))
     before = ArchivedContent.objects.count()
     post(tools.client, f"/api/sessions/{other.session_id}/prune")

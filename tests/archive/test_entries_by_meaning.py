@@ -41,7 +41,7 @@ def listed(client: Client, **query: Any) -> list[str]:
     return [one["message"] for one in answer.json()["items"]]
 
 
-def test_entries_are_found_by_what_their_messages_are_about(
+def test_document_1_entries_are_found_by_what_their_messages_are_about(
     agent: Client, session_id: str
 ) -> None:
     body = get(agent, "/api/archive", q=QUESTION, meaning="true")

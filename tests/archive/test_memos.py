@@ -27,7 +27,9 @@ def layers(tools: Tools) -> dict[str, str]:
     return {layer["name"]: layer["text"] for layer in shown}
 
 
-def test_a_memo_is_found_from_another_session_by_tag_and_by_words(tools: Tools) -> None:
+def test_document_2_a_memo_is_found_from_another_session_by_tag_and_by_words(
+    tools: Tools,
+) -> None:
     tools("save_memo", content=UTC, tags=["arch-decision", "time"])
     tools("save_memo", content="Seat holds end after 20 minutes.", tags=["gotcha"])
     other = Tools(tools.client, make_session(tools.client, 2))
@@ -46,7 +48,9 @@ def test_a_memo_outlives_its_session(tools: Tools) -> None:
     assert (memo["memo_id"], memo["session_id"]) == (made["memo_id"], None)
 
 
-def test_at_most_5_memos_are_a_layer_once_the_session_uses_them(tools: Tools) -> None:
+def test_document_2_at_most_5_memos_are_a_layer_once_the_session_uses_them(
+    tools: Tools,
+) -> None:
     other = Tools(tools.client, make_session(tools.client, 2))
     for number in range(7):
         other("save_memo", content=f"Clocks, {number}", tags=[])

@@ -102,7 +102,7 @@ def test_what_is_not_there_is_not_found(tools: Tools, ref_id: str) -> None:
     assert refused["detail"] == f"reference not found: {ref_id}"
 
 
-def test_an_ambiguous_beginning_lists_its_candidates(
+def test_document_1_an_ambiguous_beginning_lists_its_candidates(
     agent: Client, tools: Tools
 ) -> None:
     session = Session.objects.get(pk=tools.session_id)
@@ -131,7 +131,7 @@ def test_two_sessions_that_begin_alike_are_named_whole(
     assert Tools(agent, str(ids[0]))("recall", ref_id=whole)["content_type"] == "other"
 
 
-def test_nothing_is_recalled_that_the_caller_may_not_see(
+def test_document_1_nothing_is_recalled_that_the_caller_may_not_see(
     tools: Tools, stranger: User
 ) -> None:
     other = Project.objects.get(slug="other")

@@ -51,7 +51,9 @@ def said_in(client: Client, session_id: str) -> list[tuple[str, Any, Any]]:
     return [(one["role"], one["content"], one.get("tool_calls")) for one in shown]
 
 
-def test_a_session_reads_the_same_elsewhere(tools: Tools, stranger: User) -> None:
+def test_document_1_a_session_reads_the_same_elsewhere_with_its_archive(
+    tools: Tools, stranger: User
+) -> None:
     elsewhere = client_of(stranger, Project.objects.get(slug="other"))
     made = post(elsewhere, "/api/sessions/transfer", written(tools), expect=201)
     assert said_in(elsewhere, made["id"]) == said_in(tools.client, tools.session_id)

@@ -30,7 +30,7 @@ def test_keywords_are_words_that_say_something() -> None:
     assert keywords("Yes. Go on!") == set()
 
 
-def test_memos_with_more_of_the_words_come_first_then_newer_ones() -> None:
+def test_document_2_memos_with_more_of_the_words_come_first_then_newer_ones() -> None:
     notes = [CLOCKS, HOLDS, LATER]
     assert relevant(notes, keywords("Are moments and clocks in UTC?"), 5) == [
         CLOCKS,

@@ -31,7 +31,9 @@ def choose(tools: Tools, policy: dict) -> None:
     put(tools.client, path, {"policy": policy})
 
 
-def test_nothing_is_pruned_unless_a_policy_says_so(tools: Tools) -> None:
+def test_document_1_the_trigger_prunes_nothing_where_it_is_switched_off(
+    tools: Tools,
+) -> None:
     assert ask(tools)["applied"] == []
     put(
         tools.client,
@@ -56,7 +58,9 @@ def test_a_request_that_only_asks_prunes_nothing(tools: Tools) -> None:
     assert ask(tools, append=False)["applied"] == []
 
 
-def test_the_trigger_stays_silent_for_a_model_that_is_not_known(tools: Tools) -> None:
+def test_document_1_the_trigger_stays_silent_for_a_model_that_is_not_known(
+    tools: Tools,
+) -> None:
     choose(tools, {"preset": "nexora"})
     assert ask(tools, model="a-model-of-ours")["applied"] == []
     told = trigger_of(Session.objects.get(), "a-model-of-ours")

@@ -53,7 +53,7 @@ def test_pruning_records_one_bundle_of_condensed_lines(tools: Tools) -> None:
     assert {one["bundle_id"] for one in listed} == {found["bundle_id"]}
 
 
-def test_what_was_left_out_is_recalled_byte_for_byte(tools: Tools) -> None:
+def test_document_1_what_was_left_out_is_recalled_byte_for_byte(tools: Tools) -> None:
     found = prune(tools)
     refs = {item["key"]: item.get("ref_id") for item in found["items"]}
     read = tools("recall", ref_id=refs["m2"], max_tokens=10_000)

@@ -97,7 +97,7 @@ def test_a_waiting_summary_can_be_stopped_in_the_dialog(
     assert b"Cancelled. Nothing was changed." in browser.post(path).content
 
 
-def test_the_providers_say_which_is_chosen_and_why_and_are_tested(
+def test_document_1_the_providers_say_which_is_chosen_and_why_and_are_tested(
     browser: Client, agent: Client, use: Use, provider: FakeProvider
 ) -> None:
     page = "/settings/projects/demo/providers"

@@ -202,7 +202,7 @@ def wide(owner: User, project: Project, stranger: User) -> tuple[Door, Door]:
     return rest(texts[0]), rest(texts[1])
 
 
-def test_a_wide_key_finds_memos_and_messages_of_its_further_projects(
+def test_document_2_a_wide_key_finds_memos_of_its_further_projects(
     owner: User, project: Project, theirs: Session, wide: tuple[Door, Door]
 ) -> None:
     of_owner = service(key_of(owner, project))
