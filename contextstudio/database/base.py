@@ -18,6 +18,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     _turns: Turns | None = None
     """The line in which this connection has the turn."""
+    after_turn: Callable[[], object] | None = None
+    """Called behind each commit, when others may write already: it may take its time."""
 
     def create_cursor(self, name: str | None = None) -> Any:
         """A cursor whose single writes wait for their turn too."""
@@ -39,6 +41,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _commit(self) -> None:
         super()._commit()  # type: ignore[misc]  # not in its stubs
         self._end_turn()
+        if self.after_turn is not None:
+            self.after_turn()
 
     def _rollback(self) -> None:
         try:

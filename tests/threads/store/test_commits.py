@@ -1,11 +1,16 @@
 """How soon commits are on the disk."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
 
+from contextstudio.database.turns import turns_of
+from threads.store import commits
 from threads.store.commits import on_disk_later
 
 NORMAL, FULL = 1, 2
@@ -61,3 +66,48 @@ def test_where_commits_do_not_wait_they_do_not_begin_to(waits: Any) -> None:
     with on_disk_later():
         assert synchronous() == none
     assert synchronous() == none
+
+
+def test_the_log_begins_anew_where_one_writes_without_a_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else one commit would have to cut a log of gigabytes."""
+    monkeypatch.setattr(commits, "MOST_PAGES", 0)
+    path = tmp_path / "log.sqlite3"
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("PRAGMA wal_autocheckpoint=0")
+        database.execute("CREATE TABLE kept (words BLOB)")
+        checkpoints = commits.Checkpoints(str(path))
+        checkpoints.start()
+        longest = 0
+        for _ in range(20):
+            database.execute("INSERT INTO kept VALUES (zeroblob(400000))")
+            longest = max(longest, Path(f"{path}-wal").stat().st_size)
+            checkpoints.catch_up()
+        checkpoints.end()
+        checkpoints.catch_up()  # nobody waits any more
+        checkpoints.join()
+    assert longest < 3 * 400_000
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="It has no such log.")
+def test_a_writer_waits_for_the_disk_when_others_may_write(
+    waits: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = []
+    line = turns_of(str(connection.settings_dict["NAME"]))
+
+    def catch_up(_: commits.Checkpoints) -> None:
+        free.append(line.take(0))
+        line.give()
+
+    monkeypatch.setattr(commits.Checkpoints, "catch_up", catch_up)
+    with on_disk_later():
+        in_a_row = synchronous() == NORMAL
+        with transaction.atomic():
+            assert not line.take(0)
+        assert free == [True] * in_a_row
+    with transaction.atomic():
+        pass
+    assert free == [True] * in_a_row
