@@ -20,9 +20,11 @@ def trigger_of(session: Session, model: str = "", more: int = 0) -> Trigger:
 
 
 def prune_before_request(
-    session: Session, rules: Pruning, model: str, more: int
+    session: Session, rules: Pruning, model: str, more: int, can_recall: bool
 ) -> None:
     """Prune where too little of the window would be left; where that isn't enough, summarise.
+
+    Lines refer to what they stand for only where the client that asks can recall it.
 
     A session that had nothing to prune is looked at again once it has some messages more.
     """
@@ -30,7 +32,8 @@ def prune_before_request(
         return
     known = _futile.get(session.pk)
     if known is None or session.message_count >= known + rules.keep_last_n:
-        if prune_by_itself(session, rules).transaction is None:
+        pruned = prune_by_itself(session, rules, refers=can_recall)
+        if pruned.transaction is None:
             _futile.keep(session.pk, session.message_count)
         session.refresh_from_db()
     if _trigger(session, rules, model, more).is_due:

@@ -45,6 +45,8 @@ class PruneQuery:
     rules: Mapping[str, Any] | None = None
     target_tokens: int | None = None
     protected: Protected | None = None
+    refers: bool = True
+    """Whether lines name what they stand for: not to a model that can't recall."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,14 +122,15 @@ def prune(
     return Pruned(session=session, plan=found, rules=rules, transaction=recorded)
 
 
-def prune_by_itself(session: Session, rules: Pruning) -> Pruned:
+def prune_by_itself(session: Session, rules: Pruning, *, refers: bool = True) -> Pruned:
     """Prune a session because its policy says so; the log names the product.
 
     What would save next to nothing is left: each run costs the provider's cache of the prompt.
     """
+    query = PruneQuery(refers=refers)
 
     def planned(transaction: LogTransaction) -> Plan:
-        found = _planned(transaction.session, transaction.thread, rules, PruneQuery())
+        found = _planned(transaction.session, transaction.thread, rules, query)
         is_worth_it = found.tokens_saved * _LEAST > found.tokens_after
         return found if is_worth_it else found.only((), "Not worth it")
 
@@ -198,7 +201,8 @@ def _planned(
     session: Session, thread: Thread, rules: Pruning, query: PruneQuery
 ) -> Plan:
     messages = prunable(session, thread)
-    found = plan(messages, rules, counter_of(session.encoding), query.protected)
+    count = counter_of(session.encoding)
+    found = plan(messages, rules, count, query.protected, refers=query.refers)
     if query.target_tokens is not None:
         found = fitted(found, query.target_tokens)
     return found

@@ -67,6 +67,8 @@ class Inbound:
     """By which it came: `apply` or `proxy`."""
     client: str = ""
     """What its client calls itself (User-Agent)."""
+    can_recall: bool = True
+    """Whether the model has a tool that recalls, or its client a key that may."""
 
 
 class RequestAlignment(NamedTuple):

@@ -20,8 +20,9 @@ from threads.store.selectors import get_session
 from .alignment import Inbound
 
 logger = logging.getLogger(__name__)
-Prepare = Callable[[Session, Pruning, str, int], object]
-"""Makes a session shorter, given its rules, the model, and how many tokens are about to come."""
+Prepare = Callable[[Session, Pruning, str, int, bool], object]
+"""Makes a session shorter, given its rules, the model, how many tokens are about to come, and
+whether the client can recall."""
 
 _preparing: list[Prepare] = []
 
@@ -46,7 +47,8 @@ def prepare(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> None:
     try:
         for prepare_session in _preparing:
             model = inbound.model or session.model
-            prepare_session(session, rules, model, _about_to_come(session, inbound))
+            more = _about_to_come(session, inbound)
+            prepare_session(session, rules, model, more, inbound.can_recall)
     except DomainError:
         logger.warning("A session was not pruned before a request.", exc_info=True)
 

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple, Protocol
 
 from contextstudio.accounts.domain.caller import Caller
 
+RECALL = "recall"
+"""The tool that gives back what a reference names."""
+
 
 class OfferedTool(NamedTuple):
     """A tool as a model is told of it; the session that it acts on is the conversation's own."""

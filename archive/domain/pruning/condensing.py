@@ -53,37 +53,37 @@ class Condensed(NamedTuple):
 
 
 def condensed_use(use: ToolUse, ref: str) -> Condensed:
-    """A result in one line, in the words of document 1."""
+    """A result in one line, in the words of document 1; an empty `ref` is not written."""
     text = text_of(use.result) if use.result is not None else ""
     call = use.call or ToolCall("", use.name, None)
     kind = kind_of(call.name, call.arguments if use.call else None)
     paths = tuple(paths_of(call)) if use.call else ()
     path = paths[0] if paths else ""
-    recall = f"[recall:{ref}]"
+    recall = _recalled_by(ref)
     if kind == "file_view" and path:
         summary = _size(use, text)
-        line = f"📎 Viewed {', '.join(paths)} - {summary} {recall}"
+        line = f"📎 Viewed {', '.join(paths)} - {summary}{recall}"
     elif kind == "grep" and _argument(call, _PATTERNS):
         pattern, count = short(_argument(call, _PATTERNS), 80), matches(text)
         where = path or _argument(call, _PLACES) or "."
         summary = f"'{pattern}' in {where} - {count} matches"
-        line = f"🔍 Searched {summary} {recall}"
+        line = f"🔍 Searched {summary}{recall}"
     elif kind == "bash" and command_of(call):
         ran = short(command_of(call), LONGEST_COMMAND)
         summary = f"{ran} - {exit_status(use, text)}"
-        line = f"⚡ Ran: {summary} {recall}"
+        line = f"⚡ Ran: {summary}{recall}"
     elif kind == "edit" and path:
         summary = f"Edited {', '.join(paths)}"
-        line = f"✏️ {summary} {recall}"
+        line = f"✏️ {summary}{recall}"
     else:
         summary = short(text or use.name, LONGEST_SUMMARY)
-        line = f"📝 {summary} {recall}"
+        line = f"📝 {summary}{recall}"
     return Condensed(line, kind, summary, paths)
 
 
 def note(summary: str, ref: str) -> str:
     """The line of what is of no kind of its own."""
-    return f"📝 {short(summary, LONGEST_SUMMARY)} [recall:{ref}]"
+    return f"📝 {short(summary, LONGEST_SUMMARY)}{_recalled_by(ref)}"
 
 
 def with_lines(parts: Sequence[Part], lines: Sequence[str | None]) -> tuple[Part, ...]:
@@ -118,7 +118,7 @@ def condensed_words(
                 line = ""
         elif isinstance(part, ToolCall):
             calls += 1
-            found.append(_shorter_call(part, f"{ref}:tool-{calls}"))
+            found.append(_shorter_call(part, ref and f"{ref}:tool-{calls}"))
         elif not isinstance(part, Thinking):
             found.append(part)
     return tuple(found)
@@ -148,6 +148,10 @@ def short(text: str, most: int) -> str:
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
+def _recalled_by(ref: str) -> str:
+    return f" [recall:{ref}]" if ref else ""
+
+
 def _size(use: ToolUse, text: str) -> str:
     file = use.files[0] if use.files else None
     if file is not None and file.last is not None:
@@ -167,7 +171,7 @@ def _shorter_call(call: ToolCall, ref: str) -> ToolCall:
     """The call with a line in the place of each long text of its arguments."""
     paths = paths_of(call)
     is_edit = kind_of(call.name, call.arguments) == "edit" and bool(paths)
-    line = f"✏️ Edited {paths[0]} [recall:{ref}]" if is_edit else ""
+    line = f"✏️ Edited {paths[0]}{_recalled_by(ref)}" if is_edit else ""
 
     def shorter(value: JSON) -> JSON:
         if isinstance(value, str) and len(value) > LONGEST_ARGUMENT:

@@ -26,9 +26,14 @@ def plan(
     rules: Pruning,
     count: Count,
     protected: Protected | None = None,
+    *,
+    refers: bool = True,
 ) -> Plan:
-    """The plan of a run by rules, whose lines say what of a text is used later, or may be."""
-    planning = Planning(messages, rules, count, protected or Protected())
+    """The plan of a run by rules, whose lines say what of a text is used later, or may be.
+
+    `refers` says whether they also name the message, so that its text can be recalled.
+    """
+    planning = Planning(messages, rules, count, protected or Protected(), refers=refers)
     first = planning.plan()
     if not first.steps:
         return first

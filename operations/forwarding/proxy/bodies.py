@@ -4,6 +4,7 @@ Everything that the session's operations don't touch goes out as the bytes that 
 nothing is, the whole body; else every member but the conversation's.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -15,10 +16,13 @@ from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.responses import dump, read_json
 from operations.forwarding.alignment import Inbound
 from operations.forwarding.raw import RawRequest
+from operations.forwarding.toolbox import RECALL
 from threads.domain.formats.requests import Form
 
 from .replies.gemini import joined_parts
 
+_RECALL = re.compile(rf"(?:^|[^A-Za-z]){RECALL}$")
+"""Clients put the name of a server before that of its tool."""
 _NULL = msgspec.Raw(b"null")
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -86,11 +90,18 @@ class Body:
         lists = (one.get("functionDeclarations") or () for one in given)
         return [one for found in lists for one in found if isinstance(one, dict)]
 
+    @property
+    def has_recall(self) -> bool:
+        """Whether one of its tools is our `recall`, whatever a client puts before its name."""
+        named = ((one.get("function") or one).get("name") for one in self.tools)
+        return any(_RECALL.search(str(name)) for name in named)
+
     def inbound(
         self,
         tags: frozenset[str] | None,
         *,
         append: bool,
+        can_recall: bool,
         model: str = "",
         client: str = "",
     ) -> Inbound:
@@ -106,6 +117,7 @@ class Body:
             model=model or self.model,
             door="proxy",
             client=client,
+            can_recall=can_recall,
             tools=self.tools,
             raw=RawRequest(
                 # Another form, or other tags, are another request.

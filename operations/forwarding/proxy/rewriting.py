@@ -26,7 +26,7 @@ from operations.forwarding.alignment import Inbound
 from operations.forwarding.requests import records
 from operations.forwarding.services import Applied, apply
 from operations.forwarding.sessions import session_for
-from operations.forwarding.toolbox import OfferedTool
+from operations.forwarding.toolbox import RECALL, OfferedTool
 from operations.forwarding.upstreams.services import Target
 from operations.log.selectors import load_history
 from operations.models import LogEntry, SessionRequest
@@ -217,9 +217,11 @@ def _find(asked: Asked, body: Body) -> _Found | None:
 
 
 def _inbound(asked: Asked, body: Body) -> Inbound:
+    is_offered = any(tool.name == RECALL for tool in asked.tools)
     return body.inbound(
         asked.tags,
         append=asked.route.kind is Kind.REPLY,
+        can_recall=is_offered or body.has_recall,
         model=asked.model(body),
         client=asked.incoming.header(b"user-agent"),
     )
