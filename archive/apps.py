@@ -11,6 +11,8 @@ class ArchiveConfig(AppConfig):
         from operations.domain.context.layers import MEMOS
         from operations.forwarding import before
         from operations.tools import register
+        from threads.domain.formats.contextstudio import SESSION
+        from threads.imports import hooks
         from threads.search import word_index
         from threads.sessions import erasing
 
@@ -25,6 +27,7 @@ class ArchiveConfig(AppConfig):
         from .summaries.results import forget_results, shown_result
         from .summaries.tools import TOOLS as SUMMARY_TOOLS
         from .tools import TOOLS
+        from .transfer.reading import complete_imported
 
         word_index.register(ENTRIES)
         register(SUMMARY_TOOLS)
@@ -42,6 +45,7 @@ class ArchiveConfig(AppConfig):
         register_job(
             trials.KIND, trials.run_trial, title="Policy trial", may_repeat=True
         )
+        hooks.register_completer(SESSION, complete_imported)
         register_layer(MEMOS, words_for_context)
         erasing.register_forgetting(forget)
         erasing.register_forgetting(forget_results)

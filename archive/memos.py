@@ -13,8 +13,10 @@ from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.database.prepared import Prepared, given
-from operations.context.layers import Surroundings
+from operations.context.layers import Surroundings, Words
+from operations.context.policies import policy_of
 from operations.domain.context.policy import Memos
+from operations.domain.providers.request import Injected
 from operations.messages.reader import mask_text
 from threads.models import Session
 from threads.store.selectors import get_session
@@ -136,7 +138,8 @@ def retrieve_memos(
     if tags:
         notes = tagged(notes, tags)
     if query.strip():
-        notes = relevant(notes, keywords(query), len(notes))
+        matches = relevant(notes, keywords(query), len(notes))
+        notes = [match.note for match in matches]
     # Asked first: to read again needs no lock.
     if session is not None and not MemoReader.objects.filter(session=session).exists():
         MemoReader.objects.get_or_create(session=session)
@@ -150,7 +153,7 @@ _READS = Prepared(
 )
 
 
-def words_for_context(surroundings: Surroundings) -> str:
+def words_for_context(surroundings: Surroundings) -> Words:
     """The layer of memos: at most 5 of the session's project, by the user's last words."""
     session = surroundings.session
     query = surroundings.policy.memos
@@ -159,8 +162,27 @@ def words_for_context(surroundings: Surroundings) -> str:
         is_layer = _READS.first(session=session.pk) is not None
     words = keywords(surroundings.question()) if is_layer else frozenset()
     if not words:
-        return ""
-    return layer_text(relevant(_notes([session.project]), words, MOST_IN_CONTEXT))
+        return Words("")
+    found = relevant(_notes([session.project]), words, MOST_IN_CONTEXT)
+    return Words(
+        layer_text([match.note for match in found]),
+        tuple(
+            Injected(match.note.id, mask_text(session, match.note.content), match.why)
+            for match in found
+        ),
+    )
+
+
+def why_none(session: Session) -> str:
+    """Why no memo would be sent with the session's next request, where none is."""
+    query = policy_of(session).memos
+    if query is Memos.NONE:
+        return "None: the policy never sends memos."
+    if query is Memos.OWN and _READS.first(session=session.pk) is None:
+        return (
+            "None: the policy sends memos once the session has saved or retrieved one."
+        )
+    return "None: no memo shares a word with the last question."
 
 
 def _require_words(content: str) -> None:

@@ -7,6 +7,7 @@ from .entries import views as entries
 from .hindsight import views as hindsight
 from .pruning import views as pruning
 from .summaries import views as summaries
+from .transfer import views as transfer
 from .tray import views as tray
 
 app_name = "archive"
@@ -23,6 +24,7 @@ urlpatterns = [
         tray.remove,
         name="remove_from_tray",
     ),
+    path("sessions/<uuid:session_id>/transfer", transfer.write, name="transfer"),
     path("sessions/<uuid:session_id>/recall", entries.recall, name="recall"),
     path("sessions/<uuid:session_id>/hindsight", hindsight.losses, name="hindsight"),
     path(

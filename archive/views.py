@@ -12,6 +12,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
+from operations.context.services import ContextQuery, assemble_session
 from operations.form_fields import LongTextField, TagsField
 from threads.models import Session
 from threads.store.selectors import get_session
@@ -23,6 +24,7 @@ from .memos import (
     retrieve_memos,
     save_memo,
     update_memo,
+    why_none,
 )
 from .recalling import Recalled, look_up
 
@@ -117,7 +119,12 @@ def _shown(
         project=session.project.slug,
     )
     recalled, refused = _recalled(caller, session, request.GET)
+    layers = assemble_session(session, ContextQuery()).assembly.layers
+    injected = [one for layer in layers for one in layer.injected]
     context = {
+        "injected": injected,
+        "sent": {one.id for one in injected},
+        "why_none": why_none(session),
         "session": session,
         "memos": found,
         "most": MOST_ANSWERED,

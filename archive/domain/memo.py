@@ -17,6 +17,8 @@ _COMMON_WORDS = (
 )
 """Words that say nothing of what a message is about."""
 _COMMON = frozenset(_COMMON_WORDS.split())
+MOST_NAMED = 5
+"""Words that a reason names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +41,26 @@ def keywords(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.casefold())) - _COMMON
 
 
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A memo that fits what was said, and the words and tags that both have."""
+
+    note: ReadableMemo
+    words: tuple[str, ...]
+
+    @property
+    def why(self) -> str:
+        """Why it is sent, as a sentence."""
+        named = ", ".join(f"“{word}”" for word in self.words[:MOST_NAMED])
+        more = len(self.words) - MOST_NAMED
+        if more > 0:
+            named += f" and {more} more"
+        return f"Shares {named} with the last question."
+
+
 def relevant(
     notes: Iterable[ReadableMemo], words: Collection[str], most: int
-) -> list[ReadableMemo]:
+) -> list[Match]:
     """The memos that have any of these words, those with more of them first, then newer ones."""
     newest = sorted(notes, key=lambda note: note.created_at, reverse=True)
 
@@ -54,19 +73,20 @@ def relevant(
 def tagged(notes: Iterable[ReadableMemo], tags: Sequence[str]) -> list[ReadableMemo]:
     """The memos with any of these tags, those with more of them first, else as they came."""
     wanted = frozenset(map(str.casefold, tags))
-    return _best(notes, wanted, lambda note: frozenset(map(str.casefold, note.tags)))
+    found = _best(notes, wanted, lambda note: frozenset(map(str.casefold, note.tags)))
+    return [match.note for match in found]
 
 
 def _best(
     notes: Iterable[ReadableMemo],
     wanted: frozenset[str],
     held: Callable[[ReadableMemo], frozenset[str]],
-) -> list[ReadableMemo]:
+) -> list[Match]:
     """The memos that hold any of what is wanted, those with more of it first."""
-    scored = [(len(wanted & held(note)), note) for note in notes]
-    found = [(score, note) for score, note in scored if score]
-    found.sort(key=lambda pair: -pair[0])
-    return [note for _, note in found]
+    found = [Match(note, tuple(sorted(wanted & held(note)))) for note in notes]
+    found = [match for match in found if match.words]
+    found.sort(key=lambda match: -len(match.words))
+    return found
 
 
 def layer_text(notes: Sequence[ReadableMemo]) -> str:

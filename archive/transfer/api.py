@@ -8,10 +8,9 @@ from ninja import Body, Router, Status
 from pydantic import BaseModel
 
 from contextstudio.accounts.authentication import caller_of
-from contextstudio.accounts.responses import json_response
 
+from .presentation import transfer_response
 from .reading import read_session
-from .writing import write_session
 
 router = Router(tags=["archive"])
 
@@ -32,10 +31,7 @@ class TransferOut(BaseModel):
 )
 def write(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """The session as one file: originals, the operations that are on, and what is archived."""
-    answer = json_response(write_session(caller_of(request), session_id))
-    name = f"{session_id}.session.json"
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+    return transfer_response(caller_of(request), session_id)
 
 
 @router.post(

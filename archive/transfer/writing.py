@@ -16,13 +16,13 @@ from operations.domain.log.operation import Edit, Redact, Replace
 from operations.domain.tree.key import entry_key
 from operations.log.codec import encode
 from operations.log.selectors import History, load_history
-from threads.domain.formats.contextstudio import write_message
+from threads.domain.formats.contextstudio import SESSION, write_message
 from threads.domain.formats.format import Heading
 from threads.domain.message import Message
 from threads.store import blobs
 from threads.store.selectors import Original, get_session, load_messages
 
-NAME = "contextstudio-session"
+NAME = SESSION
 VERSION = 1
 _ROWS = 500
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from operations.domain.context import layers
 from operations.domain.context.policy import Policy
 from operations.domain.context.step import Count
-from operations.domain.providers.request import Layer
+from operations.domain.providers.request import Injected, Layer
 from operations.domain.thread.thread import Thread
 from operations.messages.reader import mask_text
 from operations.notes.scratchpads import load_scratchpad
@@ -25,8 +26,15 @@ class Surroundings:
     """Reads the last message of the user, as the model does; empty where there is none."""
 
 
-Provide = Callable[[Surroundings], str]
-"""Gives the words of a layer; none where the session has none of it."""
+class Words(NamedTuple):
+    """The words of a layer; none where the session has none of it."""
+
+    text: str
+    injected: tuple[Injected, ...] = ()
+    """What they were chosen from, piece by piece, and why."""
+
+
+Provide = Callable[[Surroundings], Words]
 
 _providers: dict[str, Provide] = {}
 
@@ -41,25 +49,27 @@ def register_layer(name: str, provide: Provide) -> None:
 def load_layers(surroundings: Surroundings, count: Count) -> list[Layer]:
     """The layers besides the system's prompt, in their order and as they may be read."""
     found = [
-        layers.layer(name, mask_text(surroundings.session, words), count)
+        layers.layer(
+            name, mask_text(surroundings.session, words.text), count, words.injected
+        )
         for name, provide in _providers.items()
-        if (words := provide(surroundings))
+        if (words := provide(surroundings)).text
     ]
     return layers.in_order(found)
 
 
-def _guidelines(surroundings: Surroundings) -> str:
-    return layers.GUIDELINES_TEXT if surroundings.policy.guidelines else ""
+def _guidelines(surroundings: Surroundings) -> Words:
+    return Words(layers.GUIDELINES_TEXT if surroundings.policy.guidelines else "")
 
 
-def _state(surroundings: Surroundings) -> str:
+def _state(surroundings: Surroundings) -> Words:
     state = current_state(surroundings.session, surroundings.thread)
-    return state.text if state else ""
+    return Words(state.text if state else "")
 
 
-def _scratchpad(surroundings: Surroundings) -> str:
+def _scratchpad(surroundings: Surroundings) -> Words:
     content = load_scratchpad(surroundings.session).content
-    return layers.scratchpad_text(content) if content.strip() else ""
+    return Words(layers.scratchpad_text(content) if content.strip() else "")
 
 
 register_layer(layers.GUIDELINES, _guidelines)

@@ -1,11 +1,11 @@
 """Contexts in the words of the public contract."""
 
-from dataclasses import asdict
+from collections.abc import Iterable
 from typing import Any
 
 from operations.domain.context.policy import encode_policy
 from operations.domain.context.step import Step
-from operations.domain.providers.request import Issue
+from operations.domain.providers.request import Issue, Layer
 from threads import tokens
 
 from .services import Context, Effect
@@ -22,7 +22,8 @@ def present_context(context: Context) -> dict[str, Any]:
         "policy": context.policy.preset,
         "request": compiled.request,
         "messages": compiled.messages,
-        "layers": [asdict(layer) for layer in assembly.layers],
+        "layers": [_present_layer(layer) for layer in assembly.layers],
+        "injected": present_injected(assembly.layers),
         "issues": [present_issue(issue) for issue in compiled.issues],
         "steps": [present_step(step) for step in context.steps],
         "over_budget": context.over_budget,
@@ -40,6 +41,16 @@ def present_context(context: Context) -> dict[str, Any]:
     if compiled.system is not None:
         answer["system"] = compiled.system
     return answer
+
+
+def _present_layer(layer: Layer) -> dict[str, Any]:
+    names = ("name", "text", "tokens", "keys")
+    return {name: getattr(layer, name) for name in names}
+
+
+def present_injected(layers: Iterable[Layer]) -> list[dict[str, str]]:
+    """The memos that are sent, and why each is."""
+    return [one._asdict() for layer in layers for one in layer.injected]
 
 
 def present_effect(effect: Effect) -> dict[str, Any]:

@@ -70,6 +70,14 @@ class IssueOut(BaseModel):
     repair: str
 
 
+class InjectedOut(BaseModel):
+    """A memo that is sent, and why."""
+
+    id: str
+    text: str
+    why: str
+
+
 class LayerOut(BaseModel):
     """Words that stand before the history."""
 
@@ -113,6 +121,9 @@ class ContextOut(BaseModel):
         Any, Field(description="Where the provider takes it by itself.")
     ] = None
     layers: list[LayerOut]
+    injected: Annotated[
+        list[InjectedOut], Field(description="The memos that are sent, at most five.")
+    ]
     issues: list[IssueOut]
     steps: list[StepOut]
     over_budget: bool

@@ -18,7 +18,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.responses import json_answer, json_response, read_json
 from contextstudio.accounts.shape import RequestBody
-from operations.context.schemas import IssueOut, StepOut
+from operations.context.schemas import InjectedOut, IssueOut, StepOut
 from operations.edits.arguments import TagName
 from threads.sessions.presentation import MessageData
 
@@ -67,6 +67,8 @@ class ApplyOut(BaseModel):
     suspended: list[SuspendedOut]
     issues: list[IssueOut]
     steps: list[StepOut]
+    injected: list[InjectedOut]
+    """The memos that were put before the history, at most five."""
     tokens: ApplyTokens
     session_id: uuid.UUID
     message_count: int

@@ -26,12 +26,17 @@ from operations.context.pipeline import (
     last_question,
 )
 from operations.context.policies import consume_slice
-from operations.context.presentation import present_issue, present_step
+from operations.context.presentation import (
+    present_injected,
+    present_issue,
+    present_step,
+)
 from operations.domain.forwarding.plan import RequestDecision, extension
 from operations.domain.forwarding.sent import PieceRun
 from operations.domain.forwarding.splice import Raw
 from operations.domain.log.log import CLIENT, Log
 from operations.domain.log.operation import named_keys
+from operations.domain.providers.request import Layer
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from operations.domain.tree.status import Report, Status
@@ -146,7 +151,7 @@ def _made(
     run = _given(inbound)
     answer = Answer(
         splice=sent.splice,
-        report=dump(_report(session, history, reports, sent)),
+        report=dump(_report(session, history, reports, sent, inputs.layers)),
     )
     runs: Sequence[PieceRun] = ()
     if inbound.append:
@@ -217,7 +222,11 @@ def _suspended(reports: Sequence[Report], log: Log) -> Iterator[Report]:
 
 
 def _report(
-    session: Session, history: History, reports: Sequence[Report], sent: Outbound
+    session: Session,
+    history: History,
+    reports: Sequence[Report],
+    sent: Outbound,
+    layers: Sequence[Layer],
 ) -> dict[str, Any]:
     """What was done to the messages, and the system prompt where there is one beside them."""
     system = {} if sent.system is None else {"system": sent.system}
@@ -233,6 +242,7 @@ def _report(
         ],
         "issues": [present_issue(issue) for issue in sent.issues],
         "steps": [present_step(step) for step in sent.steps],
+        "injected": present_injected(layers),
         "tokens": {"before": sent.before, "after": sent.after},
         "session_id": str(session.pk),
         "message_count": session.message_count,

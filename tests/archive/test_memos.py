@@ -1,5 +1,6 @@
 """Memos across sessions and projects, and as a layer of the context."""
 
+from html import unescape
 from typing import Any
 
 import pytest
@@ -168,3 +169,42 @@ def test_people_change_and_delete_memos_on_the_page(
     assert found(tools) == ["Clocks are wrong."]
     assert person.post(f"{page}/{memo_id}", {"action": "delete"}).status_code == 302
     assert found(tools) == []
+
+
+def test_what_is_injected_says_why_in_a_context_an_answer_of_apply_and_on_pages(
+    tools: Tools, editor: User
+) -> None:
+    browser = Client()
+    browser.force_login(editor)
+    path = f"/sessions/{tools.session_id}"
+
+    def page(name: str) -> str:
+        return browser.get(f"{path}/{name}").content.decode()
+
+    assert "once the session has saved or retrieved one" in page("memos")
+    made = tools("save_memo", content=UTC, tags=["time"])
+    (injected,) = context(tools.client, tools.session_id)["injected"]
+    assert (injected["id"], injected["text"]) == (made["memo_id"], UTC)
+    assert injected["why"].startswith("Shares “")
+    assert injected["why"].endswith("with the last question.")
+    said = [{"role": "user", "content": "And what of clocks?"}]
+    for _ in range(2):
+        answer = tools.post("apply", {"messages": said, "append": False})
+        assert [one["id"] for one in answer["injected"]] == [made["memo_id"]]
+        assert "“clocks”" in answer["injected"][0]["why"]
+    for name in ("memos", "context"):
+        shown = page(name)
+        assert injected["why"] in unescape(shown)
+        assert f"#memo-{made['memo_id']}" in shown
+    assert "Sent with the next request" in page("memos")
+    for policy, why in (
+        ({"preset": "slop"}, "shares a word"),
+        ({"preset": "replay", "memos": "none"}, "never sends memos"),
+    ):
+        tools("save_memo", content="Nothing of it", supersedes=made["memo_id"])
+        tools.client.put(
+            f"/api/sessions/{tools.session_id}/policy",
+            {"policy": policy},
+            content_type="application/json",
+        )
+        assert why in page("memos")

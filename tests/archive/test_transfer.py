@@ -1,8 +1,10 @@
 """A session taken elsewhere with its operations and its archive, as one file."""
 
+import json
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
@@ -16,6 +18,7 @@ from tests.operations.support.rest import (
     post,
 )
 from tests.people import client_of
+from threads.models import Import
 
 
 @pytest.fixture
@@ -132,3 +135,78 @@ def test_two_messages_with_one_short_id_are_refused(tools: Tools) -> None:
     document["messages"][1]["short_id"] = document["messages"][0]["short_id"]
     refused = post(tools.client, "/api/sessions/transfer", document, expect=422)
     assert refused["detail"] == "Two messages have one short id."
+
+
+def imported(client: Client, document: dict[str, Any], *, expect: int = 201) -> Any:
+    file = SimpleUploadedFile("kept.session.json", json.dumps(document).encode())
+    answer = client.post("/api/sessions/import", {"file": file})
+    assert answer.status_code == expect, answer.content
+    return answer.json()
+
+
+def test_the_page_gives_the_file_and_an_import_makes_the_same_session_of_it(
+    tools: Tools, editor: User, stranger: User
+) -> None:
+    browser = Client()
+    browser.force_login(editor)
+    shown = browser.get(f"/sessions/{tools.session_id}/").content.decode()
+    assert f'href="/sessions/{tools.session_id}/transfer" download' in shown
+    file = browser.get(f"/sessions/{tools.session_id}/transfer")
+    assert file["Content-Disposition"].endswith('.session.json"')
+    elsewhere = client_of(stranger, Project.objects.get(slug="other"))
+    (made,) = imported(elsewhere, file.json())["sessions"]
+    assert said_in(elsewhere, made["id"]) == said_in(tools.client, tools.session_id)
+    here, there = (
+        sorted(one["summary"] for one in get(client, "/api/archive")["items"])
+        for client in (tools.client, elsewhere)
+    )
+    assert here == there != []
+    row = Import.objects.latest("created_at")
+    other = Client()
+    other.force_login(stranger)
+    report = other.get(f"/imports/{row.pk}/").content.decode()
+    (source,) = row.sources.all()
+    assert source.report["brought"] == {"operations": 9, "archive entries": 6}
+    assert "operations and 6 archive entries" in report
+    assert imported(elsewhere, file.json(), expect=200)["sessions"]
+
+
+def test_messages_come_alone_with_a_warning_where_some_cant_be_read(
+    tools: Tools,
+) -> None:
+    document = written(tools)
+    document["messages"][3] = {"role": "nobody"}
+    (made,) = imported(tools.client, document)["sessions"]
+    row = Import.objects.latest("created_at")
+    warnings = [one["detail"] for one in row.report["warnings"]]
+    assert any("without its operations and its archive" in one for one in warnings)
+    assert get(tools.client, f"/api/sessions/{made['id']}")["head"] == 0
+
+
+def test_a_file_with_an_operation_that_does_not_fit_is_not_imported(
+    tools: Tools,
+) -> None:
+    before = len(get(tools.client, "/api/sessions")["items"])
+    document = written(tools)
+    document["operations"][0]["type"] = "redact"
+    refused = imported(tools.client, document, expect=422)
+    assert refused["detail"] == "There is no such operation."
+    imported(tools.client, written(tools) | {"version": 2}, expect=422)
+    assert len(get(tools.client, "/api/sessions")["items"]) == before
+
+
+def test_a_large_file_is_staged_and_completed(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("threads.imports.AT_ONCE", 10)
+    (made,) = imported(tools.client, written(tools))["sessions"]
+    assert said_in(tools.client, made["id"]) == said_in(tools.client, tools.session_id)
+
+
+def test_what_is_too_large_comes_without_its_operations(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("archive.transfer.reading.LARGEST", 10)
+    imported(tools.client, written(tools))
+    row = Import.objects.latest("created_at")
+    assert "The file is over" in row.report["warnings"][0]["detail"]

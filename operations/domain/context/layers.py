@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from operations.domain.providers.request import PROMPT, Layer, Outgoing
+from operations.domain.providers.request import PROMPT, Injected, Layer, Outgoing
 from threads.domain.formats.requests import SYSTEM_GAP
 from threads.domain.part import Text
 
@@ -31,9 +31,12 @@ to find or was decided, and nothing that the code says by itself."""
 _SCRATCHPAD_HEADING = "## Scratchpad"
 
 
-def layer(name: str, text: str, count: Count) -> Layer:
+def layer(
+    name: str, text: str, count: Count, injected: tuple[Injected, ...] = ()
+) -> Layer:
     """A layer of these words."""
-    return Layer(name=name, text=text, tokens=count((Text(text),)))
+    tokens = count((Text(text),))
+    return Layer(name=name, text=text, tokens=tokens, injected=injected)
 
 
 def scratchpad_text(content: str) -> str:

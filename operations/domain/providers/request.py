@@ -44,17 +44,28 @@ PROMPT = "system"
 """The layer that is the system prompt of the thread itself."""
 
 
+class Injected(NamedTuple):
+    """A piece of a layer that was chosen for this request, and why."""
+
+    id: str
+    text: str
+    why: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
     """Words that stand before the history: system, guidelines, state, scratchpad, memos.
 
     `keys` are the messages that the words are of: the system prompt's originals; none else.
+    `injected` are the memos that they are of; layers of the same words are sent alike, whatever
+    they were chosen for.
     """
 
     name: str
     text: str
     tokens: int
     keys: tuple[Key, ...] = field(default=())
+    injected: tuple[Injected, ...] = field(default=(), compare=False)
 
 
 class Severity(StrEnum):

@@ -30,16 +30,31 @@ def test_keywords_are_words_that_say_something() -> None:
     assert keywords("Yes. Go on!") == set()
 
 
-def test_document_2_memos_with_more_of_the_words_come_first_then_newer_ones() -> None:
+def found(said: str, most: int = 5) -> list[ReadableMemo]:
     notes = [CLOCKS, HOLDS, LATER]
-    assert relevant(notes, keywords("Are moments and clocks in UTC?"), 5) == [
-        CLOCKS,
-        LATER,
-    ]
-    assert relevant(notes, keywords("the clocks"), 5) == [LATER, CLOCKS]
-    assert relevant(notes, keywords("the clocks"), 1) == [LATER]
-    assert relevant(notes, keywords("any decision on arch"), 5) == [CLOCKS]
-    assert relevant(notes, keywords("bananas"), 5) == []
+    return [match.note for match in relevant(notes, keywords(said), most)]
+
+
+def test_document_2_memos_with_more_of_the_words_come_first_then_newer_ones() -> None:
+    assert found("Are moments and clocks in UTC?") == [CLOCKS, LATER]
+    assert found("the clocks") == [LATER, CLOCKS]
+    assert found("the clocks", 1) == [LATER]
+    assert found("any decision on arch") == [CLOCKS]
+    assert found("bananas") == []
+
+
+def test_a_memo_says_by_which_words_it_was_found() -> None:
+    (first, second) = relevant([CLOCKS, LATER], keywords("clocks in terminals"), 5)
+    assert first.why == "Shares “clocks”, “terminals” with the last question."
+    assert second.why == "Shares “clocks” with the last question."
+    (many,) = relevant(
+        [note("three four five six seven eight", day=1)],
+        keywords("three four five six seven, and EIGHT"),
+        5,
+    )
+    assert many.why == (
+        "Shares “eight”, “five”, “four”, “seven”, “six” and 1 more with the last question."
+    )
 
 
 def test_memos_are_found_by_any_of_their_tags() -> None:

@@ -380,6 +380,7 @@ TABLE = (
         {"ref": "m1"},
         statuses=(403, 302, 302, 302),
     ),
+    page(f"{S}/transfer"),
     form(f"{S}/tray", {"ref": "m1"}, statuses=(302,) * 4),
     form(f"{S}/tray/empty", statuses=(302,) * 4),
     form(f"{S}/tray/{UUID(int=1)}/remove", statuses=(302,) * 4),

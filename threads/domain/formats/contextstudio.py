@@ -4,6 +4,9 @@
 "messages": [...]}`, one message a line: `role`, `parts` as `threads.domain.message` encodes
 them (keys in their order, images and files with their bytes in base64), and, where known,
 `name`, `model`, `source_id`, `created_at`, `usage`, `partial`.
+
+`contextstudio-session` is the same with the operations and the archive beside the messages:
+`archive.transfer` writes it, and adds these to what is read here.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,6 +36,7 @@ from .kit.chat_items import ChatDialect
 from .sample import Sample
 
 NAME = "contextstudio"
+SESSION = "contextstudio-session"
 VERSION = 1
 ROLES = {role.value: role for role in Role}
 
@@ -167,9 +171,18 @@ def _score(sample: Sample) -> float:
     return 1.0 if sample.object.get("format") == NAME else 0
 
 
-DIALECT = ChatDialect(
-    NAME, read_message, read_reply=lambda _response: None, strategy=""
-)
+def _dialect(name: str) -> ChatDialect:
+    return ChatDialect(
+        name, read_message, read_reply=lambda _response: None, strategy=""
+    )
+
+
+def _score_session(sample: Sample) -> float:
+    return 1.0 if sample.object.get("format") == SESSION else 0
+
+
+DIALECT = _dialect(NAME)
+SESSION_DIALECT = _dialect(SESSION)
 FORMAT = Format(
     name=NAME,
     label="a ContextStudio export",
@@ -177,5 +190,11 @@ FORMAT = Format(
     read=lambda file, _name: chat.read(file, DIALECT),
 )
 WRITER = Writer("ContextStudio JSON", "json", "application/json", write)
-FORMATS = (FORMAT,)
+SESSION_FORMAT = Format(
+    name=SESSION,
+    label="a ContextStudio session with its operations and archive",
+    score=_score_session,
+    read=lambda file, _name: chat.read(file, SESSION_DIALECT),
+)
+FORMATS = (FORMAT, SESSION_FORMAT)
 WRITERS = {NAME: WRITER}

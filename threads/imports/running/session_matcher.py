@@ -15,6 +15,7 @@ from contextstudio.accounts.models import Project
 from threads import tokens
 from threads.domain.tally import storable
 from threads.domain.transcript import Parent, Relation, Transcript, Warning
+from threads.imports import hooks
 from threads.imports.archives import KeptFile
 from threads.imports.upload import Upload
 from threads.models import Import, Session, Source
@@ -190,7 +191,12 @@ class SessionMatcher:
             ingest.tally.warn([Warning("diverged", words)])
         self._entitle(session, transcript)
         self.created = True
+        session.refresh_from_db()
+        found = hooks.complete(self.caller, session, transcript.format, one.sha256)
+        ingest.tally.warn([Warning("left_out", words) for words in found.warnings])
         self._note(ingest, FileOutcome.BRANCHED if diverged else FileOutcome.CREATED)
+        if found.brought:
+            ingest.source.report["brought"] = dict(found.brought)
 
     def _open(self, new: services.NewSession) -> Session:
         """A new session. What else has its id is staged, else it would have been continued."""

@@ -1,0 +1,22 @@
+"""Members of a document that may come from anybody."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from contextstudio.accounts.domain.errors import Invalid
+
+
+def list_of(document: Mapping[str, Any], name: str) -> list[Any]:
+    """A list; empty where there is none. Raises Invalid."""
+    found = document.get(name, [])
+    if not isinstance(found, list):
+        raise Invalid(f"{name} is a list.", at=[name])
+    return found
+
+
+def text_of(document: Mapping[str, Any], name: str) -> str:
+    """A text; empty where there is none. Raises Invalid."""
+    found = document.get(name) or ""
+    if not isinstance(found, str):
+        raise Invalid(f"{name} is a text.", at=[name])
+    return found

@@ -1,0 +1,146 @@
+"""Recording the operations of a document: through the checks that every door goes through."""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid, Place
+from operations.domain.log.operation import (
+    EDITS,
+    Edit,
+    Insert,
+    Redact,
+    Resequence,
+    TextEdit,
+    messages_of,
+    named_keys,
+    spans_of,
+)
+from operations.domain.thread.check import check
+from operations.domain.tree.key import Key, made_place
+from operations.log.codec import decode
+from operations.log.transaction import LogTransaction, counted, write_apart
+from threads.domain.message import Role
+from threads.domain.part import ToolCall, ToolResult
+from threads.domain.text import whole_text
+from threads.models import Session
+
+from .members import text_of
+
+MOST_OPERATIONS = 20_000
+_ROLES = frozenset(role.value for role in Role)
+
+
+def record_operations(
+    caller: Caller, session: Session, given: Sequence[Any]
+) -> dict[int, int]:
+    """Record the operations, a bundle at a time; the new number of each by its old one."""
+    if len(given) > MOST_OPERATIONS:
+        sentence = f"A file has at most {MOST_OPERATIONS:,} operations."
+        raise Invalid(sentence, at=["operations"])
+    if not given:
+        return {}
+
+    def write(transaction: LogTransaction) -> dict[int, int]:
+        numbers: dict[int, int] = {}
+        places = enumerate(given)
+        for _, together in groupby(places, key=lambda one: _bundle(*one)):
+            _add(transaction, list(together), numbers)
+        return numbers
+
+    return write_apart(session, caller, write)
+
+
+def _add(
+    transaction: LogTransaction,
+    together: Sequence[tuple[int, Any]],
+    numbers: dict[int, int],
+) -> None:
+    """Add operations of one bundle, or one alone, and note their numbers."""
+    head, edits = transaction.session.head, list[Edit]()
+    for place, one in together:
+        number, edit = _edit(one, place)
+        numbers[number] = head + len(edits) + 1
+        edits.append(counted(transaction.session, _renamed(edit, numbers)))
+    _, last = together[-1]
+    checked = check(transaction.thread, edits, bundle=True)
+    transaction.add(
+        *checked.edits,
+        bundle=uuid.uuid4() if last.get("bundle") else None,
+        title=text_of(last, "title")[:300],
+        tried=checked.thread,
+    )
+
+
+def _bundle(place: int, one: Any) -> object:
+    """What operations that are recorded together have in common."""
+    if not isinstance(one, dict):
+        raise Invalid("An operation is an object.", at=["operations", place])
+    return one.get("bundle") or place
+
+
+def _edit(one: Mapping[str, Any], place: int) -> tuple[int, Edit]:
+    """The old number and the edit. Raises Invalid for what the log couldn't hold."""
+    at: Place = ("operations", place)
+    number, _ = made_place(text_of(one, "key")) or (0, None)
+    kind = text_of(one, "type")
+    if not number or kind not in EDITS or kind == Redact.kind:
+        raise Invalid("There is no such operation.", at=at)
+    try:
+        edit = decode(kind, json.dumps(one.get("payload")).encode())
+        if isinstance(edit, Edit) and _is_sound(edit):
+            return number, edit
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise Invalid("This operation can't be read.", at=at) from error
+    raise Invalid("This operation can't be read.", at=at)
+
+
+def _is_sound(edit: Edit) -> bool:
+    """Whether all of an edit is of the types that it should be; its texts are read to see."""
+    condition = edit.condition
+    new = messages_of(edit)
+    ids = (
+        part.id if isinstance(part, ToolCall) else part.call_id
+        for message in new
+        for part in message.parts
+        if isinstance(part, ToolCall | ToolResult)
+    )
+    texts = (
+        *ids,
+        *(*named_keys(edit), *getattr(edit, "tags", ()), *getattr(edit, "moved", ())),
+        *(*condition.tags, *condition.objectives),
+    )
+    spans = [(span.part, span.start, span.end) for span in spans_of(edit)]
+    for message in new:
+        whole_text(message.parts).encode("utf-8", "surrogatepass")
+    return (
+        all(isinstance(text, str) for text in texts)
+        and condition.match in ("all", "any", "none")
+        and all(isinstance(number, int) for span in spans for number in span)
+        and all(message.role in _ROLES for message in new)
+    )
+
+
+def _renamed(edit: Edit, numbers: Mapping[int, int]) -> Edit:
+    """The edit with the keys that its own log's operations have here."""
+
+    def here(key: Key) -> Key:
+        number, place = made_place(key) or (0, None)
+        if not number:
+            return key
+        end = "" if place is None else f".{place}"
+        return f"o{numbers.get(number, number)}{end}"
+
+    if isinstance(edit, Insert):
+        return replace(edit, after=edit.after and here(edit.after))
+    if isinstance(edit, Resequence):
+        order, moved = tuple(map(here, edit.order)), tuple(map(here, edit.moved))
+        return replace(edit, order=order, moved=moved)
+    if isinstance(edit, TextEdit):
+        renamed = tuple(replace(span, key=here(span.key)) for span in edit.spans)
+        return replace(edit, spans=renamed)
+    return replace(edit, targets=tuple(map(here, edit.targets)))

@@ -1,0 +1,16 @@
+"""The download of a session with its operations and its archive."""
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from contextstudio.accounts.authentication import caller_of
+
+from .presentation import transfer_response
+
+
+@require_safe
+def write(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """The file that an import, here or elsewhere, makes the same session of."""
+    return transfer_response(caller_of(request), session_id)
