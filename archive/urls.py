@@ -6,6 +6,7 @@ from . import views
 from .entries import views as entries
 from .hindsight import views as hindsight
 from .pruning import views as pruning
+from .summaries import session_views as session_summaries
 from .summaries import views as summaries
 from .transfer import views as transfer
 from .tray import views as tray
@@ -59,6 +60,16 @@ urlpatterns = [
         name="test_provider",
     ),
     path("sessions/<uuid:session_id>/summaries", summaries.order, name="summaries"),
+    path(
+        "sessions/<uuid:session_id>/summaries/pending",
+        session_summaries.pending,
+        name="pending_summaries",
+    ),
+    path(
+        "sessions/<uuid:session_id>/summaries/settings",
+        session_summaries.settings,
+        name="session_summaries",
+    ),
     path(
         "sessions/<uuid:session_id>/summaries/<uuid:job_id>",
         summaries.progress,

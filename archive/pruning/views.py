@@ -67,7 +67,10 @@ class PruneForm(forms.Form):
         label="Condense above this many tokens", min_value=0, max_value=10**9
     )
     condense_calls_above = forms.IntegerField(
-        label="Condense calls above this many tokens", min_value=0, max_value=10**9
+        label="Condense calls above this many tokens",
+        min_value=0,
+        max_value=10**9,
+        help_text="Old calls keep their tool and their path; long arguments are archived.",
     )
     protect_tools = ListField(label="Tools to keep", required=False, max_length=2000)
     protect_paths = ListField(label="Paths to keep", required=False, max_length=2000)

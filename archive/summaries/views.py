@@ -23,7 +23,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.jobs import go_on, request_cancel
+from contextstudio.accounts.jobs import go_on, repeat, request_cancel
 from contextstudio.accounts.jobs.queue import result_of
 from contextstudio.accounts.models import Job, Project
 from contextstudio.accounts.selectors import get_job, get_job_to_change, get_project
@@ -216,7 +216,7 @@ def _key(target: Target | None) -> str:
 
 @require_POST
 def order(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Have what a digest is about summarised for its dialog; nothing is recorded."""
+    """Have what a digest is about summarised for its dialog, or recorded once it is written."""
     caller, fields = caller_of(request), fields_of(request)
     session = get_session(caller, session_id, Right.PROPOSE)
     try:
@@ -225,12 +225,15 @@ def order(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
             session.pk,
             targets=fields.get("targets", "").split(),
             provider=RULES if fields.get("by_rule") else "",
-            record=False,
+            record=bool(fields.get("record")),
         )
     except DomainError as error:
         context = {"session": session, "refusal": error.message}
         return render(request, "archive/summaries/progress.html", context)
-    return _progress(request, session, ordered.job)
+    answer = _progress(request, session, ordered.job)
+    if fields.get("record"):
+        answer["HX-Trigger"] = "summaryOrdered"
+    return answer
 
 
 @require_safe
@@ -247,10 +250,11 @@ def progress(
 def act(
     request: HttpRequest, session_id: uuid.UUID, job_id: uuid.UUID, verb: str
 ) -> HttpResponse:
-    """Cancel a summary, or let one that asks go on."""
+    """Cancel a summary, let one that asks go on, or start one again that failed."""
     session = get_session(caller_of(request), session_id)
     job = _summary(get_job_to_change(caller_of(request), job_id), session.pk)
-    job = go_on(job) if verb == "continue" else request_cancel(job)
+    acts = {"continue": go_on, "retry": repeat}
+    job = acts.get(verb, request_cancel)(job)
     return _progress(request, session, job)
 
 

@@ -101,7 +101,11 @@ class PolicyForm(forms.Form):
     condense_after_n = _number("Condense after this many messages")
     remove_errors_after = _number("Drop errors after this many messages")
     condense_above = _number("Condense above this many tokens")
-    condense_calls_above = _number("Condense calls above this many tokens")
+    condense_calls_above = _number(
+        "Condense calls above this many tokens",
+        "Beyond the usual rules: an old edit or command keeps its tool and its path, and its long"
+        " arguments are archived.",
+    )
 
     name_used_later = _switch(
         "Name what is used later",

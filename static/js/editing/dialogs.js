@@ -81,6 +81,11 @@ function keep(question) {
   texts()[0]?.focus();
 }
 
+/** Close it without a question: what it was for goes on without it. */
+export function leaveDialog() {
+  if (dialog.open) discard();
+}
+
 function discard() {
   localStorage.removeItem(draft);
   close();

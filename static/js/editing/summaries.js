@@ -3,6 +3,8 @@
  * dropped is added there with a click.
  */
 import { define } from "../base/actions.js";
+import { leaveDialog } from "./dialogs.js";
+import { lookForPending } from "./pending.js";
 import { say } from "../base/announce.js";
 
 const dialog = document.getElementById("dialog");
@@ -42,6 +44,10 @@ function take() {
 }
 
 export function watchSummaries() {
+  document.body.addEventListener("summaryOrdered", () => {
+    leaveDialog();
+    lookForPending();
+  });
   dialog?.addEventListener("htmx:afterSettle", take);
 }
 

@@ -424,6 +424,9 @@ TABLE = (
     form("settings/projects/demo/providers/xai/remove", statuses=(403, 403, 403, 404)),
     form("settings/projects/demo/providers/groq/test", statuses=(403, 403, 422, 422)),
     form(f"{S}/summaries", {"targets": "m1"}, statuses=(403, 200, 200, 200)),
+    page(f"{S}/summaries/pending"),
+    page(f"{S}/summaries/settings"),
+    form(f"{S}/summaries/settings", statuses=(403, 403, 302, 302)),
     # One that is a summary is in `tests/archive/summaries/test_pages.py`.
     page(f"{S}/summaries/{{job}}", ok=422),
     form(f"{S}/state", statuses=(403, 200, 200, 200)),

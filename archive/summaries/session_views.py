@@ -1,0 +1,186 @@
+"""Summaries beside a thread: a session's settings, and those that are being written into it.
+
+See `templates/archive/summaries/`.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from archive.domain.summaries.providers import PROVIDERS, RULES
+from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import Invalid, NotFound
+from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.jobs.queue import result_of
+from contextstudio.accounts.models import Job
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key
+from operations.log.selectors import load_thread
+from operations.messages.names import range_of
+from operations.messages.reader import mask_text
+from threads.models import Session
+from threads.store.selectors import get_session
+
+from . import choosing
+from .jobs import SUMMARY
+from .services import UNFINISHED
+
+_MOST = 10
+"""Summaries of one thread that are shown while they are written."""
+_AUTOMATIC = [
+    ("", "As the project says"),
+    ("no", "When pruning doesn’t make enough room"),
+    ("yes", "Never"),
+]
+_STORED = {"": None, "no": False, "yes": True}
+
+
+class SessionSettingsForm(forms.Form):
+    """What a session overrides of its project's settings for summaries."""
+
+    summarization_provider = forms.ChoiceField(
+        required=False,
+        label="Provider",
+        choices=[
+            ("", "As the project says"),
+            *((one.name, one.label) for one in PROVIDERS.values()),
+            (RULES, "None: by rule, without a model"),
+        ],
+    )
+    summarization_model = forms.CharField(
+        max_length=128,
+        required=False,
+        label="Model",
+        help_text="Empty: the provider’s usual one.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    disable_auto_summarize = forms.ChoiceField(
+        required=False,
+        label="Summarise automatically",
+        choices=_AUTOMATIC,
+        help_text="Only where the policy prunes automatically. Imported sessions never are unless"
+        " you choose it here.",
+    )
+
+    def clean_disable_auto_summarize(self) -> bool | None:
+        """The choice as it is stored; None: the project's."""
+        return _STORED[self.cleaned_data["disable_auto_summarize"]]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def settings(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """Who summarises this session, as a part of the page of its policy; POST saves."""
+    caller = caller_of(request)
+    session = get_session(caller, session_id)
+    if request.method == "POST":
+        form = SessionSettingsForm(request.POST)
+        if form.is_valid():
+            choosing.set_session_settings(caller, session.pk, form.cleaned_data)
+            messages.success(request, "Settings for summaries saved.")
+        else:
+            messages.error(request, "There is no such setting. Nothing was saved.")
+        return redirect(f"{reverse('operations:policy', args=[session.pk])}#summaries")
+    own = choosing.settings_of(session.project, session)
+    stored = own["disable_auto_summarize"]
+    initial = own | {
+        "disable_auto_summarize": next(
+            word for word, value in _STORED.items() if value is stored
+        )
+    }
+    context = {
+        "session": session,
+        "form": SessionSettingsForm(initial=initial),
+        "may_edit": caller.may(Right.EDIT, session.project_id),
+        **_in_force(session),
+    }
+    return render(request, "archive/summaries/settings.html", context)
+
+
+def _in_force(session: Session) -> dict[str, Any]:
+    disabled = choosing.in_force(session.project, session).disable_auto_summarize
+    try:
+        chosen, refusal = choosing.choices(session.project, session)[0], ""
+    except Invalid as error:
+        chosen, refusal = None, error.message
+    return {"chosen": chosen, "refusal": refusal, "is_automatic": not disabled}
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A summary on its way into the thread, or one that has just come to its end."""
+
+    job: Job
+    key: Key
+    """The row in which it is shown: where its digest will stand."""
+    range: str
+    preview: str
+    result: dict[str, Any] | None
+    address: str
+
+
+@require_safe
+def pending(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
+    """The summaries that are being written into a thread.
+
+    Of those that a page names in `known` also how they ended.
+    """
+    session = get_session(caller_of(request), session_id)
+    ours = Job.objects.filter(
+        kind=SUMMARY,
+        project=session.project,
+        arguments__session_id=str(session.pk),
+        arguments__record=True,
+    )
+    known = Q(pk__in=_ids(request.GET.get("known", "")))
+    found = ours.filter(Q(status__in=UNFINISHED) | known).order_by("created_at")
+    context = {"session": session, "pending": _shown(session, found[:_MOST])}
+    return render(request, "archive/summaries/pending.html", context)
+
+
+def _shown(session: Session, jobs: Sequence[Job]) -> list[Pending]:
+    if not jobs:
+        return []
+    thread = load_thread(session)
+    shown = []
+    for job in jobs:
+        keys = [key for key in job.arguments["keys"] if _holds(thread, key)]
+        is_done = job.status == Job.Status.DONE
+        shown.append(
+            Pending(
+                job=job,
+                key=thread.top(keys[0]) if keys else "",
+                range=range_of(thread, keys[0], keys[-1]) if keys else "",
+                preview=mask_text(session, job.notes.get("preview", "")),
+                result=result_of(job) if is_done else None,
+                address=reverse("archive:summary", args=[session.pk, job.pk]),
+            )
+        )
+    return shown
+
+
+def _holds(thread: Thread, key: Key) -> bool:
+    try:
+        thread.node(key)
+    except NotFound:
+        return False
+    return True
+
+
+def _ids(given: str) -> list[uuid.UUID]:
+    """The ids in a list with commas; what is none is passed over."""
+    found = []
+    for one in given.split(",")[:_MOST]:
+        try:
+            found.append(uuid.UUID(one))
+        except ValueError:
+            continue
+    return found

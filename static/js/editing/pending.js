@@ -1,0 +1,100 @@
+/**
+ * Summaries that are being written into the thread: each is shown in the row where its digest will
+ * stand, as it grows. The digest itself comes with the next head, like every change.
+ */
+import { define } from "../base/actions.js";
+import { say } from "../base/announce.js";
+import { fragment } from "../base/fragment.js";
+import { inTurn, send, text } from "../base/requests.js";
+import { toast } from "../base/toast.js";
+import { catchUp } from "../thread/live.js";
+import { tendTabOrder } from "../thread/rows.js";
+import { feed, rowOf, session } from "../thread/session.js";
+
+const AGAIN_MS = 2000;
+const ENDED = ["done", "failed", "cancelled"];
+const known = new Set();
+let timer = 0;
+let asking = false;
+let missed = false;
+
+/** Put one where it belongs; what is the same stays, with its focus. */
+function place(shown) {
+  const { job, at } = shown.dataset;
+  const old = feed.querySelector(`.pending[data-job="${job}"]`);
+  const row = at && rowOf(at);
+  if (!row) return old?.remove();
+  if (old?.parentElement === row && old.outerHTML === shown.outerHTML) return undefined;
+  const action = old?.contains(document.activeElement) && document.activeElement.dataset.address;
+  if (old?.parentElement === row) old.replaceWith(shown);
+  else {
+    old?.remove();
+    row.prepend(shown);
+  }
+  tendTabOrder(shown);
+  if (action) (shown.querySelector(`[data-address="${action}"]`) ?? shown.querySelector("button") ?? row).focus();
+  return undefined;
+}
+
+/** One that is done gives way to its digest. */
+function end(shown) {
+  const { job } = shown.dataset;
+  known.delete(job);
+  feed.querySelector(`.pending[data-job="${job}"]`)?.remove();
+  const words = shown.textContent.trim();
+  toast(words);
+  inTurn(catchUp);
+}
+
+function show(html) {
+  const found = [...fragment(html).querySelectorAll(".pending")];
+  const ids = new Set(found.map(({ dataset }) => dataset.job));
+  for (const old of feed.querySelectorAll(".pending")) if (!ids.has(old.dataset.job)) old.remove();
+  for (const shown of found) {
+    if (shown.dataset.status === "done") end(shown);
+    else {
+      if (!known.has(shown.dataset.job)) say("A summary is being written");
+      known.add(shown.dataset.job);
+      place(shown);
+    }
+  }
+  return found.some(({ dataset }) => !ENDED.includes(dataset.status));
+}
+
+/** Ask how far they are, again and again while there are any. */
+export async function lookForPending() {
+  if (!feed) return;
+  if (asking) { missed = true; return; }
+  asking = true;
+  clearTimeout(timer);
+  try {
+    const fields = { known: [...known].join(",") };
+    const goesOn = show(await text(`${session.url}summaries/pending`, { fields, quiet: true }));
+    if (goesOn) timer = setTimeout(lookForPending, AGAIN_MS);
+  } catch {
+    timer = setTimeout(lookForPending, 2 * AGAIN_MS);
+  } finally {
+    asking = false;
+    if (missed) { missed = false; lookForPending(); }
+  }
+}
+
+export function watchPending() {
+  document.body.addEventListener("summary", lookForPending);
+  lookForPending();
+}
+
+define({
+  "summary-act": async ({ pressed }) => {
+    pressed.disabled = true;
+    await send(pressed.dataset.address, { method: "POST" });
+    lookForPending();
+  },
+  "summary-dismiss": ({ pressed }) => {
+    const shown = pressed.closest(".pending");
+    known.delete(shown.dataset.job);
+    const row = shown.closest("article");
+    shown.remove();
+    row?.focus();
+  },
+});
