@@ -1,13 +1,15 @@
 """The archive's pages in a browser: with a keyboard alone, wide and narrow, in both themes."""
 
+from pathlib import Path
+
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.archive.pruning.conftest import WORK
 
 from .axe import found_in
-from .conftest import press, visit
+from .conftest import press, row, visit
 
 pytestmark = pytest.mark.browser
 WIDTHS = {"wide": (1440, 900), "narrow": (390, 844)}
@@ -55,3 +57,95 @@ def test_a_tray_is_filled_and_inserted_with_the_keyboard(
     sized.wait_for_url("**/?at=o*")
     expect(sized.locator("#toasts")).to_contain_text("Inserted 1 entry")
     expect(sized.locator(".inserted")).to_contain_text("From the archive")
+
+
+PENDING = """<section class="pending op-digest" data-job="j1" data-at="m10" data-status="running"
+aria-label="Summary of #10–#12"><header class="pending-head">
+<span class="verb">Digest</span> #10–#12
+<span class="dim" role="status">Being written… 1 of 3 calls.</span><span class="pending-acts">
+<button class="button button--small button--quiet" type="button" data-action="summary-act"
+data-address="summaries/stop">Stop</button></span></header>
+<p class="summary-preview" dir="auto">They chose</p></section>"""
+
+
+def test_a_summary_grows_in_the_row_where_its_digest_will_stand(
+    sized: Page, pruned: str
+) -> None:
+    parts, stopped = [PENDING], list[str]()
+
+    def stop(route: Route) -> None:
+        stopped.append(route.request.method)
+        parts[0] = ""
+        route.fulfill(status=200, body="")
+
+    sized.route("**/summaries/pending*", lambda route: route.fulfill(body=parts[0]))
+    sized.route("**/summaries/stop", stop)
+    visit(sized, pruned)
+    shown = row(sized, "m10").locator(".pending")
+    expect(shown).to_contain_text("They chose")
+    parts[0] = PENDING.replace("They chose", "They chose SQLite")
+    expect(shown).to_contain_text("They chose SQLite")
+    assert found_in(sized, within=".pending") == []
+    row(sized, "m10").focus()
+    shown.get_by_role("button", name="Stop").focus()
+    press(sized, "Enter")
+    expect(sized.locator(".pending")).to_have_count(0)
+    assert stopped == ["POST"]
+
+
+def test_a_summary_into_the_thread_becomes_its_digest(sized: Page, pruned: str) -> None:
+    visit(sized, pruned)
+    row(sized, "m12").focus()
+    press(sized, "d")
+    sized.get_by_role("button", name="Summarise into the thread").focus()
+    press(sized, "Enter")
+    expect(sized.locator("#dialog")).to_be_hidden()
+    expect(sized.locator(".marker").last).to_contain_text("summed up by rule")
+
+
+def test_the_policy_has_the_settings_of_summaries_and_a_trial(
+    sized: Page, pruned: str
+) -> None:
+    sized.goto(f"/sessions/{pruned}/policy")
+    automatic = sized.get_by_label("Summarise automatically")
+    automatic.select_option("Never")
+    sized.get_by_role("button", name="Save settings for summaries").focus()
+    press(sized, "Enter")
+    expect(sized.locator("#toasts")).to_contain_text("saved")
+    expect(automatic).to_have_value("yes")
+    sized.get_by_role("button", name="Try on the last 50 sessions").focus()
+    press(sized, "Enter")
+    expect(sized.locator("#trial-found .trial-line").first).to_be_visible()
+    assert found_in(sized) == []
+
+
+def test_memos_say_why_they_are_sent(
+    sized: Page, api: httpx.Client, pruned: str
+) -> None:
+    said = {"role": "user", "content": "Is the parser generated?"}
+    path = f"/api/sessions/{pruned}"
+    assert api.post(f"{path}/messages", json={"messages": [said]}).is_success
+    memo = {"content": "The parser is generated.", "session_id": pruned}
+    assert api.post("/api/tools/save_memo", json=memo).is_success
+    for place in ("memos", "context"):
+        sized.goto(f"/sessions/{pruned}/{place}")
+        expect(sized.get_by_text("Shares “generated”, “parser”").first).to_be_visible()
+        assert found_in(sized) == [], place
+
+
+def test_a_session_is_taken_elsewhere_and_imported(
+    sized: Page, pruned: str, tmp_path: Path
+) -> None:
+    visit(sized, pruned)
+    sized.get_by_role("button", name="Export and views").click()
+    with sized.expect_download() as download:
+        sized.get_by_role("link", name="With operations and archive").click()
+    file = tmp_path / "kept.session.json"
+    download.value.save_as(file)
+    sized.goto("/imports/")
+    sized.locator("input[type=file]:not([webkitdirectory])").first.set_input_files(file)
+    expect(sized.locator("#toasts")).to_contain_text(
+        "Imported with 5 operations and 6 archive entries."
+    )
+    expect(sized.locator(".marker")).to_have_count(5)
+    assert found_in(sized, within="#toasts") == []

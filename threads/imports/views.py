@@ -25,6 +25,7 @@ from contextstudio.accounts.responses import go_to
 from contextstudio.accounts.selectors import get_job, visible_projects
 from threads import imports
 from threads.domain.transcript import Warning
+from threads.models import Import
 from threads.rendering.hidden import visible
 from threads.store.blobs import store_stream
 
@@ -91,6 +92,7 @@ def import_transcripts(request: HttpRequest) -> HttpResponse:
     sessions, row = imported.sessions, imported.row
     if len(sessions) == 1 and not imports.left_out(imported):
         _tell(request, imported.warnings)
+        _tell_what_came_along(request, row)
         return go_to(request, reverse("operations:thread", args=[sessions[0].pk]))
     return go_to(request, reverse("threads:report", args=[row.pk]))
 
@@ -213,3 +215,11 @@ def _tell(request: HttpRequest, warnings: Sequence[Warning]) -> None:
     more = len(warnings) - SHOWN_WARNINGS
     words += f" And {more:,} more like these." if more > 0 else ""
     messages.warning(request, visible(words))
+
+
+def _tell_what_came_along(request: HttpRequest, row: Import) -> None:
+    """Say on the next page what a file held beside its messages."""
+    for source in row.sources.filter(report__has_key="brought"):
+        brought = source.report["brought"].items()
+        found = " and ".join(f"{count:,} {what}" for what, count in brought)
+        messages.success(request, f"Imported with {found}.")
