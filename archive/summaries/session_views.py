@@ -142,7 +142,7 @@ def pending(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     )
     known = Q(pk__in=_ids(request.GET.get("known", "")))
     found = ours.filter(Q(status__in=UNFINISHED) | known).order_by("created_at")
-    context = {"session": session, "pending": _shown(session, found[:_MOST])}
+    context = {"session": session, "pending": _shown(session, list(found[:_MOST]))}
     return render(request, "archive/summaries/pending.html", context)
 
 
