@@ -7,6 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ORACLES := tests/oracles/requirements
 LITELLM := bench/forwarding/litellm
+PEERS := bench/pruning/peers
 # A lock is complete, so that nothing is to be resolved; Python compiles what it comes to use.
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-compile \
 	--require-hashes --only-binary :all: --requirement
@@ -17,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help run meaning test lint style types imports drift format snapshot oracles bench soak run-environment test-environment oracles-environment litellm-environment chromium
+.PHONY: help run meaning test lint style types imports drift format snapshot oracles bench soak run-environment test-environment oracles-environment litellm-environment peers-environment chromium
 
 help:  ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,7 +58,7 @@ snapshot: test-environment  ## Take the API as it is for its description from no
 oracles: run-environment oracles-environment  ## Count the samples with readers of others too
 	@$(BIN)/python -m tests.oracles
 
-bench: test-environment  ## Measure; docs/performance.md says what and how
+bench: test-environment peers-environment  ## Measure; docs/performance.md says what and how
 	@$(BIN)/python -m bench
 
 soak: test-environment chromium  ## Measure what takes long
@@ -91,6 +92,14 @@ litellm-environment: run-environment
 		$(BIN)/python -m venv $(VENV)-litellm && \
 		$(subst $(BIN),$(VENV)-litellm/bin,$(INSTALL)) $(LITELLM).lock && \
 		cp $(LITELLM).lock $(VENV)-litellm/requirements.lock; }
+
+# Where it can't be installed, the measurement says so.
+peers-environment: run-environment
+	@cmp -s $(PEERS).lock $(VENV)-peers/requirements.lock || { \
+		echo "Installing the methods to compare with …" && \
+		$(BIN)/python -m venv $(VENV)-peers && \
+		$(subst $(BIN),$(VENV)-peers/bin,$(INSTALL)) $(PEERS).lock && \
+		cp $(PEERS).lock $(VENV)-peers/requirements.lock; } || rm -rf $(VENV)-peers
 
 $(VENV)/pyvenv.cfg:
 	@test -n "$(PYTHON)" || { \

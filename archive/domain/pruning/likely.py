@@ -1,7 +1,8 @@
 """Names of what a plan leaves out that are likely to be needed, before anybody can know.
 
 What the assistant itself has named there is named again one time in four. Of results it is one time
-in twenty for identifiers and for what several messages name, hardly ever for numbers and hashes.
+in twenty for identifiers, file names and paths that several of them name, hardly ever for numbers
+and hashes.
 """
 
 from collections import Counter, defaultdict
@@ -16,7 +17,7 @@ from operations.domain.tree.key import Key
 from .classes import Prunable
 from .plan import Plan
 
-_REPEATED = (Kind.PATH, Kind.FILE)
+_NAMES = (Kind.IDENTIFIER, Kind.FILE)
 
 
 def likely_later(
@@ -51,7 +52,7 @@ def likely_later(
 
 
 def _is_likely(one: Reference, times: int) -> bool:
-    return one.kind is Kind.IDENTIFIER or (times > 1 and one.kind in _REPEATED)
+    return one.kind in _NAMES or (times > 1 and one.kind is Kind.PATH)
 
 
 def _shown_by(messages: Sequence[Prunable], plan: Plan) -> dict[int, list[str]]:

@@ -1,0 +1,226 @@
+"""Methods of making a thread shorter: saved tokens against references that are lost later.
+
+A run in the middle of a session doesn't know the rest of it, so each method runs over the first
+quarter, half and three quarters of the messages, and what counts is what the messages behind that
+use (`bench.pruning.scoring`). Beside each method stands what the pruner loses when it stops at the
+same savings. `python -m bench.pruning.comparing --write` writes the tables into docs/pruning.md.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
+django.setup()
+
+from archive.domain.pruning.fitting import fitted  # noqa: E402
+from archive.domain.pruning.needs import plan  # noqa: E402
+from bench.apart import ROOT  # noqa: E402
+from bench.context.replay import Row  # noqa: E402
+from operations.domain.context.policy import Pruning  # noqa: E402
+from threads.tokens import count_parts  # noqa: E402
+
+from . import sessions  # noqa: E402
+from .methods import (  # noqa: E402
+    clear_tool_uses,
+    compacted,
+    ours,
+    planned,
+    prunable,
+    shown_by,
+    tiers,
+)
+from .peers import Peers, running  # noqa: E402
+from .scoring import ENCODING, Method, Score, at_the_end, in_flight  # noqa: E402
+from .sessions import Compared  # noqa: E402
+
+PAGE = ROOT / "docs" / "pruning.md"
+BEGIN, END = "<!-- methods -->\n", "<!-- end of methods -->"
+OURS = "the pruner"
+COMPACTION = "the client's own compaction"
+PEERS = {
+    "LangChain, `ClearToolUsesEdit`": "langchain",
+    "headroom, `compress`": "headroom",
+    "lcc, `rules:stashed`": "lcc",
+}
+"""What runs in an environment of its own, by the name in the tables."""
+HERE: Mapping[str, Method] = {
+    "truncation by tiers": tiers,
+    "Anthropic, `clear_tool_uses_20250919`": clear_tool_uses,
+    f"{OURS}, `name_used_later` off": ours(Pruning(name_used_later=False)),
+    OURS: ours(Pruning()),
+}
+METHODS = (*list(HERE)[:2], *PEERS, *list(HERE)[2:])
+"""The lines of the tables, in their order."""
+PARTS = (1, 2, 3)
+"""Quarters of a session after which a method runs."""
+ROUNDS = 5
+
+
+class Beside(NamedTuple):
+    """What a method saves and loses, and what the pruner loses at the same savings."""
+
+    score: Score = Score()
+    same: Score = Score()
+
+
+def rows() -> Iterator[Row]:
+    """Each method on the long sessions, then on the others; then lcc beside the pruner."""
+    with running() as peers:
+        methods = _methods(peers)
+        for missing in METHODS:
+            if missing not in methods:
+                yield Row(missing, "not installed", "", None)
+        for title, chosen in zip(("long", "other", "made"), _groups(), strict=True):
+            found = in_sessions(methods, chosen)
+            for name, beside in found.items():
+                yield _row(f"{title}: {name}", beside, is_ours=name.startswith(OURS))
+        if peers is not None:
+            for one in sessions.tuned():
+                yield from _beside_lcc(peers, one)
+
+
+def _groups() -> tuple[list[Compared], ...]:
+    """The long sessions, the others that are real, and the made one."""
+    others = list(sessions.others())
+    real = [one for one in others if one.file]
+    return list(sessions.tuned()), real, [one for one in others if not one.file]
+
+
+def _row(name: str, found: Beside, *, is_ours: bool) -> Row:
+    """A method with the references it loses, held to twice those of the pruner."""
+    value = f"{found.score.saved_share:.1%}, {found.score.lost} lost"
+    if is_ours:
+        return Row(name, value, "", None)
+    holds = found.same.lost <= found.score.lost / 2
+    return Row(name, value, f"≥ 2 × {found.same.lost}", holds)
+
+
+def in_sessions(
+    methods: Mapping[str, Method], chosen: Iterable[Compared]
+) -> dict[str, Beside]:
+    """Each method, and the pruner at its savings, run within sessions; all of them together."""
+    found = dict.fromkeys(methods, Beside())
+    for one in chosen:
+        for part in PARTS:
+            begun = one.messages[: len(one.messages) * part // 4]
+            plan = planned(begun, Pruning())
+            for name, method in methods.items():
+                score = in_flight(one.messages, method(begun))
+                short = shown_by(begun, fitted(plan, score.after))
+                same = in_flight(one.messages, short)
+                before = found[name]
+                found[name] = Beside(before.score + score, before.same + same)
+    return found
+
+
+def at_compactions(chosen: Iterable[Compared]) -> Beside:
+    """What clients left out by themselves where they did, and what the pruner would have."""
+    found = Beside()
+    for one in chosen:
+        for compaction in one.compactions:
+            begun = one.messages[: compaction.place]
+            score = in_flight(one.messages, compacted(one.messages, compaction))
+            same = in_flight(one.messages, HERE[OURS](begun))
+            found = Beside(found.score + score, found.same + same)
+    return found
+
+
+def _beside_lcc(peers: Peers, one: Compared) -> Iterator[Row]:
+    """What lcc saves, loses and takes on a whole session, and the pruner."""
+    theirs, our = at_end(peers.method("lcc"), one), at_end(HERE[OURS], one)
+    saved = f"{our.saved_share:.1%} / {theirs.saved_share:.1%}"
+    yield Row(f"saved / lcc, {one.name}", saved, "≥", our.after <= theirs.after)
+    lost, is_half = f"{our.lost} / {theirs.lost}", our.lost <= theirs.lost / 2
+    yield Row(f"lost / lcc, {one.name}", lost, "≤ 1/2", is_half)
+    us, them = _seconds(peers, one)
+    took = f"{1000 * us:.0f} / {1000 * them:.0f} ms"
+    yield Row(f"CPU / lcc, {one.name}", took, "≤ 1/2", us <= them / 2)
+
+
+def _seconds(peers: Peers, one: Compared) -> tuple[float, float]:
+    """The least CPU time of a plan, and of lcc's run, over messages that are counted."""
+    messages = prunable(one.messages)
+    us, them = list[float](), list[float]()
+    for _ in range(ROUNDS):
+        begun = time.process_time()
+        plan(messages, Pruning(), lambda parts: sum(count_parts(parts, ENCODING)))
+        us.append(time.process_time() - begun)
+        peers.method("lcc")(one.messages)
+        them.append(peers.seconds)
+    return min(us), min(them)
+
+
+def _methods(peers: Peers | None) -> dict[str, Method]:
+    found = dict(HERE)
+    if peers is not None:
+        found |= {name: peers.method(method) for name, method in PEERS.items()}
+    return {name: found[name] for name in METHODS if name in found}
+
+
+def at_end(method: Method, one: Compared) -> Score:
+    """The score of a method over a whole session."""
+    return at_the_end(one.messages, method(one.messages))
+
+
+def tables() -> Iterator[str]:
+    """The tables of docs/pruning.md, line by line."""
+    long, other, made = _groups()
+    with running() as peers:
+        methods = _methods(peers)
+        yield from _in_flight(methods, (long, other, made))
+        yield from _of_compactions(at_compactions([*long, *other]))
+        yield from ("", "Over the whole of each long session:", "")
+        yield f"| | {' | '.join(one.name for one in long)} |"
+        yield f"| --- |{' --- |' * len(long)}"
+        for name, method in methods.items():
+            scores = [at_end(method, one) for one in long]
+            yield f"| {name} | {' | '.join(map(_cell, scores))} |"
+
+
+def _in_flight(
+    methods: Mapping[str, Method], groups: tuple[list[Compared], ...]
+) -> Iterator[str]:
+    yield f"| | {len(groups[0])} long sessions | {len(groups[1])} others | the made one |"
+    yield "| --- | --- | --- | --- |"
+    found = [in_sessions(methods, group) for group in groups]
+    for name in METHODS:
+        if name not in methods:
+            yield f"| {name} | not installed | | |"
+            continue
+        cells = [
+            _cell(one[name].score)
+            + ("" if name.startswith(OURS) else f"; {one[name].same.lost}")
+            for one in found
+        ]
+        yield f"| {name} | {' | '.join(cells)} |"
+
+
+def _of_compactions(found: Beside) -> Iterator[str]:
+    yield from ("", "Where clients compacted their sessions by themselves:", "")
+    yield from ("| | |", "| --- | --- |")
+    yield f"| {COMPACTION} | {_cell(found.score)} |"
+    yield f"| {OURS}, at the same places | {_cell(found.same)} |"
+
+
+def _cell(score: Score) -> str:
+    lost = f"{score.lost} of {score.references:,}" if score.references else "none"
+    return f"{score.saved_share:.1%}, {lost}"
+
+
+def main() -> None:
+    """Print the tables, or write them into the page."""
+    text = "".join(f"{line}\n" for line in tables())
+    if "--write" not in sys.argv[1:]:
+        print(text, end="")
+        return
+    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}{text}{END}{rest.partition(END)[2]}", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

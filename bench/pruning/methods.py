@@ -1,0 +1,113 @@
+"""What ContextStudio makes of a thread, and what is described here because it runs elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from archive.domain.pruning.classes import Prunable
+from archive.domain.pruning.fitting import fitted
+from archive.domain.pruning.needs import plan
+from archive.domain.pruning.plan import Plan
+from operations.domain.context.policy import SLOP, Pruning
+from operations.domain.context.truncation import Tiers, truncate
+from operations.domain.log.operation import messages_of
+from operations.domain.providers.request import Outgoing
+from threads.domain.message import Message
+from threads.domain.part import Part, Text, ToolResult
+
+from .scoring import Method, Shown, count
+from .sessions import Compacted, groups_of
+
+KEPT_TOOL_USES = 3
+CLEARED = (Text("[cleared]"),)
+"""Anthropic does not say in what words."""
+
+
+def tiers(messages: Sequence[Message]) -> Shown:
+    """The policy `slop`: results cut to lengths, the older the shorter."""
+    groups = groups_of(messages)
+    outgoing = [
+        Outgoing(
+            key=f"m{place}",
+            node=f"m{place}",
+            role=message.role,
+            parts=message.parts,
+            tokens=0,
+            group=group,
+            groups=frozenset((group,)),
+            strategy="",
+        )
+        for place, (message, group) in enumerate(zip(messages, groups, strict=True))
+    ]
+    limits = SLOP.truncation or Tiers()
+    cut, _ = truncate(outgoing, limits, groups[-1] if groups else None, lambda _: 0)
+    return [one.parts for one in cut]
+
+
+def clear_tool_uses(messages: Sequence[Message]) -> Shown:
+    """Anthropic's `clear_tool_uses_20250919` with its defaults, as its documentation describes it.
+
+    platform.claude.com/docs/en/build-with-claude/context-editing: the results of all tool uses but
+    the last three give way to a placeholder; calls stay, no tool is excluded, no least amount.
+    """
+    places = [
+        (place, number)
+        for place, message in enumerate(messages)
+        for number, part in enumerate(message.parts)
+        if isinstance(part, ToolResult)
+    ]
+    cleared = set(places[:-KEPT_TOOL_USES])
+    return [
+        tuple(
+            replace(part, content=CLEARED)
+            if (place, number) in cleared and isinstance(part, ToolResult)
+            else part
+            for number, part in enumerate(message.parts)
+        )
+        for place, message in enumerate(messages)
+    ]
+
+
+def compacted(messages: Sequence[Message], by: Compacted) -> Shown:
+    """What a client's own compaction left: the first message it hid stands for its summary."""
+    first = min(by.hidden)
+    instead = tuple(part for parts in by.instead for part in parts)
+    return [
+        (instead if place == first else ()) if place in by.hidden else message.parts
+        for place, message in enumerate(messages[: by.place])
+    ]
+
+
+def ours(rules: Pruning, target: float | None = None) -> Method:
+    """The pruner by these rules; with `target` brought down to that share of the tokens."""
+
+    def run(messages: Sequence[Message]) -> Shown:
+        found = planned(messages, rules)
+        if target is not None:
+            before = found.tokens_after + found.tokens_saved
+            found = fitted(found, int(before * target))
+        return shown_by(messages, found)
+
+    return run
+
+
+def planned(messages: Sequence[Message], rules: Pruning) -> Plan:
+    """The plan of a prune run."""
+    return plan(prunable(messages), rules, count)
+
+
+def prunable(messages: Sequence[Message]) -> list[Prunable]:
+    """Messages as the pruner takes them."""
+    return [
+        Prunable(f"m{place}", f"msg-{place:08x}", one.role, one.parts, count(one.parts))
+        for place, one in enumerate(messages)
+    ]
+
+
+def shown_by(messages: Sequence[Message], found: Plan) -> Shown:
+    """What a plan leaves of each message."""
+    shown: list[tuple[Part, ...]] = [message.parts for message in messages]
+    for step in found.steps:
+        instead = messages_of(step.edit)
+        for place in step.places:
+            shown[place] = instead[0].parts if instead else ()
+    return shown

@@ -1,0 +1,117 @@
+"""The sessions on which methods of making a thread shorter are compared.
+
+The samples are real transcripts that belong to others: they stand beside the project, not in it,
+and only the harness and the length of each are named. Without them the made transcript is left.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.transcript import messages as made_messages
+from threads.domain import formats
+from threads.domain.message import Message, Role, starts_group
+from threads.domain.part import JSON, Part, Text, ToolCall, ToolResult
+from threads.domain.transcript import Compaction, Transcript
+
+SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "samples"
+TUNED = (
+    ("Claude Code", "claude_code/omp-long-2.1.2xx.jsonl"),
+    ("Claude Code", "claude_code/entire-image-compact-progress.jsonl"),
+    ("Codex", "codex/agentv-long-0.14x.jsonl"),
+)
+"""The long sessions, on which the pruner's defaults were chosen."""
+OTHERS = (
+    ("Claude Code", "claude_code/entire-small.jsonl"),
+    ("Codex", "codex/agentv-small.jsonl"),
+    ("Copilot", "copilot_cli/agentv-copilot-events.jsonl"),
+    ("OpenCode", "opencode/bestcodes-export-1.18.json"),
+    ("Pi", "pi/large-session.jsonl"),
+    ("SpecStory", "specstory/droid-provider.md"),
+    ("Cline", "cline/cline-sdk-session.messages.json"),
+    ("OpenHands", "openhands/resolver-output-2024.jsonl"),
+    ("SWE-agent", "swe_agent/marshmallow-1867-function_calling.traj"),
+    ("tau-bench", "tau_bench/gpt-4o-airline.json"),
+)
+"""Sessions that nothing was chosen on, the longest of each file."""
+MADE = 2_000
+"""Messages of the made transcript, which stands with those."""
+
+
+class Compacted(NamedTuple):
+    """That a client left out what stood before a place, and said this instead."""
+
+    place: int
+    hidden: frozenset[int]
+    instead: tuple[tuple[Part, ...], ...]
+
+
+class Compared(NamedTuple):
+    """A session to be made shorter."""
+
+    harness: str
+    messages: Sequence[Message]
+    compactions: Sequence[Compacted] = ()
+    file: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """As the tables name it."""
+        return f"{self.harness}, {len(self.messages):,} messages"
+
+
+def tuned() -> Iterator[Compared]:
+    """The long samples that are there."""
+    return (_longest(harness, path) for harness, path in TUNED if _is_there(path))
+
+
+def others() -> Iterator[Compared]:
+    """The other samples that are there, and the made transcript."""
+    yield from (_longest(harness, path) for harness, path in OTHERS if _is_there(path))
+    yield Compared("Made", [_made(one) for one in made_messages(MADE)])
+
+
+def groups_of(messages: Sequence[Message]) -> list[int]:
+    """For each message the number of the user's message that it follows."""
+    found, number = list[int](), 0
+    for message in messages:
+        number += starts_group(message.role, message.parts)
+        found.append(number)
+    return found
+
+
+def _is_there(path: str) -> bool:
+    return (SAMPLES / path).is_file()
+
+
+def _longest(harness: str, path: str) -> Compared:
+    with (SAMPLES / path).open("rb") as file:
+        read = [_read(harness, one) for one in formats.read(file, name=Path(path).name)]
+    longest = max(read, key=lambda one: len(one.messages))
+    return longest._replace(file=SAMPLES / path)
+
+
+def _read(harness: str, transcript: Transcript) -> Compared:
+    messages, compactions = list[Message](), list[Compacted]()
+    for item in transcript.items:
+        if isinstance(item, Message):
+            messages.append(item)
+        elif isinstance(item, Compaction):
+            instead = tuple(message.parts for message in item.messages)
+            compactions.append(
+                Compacted(len(messages), frozenset(item.replaces), instead)
+            )
+    return Compared(harness, messages, compactions)
+
+
+def _made(message: JSON) -> Message:
+    """A message of the made transcript, which is written as the chat API has it."""
+    words = message["content"] or ""
+    if message["role"] == "tool":
+        result = ToolResult(message["tool_call_id"], (Text(words),))
+        return Message(role=Role.TOOL, parts=(result,))
+    parts: list[Part] = [Text(words)] if words else []
+    for call in message.get("tool_calls") or ():
+        function = call["function"]
+        parts.append(ToolCall(call["id"], function["name"], function["arguments"]))
+    return Message(role=Role(message["role"]), parts=tuple(parts))
