@@ -198,14 +198,19 @@ def _project(caller: Caller, session: Session | None, slug: str | None) -> Proje
     return selectors.project_to_edit(caller, slug, Right.OWN_SESSION)
 
 
+_NEWEST = Prepared(
+    lambda *projects: (
+        Memo.objects.filter(project__in=projects, superseded_by=None, deleted_at=None)
+        .select_related("project", "session")
+        .order_by("-created_at", "pk")[:_MOST_READ]
+    )
+)
+
+
 def _notes(projects: Iterable[Project]) -> list[ReadableMemo]:
     """The newest memos of projects, as they may be read."""
-    rows = Memo.objects.filter(
-        project__in=list(projects), superseded_by=None, deleted_at=None
-    )
-    rows = rows.select_related("project", "session").order_by("-created_at", "pk")
     notes = []
-    for row in rows[:_MOST_READ]:
+    for row in _NEWEST.rows(*sorted(project.pk for project in projects)):
         content = bytes(row.content).decode("utf-8", "surrogatepass")
         note = ReadableMemo(
             id=str(row.pk),

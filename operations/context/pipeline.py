@@ -12,7 +12,14 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from operations.domain.context.assembly import Assembly, Plan, assemble, outgoings
+from operations.domain.context.assembly import (
+    NO_STEPS,
+    Assembly,
+    LastSteps,
+    Plan,
+    assemble,
+    outgoings,
+)
 from operations.domain.context.compiling import (
     Compiling,
     compiling,
@@ -277,14 +284,24 @@ def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
     if inputs.encoding != inputs.session.encoding:
         messages = [one._replace(tokens=count(one.parts)) for one in messages]
         total = sum(count(parts) for parts in _originals(inputs.session))
+    key = inputs.session.pk, inputs.encoding
     plan = Plan(
         count=count,
         strategy=strategy_of(inputs.provider),
         policy=inputs.policy,
         preference=inputs.preference,
         layers=inputs.layers,
+        last=_last_steps.get(key) or NO_STEPS,
     )
-    return assemble(thread, messages, plan, total=total)
+    made = assemble(thread, messages, plan, total=total)
+    if made.last != NO_STEPS:
+        _last_steps.keep(key, made.last)
+    return made
+
+
+_last_steps: Cache[LastSteps] = Cache(
+    lambda last: 1 + len(last.cuts) + (len(last.top.messages) if last.top else 0)
+)
 
 
 class _KnownMessages(NamedTuple):

@@ -8,11 +8,10 @@ touches them. A request that has no part in the session goes to one of its own.
 """
 
 import uuid
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import transaction
 
@@ -26,21 +25,10 @@ from operations.context.pipeline import (
     last_question,
 )
 from operations.context.policies import consume_slice
-from operations.context.presentation import (
-    present_injected,
-    present_issue,
-    present_step,
-)
 from operations.domain.forwarding.plan import RequestDecision, extension
 from operations.domain.forwarding.sent import PieceRun
 from operations.domain.forwarding.splice import Raw
-from operations.domain.log.log import CLIENT, Log
-from operations.domain.log.operation import named_keys
-from operations.domain.providers.request import Layer
-from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key
-from operations.domain.tree.status import Report, Status
-from operations.log.selectors import History, load_history
+from operations.log.selectors import load_history
 from operations.messages.reader import MessageReader
 from operations.models import SessionRequest
 from threads.models import Session
@@ -49,7 +37,8 @@ from threads.store.selectors import get_session
 from . import alignment, answers, client_edits, going_on
 from .alignment import Inbound, RequestAlignment
 from .answers import Answer
-from .outbound import Outbound, keep_last, keep_outbound, outbound
+from .outbound import keep_last, keep_outbound, outbound
+from .reports import how_fared, written_report
 from .requests.records import RequestFacts, record_request
 from .sessions import is_beginning, remember, side_session
 
@@ -147,20 +136,16 @@ def _made(
     sent = outbound(inputs, inbound, plan.units)
     if inputs.preference and inbound.append:
         consume_slice(session, caller.actor)
-    reports = [one for one in thread.operations if _is_of_others(thread, one)]
-    run = _given(inbound)
+    fared, run = how_fared(session, history, thread), _given(inbound)
     answer = Answer(
         splice=sent.splice,
-        report=dump(_report(session, history, reports, sent, inputs.layers)),
+        report=written_report(session, fared, sent, inputs.layers),
     )
     runs: Sequence[PieceRun] = ()
     if inbound.append:
         count = counter_of(session.encoding)
         runs = keep_outbound(session, inbound, sent, run, count)
         keep_last(inputs, inbound, sent)
-    suspended: dict[str, list[Key]] = defaultdict(list)
-    for report in _suspended(reports, thread.log):
-        suspended[report.reason].append(report.key)
     facts = RequestFacts(
         door=inbound.door,
         format=inbound.format,
@@ -174,8 +159,8 @@ def _made(
         model=inbound.model,
         client=inbound.client,
         edits=[change._asdict() for change in plan.changes],
-        applied=sum(report.status is Status.APPLIED for report in reports),
-        suspended=suspended,
+        applied=len(fared.applied),
+        suspended=dict(fared.reasons),
         tokens_before=sent.before,
         tokens_after=sent.after,
         sent=[[run.start, run.end] for run in runs],
@@ -204,47 +189,3 @@ def _keep(session: Session, inbound: Inbound, made: _Made) -> None:
         facts=made.facts,
     )
     answers.keep(session, inbound.raw, kept)
-
-
-def _is_of_others(thread: Thread, report: Report) -> bool:
-    """Whether an operation is another's than the client's own."""
-    return thread.log.edits[report.number].entry.actor != CLIENT
-
-
-def _suspended(reports: Sequence[Report], log: Log) -> Iterator[Report]:
-    """Those that are on and had nothing to act on among the client's messages."""
-    for report in reports:
-        is_void = report.status is Status.VOID
-        if report.status is Status.SUSPENDED or (
-            is_void and named_keys(log.edits[report.number].edit)
-        ):
-            yield report
-
-
-def _report(
-    session: Session,
-    history: History,
-    reports: Sequence[Report],
-    sent: Outbound,
-    layers: Sequence[Layer],
-) -> dict[str, Any]:
-    """What was done to the messages, and the system prompt where there is one beside them."""
-    system = {} if sent.system is None else {"system": sent.system}
-    return {
-        "applied": [
-            str(history.rows[report.number].id)
-            for report in reports
-            if report.status is Status.APPLIED
-        ],
-        "suspended": [
-            {"id": str(history.rows[report.number].id), "reason": report.reason}
-            for report in _suspended(reports, history.log)
-        ],
-        "issues": [present_issue(issue) for issue in sent.issues],
-        "steps": [present_step(step) for step in sent.steps],
-        "injected": present_injected(layers),
-        "tokens": {"before": sent.before, "after": sent.after},
-        "session_id": str(session.pk),
-        "message_count": session.message_count,
-        **system,
-    }

@@ -21,7 +21,8 @@ from operations.context.comparison import (
 from operations.context.model_catalog import Prices, prices_of
 from operations.context.provider_checks import stamp_of
 from operations.context.services import Context, ContextQuery, assemble_session
-from operations.domain.context.selection import SLICE, WINDOW
+from operations.domain.context.selection import SLICE
+from operations.domain.context.window import WINDOW
 from operations.domain.ledger.first_changes import FirstChange, first_changes, layout_of
 from operations.domain.ledger.ledger import Bill, bill, clear_at_least
 from operations.domain.ledger.saving import would_save

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from operations.domain.context.policy import Policy
-from operations.domain.context.selection import ISOLATION, WINDOW, isolate
+from operations.domain.context.selection import ISOLATION, isolate
 from operations.domain.context.truncation import NAME as TRUNCATION
 from operations.domain.context.truncation import Tiers, cut
+from operations.domain.context.window import WINDOW
 from operations.domain.providers.request import Outgoing
 from operations.domain.tree.key import Key
 from threads.domain.message import Role

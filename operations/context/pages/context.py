@@ -23,8 +23,9 @@ from operations.context.services import (
     ContextQuery,
     assemble_session,
 )
-from operations.domain.context.selection import ISOLATION, SLICE, WINDOW
+from operations.domain.context.selection import ISOLATION, SLICE
 from operations.domain.context.step import Step
+from operations.domain.context.window import WINDOW
 from operations.domain.ledger.ledger import Side
 from operations.domain.providers import PROVIDERS
 from operations.log.selectors import load_history

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import takewhile
-from typing import Protocol
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from operations.domain.log.log import CLIENT
 from operations.domain.providers.passes.signatures import count_intact
@@ -19,9 +20,10 @@ from threads.domain.part import Part
 from .layers import SYSTEM, in_order, system_layer
 from .markers import Place, Standing, mark
 from .policy import REPLAY, Policy
-from .selection import Preference, isolate, keep_window, select
+from .selection import Preference, isolate, select
 from .step import Count, Omission, Step, weigh
-from .truncation import truncate
+from .truncation import Cut, truncate
+from .window import Top, keep_window
 
 REPLAYED, LAYERS = "replay", "layers"
 _ROLES = {role.value: role for role in Role}
@@ -44,6 +46,16 @@ class ReadMessage(Protocol):
         """Who speaks, where a name was given."""
 
 
+class LastSteps(NamedTuple):
+    """What steps made of the last request of a thread; what is the same is taken again."""
+
+    top: Top | None = None
+    cuts: Mapping[Key, Cut] = MappingProxyType({})
+
+
+NO_STEPS = LastSteps()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """How a thread is assembled. `layers` are those besides the system's."""
@@ -54,6 +66,8 @@ class Plan:
     policy: Policy = REPLAY
     preference: Preference | None = None
     layers: Sequence[Layer] = ()
+    last: LastSteps = NO_STEPS
+    """Of a request that was counted in the same way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +86,8 @@ class Assembly:
     sent: int
     intact: int
     """As `Draft.intact`."""
+    last: LastSteps
+    """To be the `Plan.last` of the next one."""
 
 
 def outgoings(
@@ -106,7 +122,7 @@ def assemble(
     history = list(messages[rules:])
     active = history[-1].group if history else None
     replayed = _replayed(thread, total, shown)
-    history, steps = _stepped(thread, history, plan, active)
+    history, steps, last = _stepped(thread, history, plan, active)
     own = prompt.tokens if prompt else 0
     sent_by_client = _sent_by_client(thread)
     sent_layers = in_order([*([prompt] if prompt else ()), *plan.layers])
@@ -128,6 +144,7 @@ def assemble(
         intact=0
         if added or count_intact(messages[:rules], sent=sent_by_client) < rules
         else count_intact(history, rules, sent=sent_by_client),
+        last=last,
     )
 
 
@@ -155,27 +172,32 @@ def _prompt_length(thread: Thread) -> int:
 
 def _stepped(
     thread: Thread, history: list[Outgoing], plan: Plan, active: int | None
-) -> tuple[list[Outgoing], list[Step]]:
+) -> tuple[list[Outgoing], list[Step], LastSteps]:
     """The steps that the plan wants, each of them on what the one before it left."""
     steps: list[Step] = []
+    last = NO_STEPS
     policy, all_of_it = plan.policy, history
     if plan.preference is not None:
         holds = cache(partial(_indexes, thread))  # each fold is walked once
         history, step = select(history, plan.preference, holds)
         steps.append(step)
     if policy.window:
-        history, step = keep_window(history, policy.window)
+        history, step, top = keep_window(history, policy.window, plan.last.top)
+        last = last._replace(top=top)
         steps.append(step)
     if policy.isolation:
         history, step = isolate(history, plan.strategy, plan.count)
         steps.append(step)
     if policy.truncation is not None:
-        history, step = truncate(history, policy.truncation, active, plan.count)
+        history, step, cuts = truncate(
+            history, policy.truncation, active, plan.count, plan.last.cuts
+        )
+        last = last._replace(cuts=cuts)
         steps.append(step)
     if policy.markers:
         history, step = mark(history, _nodes(thread, all_of_it), plan.count)
         steps.append(step)
-    return history, steps
+    return history, steps, last
 
 
 def _replayed(thread: Thread, total: int, shown: int) -> Step:

@@ -1,5 +1,5 @@
-"""What of the history is sent: the slice that an agent asked for, the last groups, and the calls
-of strategies that read one another's.
+"""What of the history is sent: the slice that an agent asked for, and the calls of strategies that
+read one another's.
 """
 
 from collections import defaultdict
@@ -14,7 +14,7 @@ from threads.domain.part import Part, Thinking, ToolCall, ToolResult
 
 from .step import Count, Omission, Step, leaving_out
 
-SLICE, WINDOW, ISOLATION = "slice", "window", "isolation"
+SLICE, ISOLATION = "slice", "isolation"
 _FAMILIES = {"gemini_gca": "gemini"}
 """What strategies that read one another's calls have in common."""
 Holds = Callable[[Key], Collection[int]]
@@ -145,42 +145,6 @@ def _why(indexes: Collection[int], preference: Preference) -> str:
             return "The last search did not find it."
         return f"It is not in the slice {preference.start} to {preference.end}."
     return f"It is not among the newest {preference.max_context_messages:,}."
-
-
-def last_groups(messages: Sequence[Outgoing], count: int) -> set[int]:
-    """The last `count` groups in the order of the thread as replayed.
-
-    A fold counts as every group that it holds; of these the later ones count first.
-    """
-    found: set[int] = set()
-    for message in reversed(messages):
-        for group in sorted(message.groups, reverse=True):
-            if group not in found:
-                if len(found) == count:
-                    return found
-                found.add(group)
-    return found
-
-
-def keep_window(
-    messages: Sequence[Outgoing], count: int
-) -> tuple[list[Outgoing], Step]:
-    """The messages that belong to any of the last `count` groups; 0: all."""
-    if not count:
-        return list(messages), leaving_out(WINDOW, messages, ())
-    groups = last_groups(messages, count)
-    kept: list[Outgoing] = []
-    left_out: list[Omission] = []
-    group, why = None, ""
-    for message in messages:
-        if not groups.isdisjoint(message.groups):
-            kept.append(message)
-            continue
-        if not why or message.group != group:
-            group = message.group
-            why = f"Group {group} is not among the last {count:,}."
-        left_out.append(Omission(message.key, message.tokens, why))
-    return kept, leaving_out(WINDOW, messages, left_out)
 
 
 def isolate(

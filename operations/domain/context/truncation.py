@@ -6,13 +6,15 @@ little shorter than its limit.
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import repeat
+from typing import NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
 from operations.domain.providers.request import Outgoing
+from operations.domain.tree.key import Key
 from threads.domain.part import Part, Text, ToolResult
 
 from .step import Count, Omission, Step, leaving_out
@@ -53,10 +55,38 @@ class Tiers:
                 raise Invalid(f"{name} can't be less than 0.", at=["truncation", name])
 
 
+class Cut(NamedTuple):
+    """What became of a message whose results were cut."""
+
+    message: Outgoing
+    limits: Sequence[int]
+    """Of its results."""
+    keep: Keep
+    short: Outgoing
+    omission: Omission
+
+
+class Truncated(NamedTuple):
+    """What came of truncation."""
+
+    kept: list[Outgoing]
+    step: Step
+    cuts: Mapping[Key, Cut]
+    """By the keys of the messages that were cut."""
+
+
 def truncate(
-    messages: Sequence[Outgoing], tiers: Tiers, active: int | None, count: Count
-) -> tuple[list[Outgoing], Step]:
-    """The messages, their results cut to their tiers; `active` is the group that goes on."""
+    messages: Sequence[Outgoing],
+    tiers: Tiers,
+    active: int | None,
+    count: Count,
+    known: Mapping[Key, Cut] | None = None,
+) -> Truncated:
+    """The messages, their results cut to their tiers; `active` is the group that goes on.
+
+    `known` are the cuts of another request that was counted in the same way.
+    """
+    cuts, known = dict[Key, Cut](), known or {}
     kept: list[Outgoing] = []
     left_out: list[Omission] = []
     recent = tiers.recent_results
@@ -72,17 +102,34 @@ def truncate(
             limits += repeat(tiers.recent, of_recent)
         else:
             limits = [tiers.inactive] * results
-        short, lengths = _shortened(message, limits, tiers.keep)
-        if not lengths:
+        done = known.get(message.key)
+        if done is None or done[:3] != (message, limits, tiers.keep):
+            done = _cut(message, limits, tiers.keep, count)
+        if done is None:
             kept.append(message)
             continue
-        tokens = count(short)
-        why = "; ".join(
-            f"Cut to {limit:,} of {of:,} characters" for limit, of in lengths
-        )
-        left_out.append(Omission(message.key, message.tokens - tokens, f"{why}."))
-        kept.append(message._replace(parts=short, tokens=tokens, changed=True))
-    return kept[::-1], leaving_out(NAME, messages, left_out[::-1])
+        cuts[message.key] = done
+        left_out.append(done.omission)
+        kept.append(done.short)
+    return Truncated(kept[::-1], leaving_out(NAME, messages, left_out[::-1]), cuts)
+
+
+def _cut(
+    message: Outgoing, limits: Sequence[int], keep: Keep, count: Count
+) -> Cut | None:
+    """A message with its results cut; None where none is longer than its limit."""
+    short, lengths = _shortened(message, limits, keep)
+    if not lengths:
+        return None
+    tokens = count(short)
+    why = "; ".join(f"Cut to {limit:,} of {of:,} characters" for limit, of in lengths)
+    return Cut(
+        message,
+        limits,
+        keep,
+        message._replace(parts=short, tokens=tokens, changed=True),
+        Omission(message.key, message.tokens - tokens, f"{why}."),
+    )
 
 
 def hint(key: str) -> str:

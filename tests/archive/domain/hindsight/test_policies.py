@@ -7,8 +7,8 @@ from archive.domain.hindsight.losses import Said, hindsight
 from archive.domain.hindsight.policies import said_under
 from archive.domain.hindsight.texts import texts_of
 from operations.domain.context.policy import Policy
-from operations.domain.context.selection import keep_window
 from operations.domain.context.truncation import Tiers, hint, truncate
+from operations.domain.context.window import keep_window
 from operations.domain.providers.request import Outgoing
 from threads.domain.message import Role
 from threads.domain.part import Image, Part, Text, Thinking, ToolCall, ToolResult
@@ -67,8 +67,8 @@ def test_at_every_place_it_is_what_the_request_held(
 ) -> None:
     said = said_under(thread, Policy(window=window, truncation=TIERS), "openai")
     for place in range(1, len(thread) + 1):
-        sent, _ = keep_window(thread[:place], window)
-        sent, _ = truncate(sent, TIERS, sent[-1].group, lambda parts: 0)
+        sent, *_ = keep_window(thread[:place], window)
+        sent, *_ = truncate(sent, TIERS, sent[-1].group, lambda parts: 0)
         assert shown_at(said, place) == [
             (one.key, text.removesuffix(hint(one.key)))
             for one in sent

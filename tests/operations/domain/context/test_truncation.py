@@ -17,7 +17,7 @@ def lengths(
     messages: list[Outgoing], tiers: Tiers = TIERS, active: int = 2
 ) -> list[int]:
     """The characters that are left of each result, without gaps and hints."""
-    kept, step = truncate(messages, tiers, active, count)
+    kept, step, _ = truncate(messages, tiers, active, count)
     assert step.after == sum(message.tokens for message in kept)
     assert step.before - sum(one.tokens for one in step.left_out) == step.after
     return [
@@ -45,13 +45,13 @@ def test_results_count_one_by_one_within_a_message() -> None:
 
 def test_what_fits_is_not_touched() -> None:
     fits = [out(0, 1, result(300)), out(1, 2, result(5000)), out(2, 2, "words" * 5000)]
-    kept, step = truncate(fits, Tiers(), 2, count)
+    kept, step, _ = truncate(fits, Tiers(), 2, count)
     assert all(one is given for one, given in zip(kept, fits, strict=True))
     assert step.left_out == ()
 
 
 def test_a_hint_names_the_recall_outside_of_the_limit() -> None:
-    (kept,), step = truncate([out(7, 1, result(301))], Tiers(), 2, count)
+    (kept,), step, _ = truncate([out(7, 1, result(301))], Tiers(), 2, count)
     (part,) = kept.parts
     assert isinstance(part, ToolResult)
     assert part.content == (
@@ -70,7 +70,7 @@ def test_a_hint_names_the_recall_outside_of_the_limit() -> None:
 def test_images_of_a_result_stay() -> None:
     image = Image("image/png", "0" * 64)
     shown = ToolResult("c", (Text("a" * 200), image, Text("b" * 200)))
-    (kept,), _ = truncate([out(0, 1, shown)], Tiers(keep=Keep.HEAD), 2, count)
+    (kept,), *_ = truncate([out(0, 1, shown)], Tiers(keep=Keep.HEAD), 2, count)
     (part,) = kept.parts
     assert isinstance(part, ToolResult)
     text, other = part.content
@@ -144,3 +144,18 @@ def test_a_cut_text_keeps_to_its_limit_and_splits_no_pair(
             assert not (
                 "\ud800" <= piece[-1] <= "\udbff" and "\udc00" <= rest[0] <= "\udfff"
             )
+
+
+def test_what_was_cut_so_before_is_taken_again() -> None:
+    old, new = out(0, 2, result(9000)), [out(1, 2, result(9000)) for _ in range(5)]
+    first = truncate([old], Tiers(), 2, count)
+    again = truncate([old], Tiers(), 2, count, first.cuts)
+    assert again.kept[0] is first.kept[0]
+    behind = [old, *(one._replace(key=f"m{k}") for k, one in enumerate(new, 1))]
+    assert truncate(behind, Tiers(), 2, count, first.cuts) == truncate(
+        behind, Tiers(), 2, count
+    )
+    other = [out(0, 2, result(8000))]
+    assert truncate(other, Tiers(), 2, count, first.cuts) == truncate(
+        other, Tiers(), 2, count
+    )

@@ -3,19 +3,19 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.context.selection import keep_window, last_groups
+from operations.domain.context.window import keep_window, last_groups
 from tests.operations.domain.providers.outgoings import fold, inserted, keys_of, out
 
 TALK = [out(index, 1 + index // 2, "words") for index in range(8)]
 
 
 def test_zero_keeps_all() -> None:
-    kept, step = keep_window(TALK, 0)
+    kept, step, _ = keep_window(TALK, 0)
     assert (kept, step.left_out) == (TALK, ())
 
 
 def test_the_last_groups_are_kept_and_the_others_named() -> None:
-    kept, step = keep_window(TALK, 2)
+    kept, step, _ = keep_window(TALK, 2)
     assert keys_of(kept) == ["m4", "m5", "m6", "m7"]
     assert [one.key for one in step.left_out] == ["m0", "m1", "m2", "m3"]
     assert step.left_out[0].why == "Group 1 is not among the last 2."
@@ -51,8 +51,28 @@ def test_a_window_never_holds_more_groups_than_it_says(
     groups: list[int], count: int
 ) -> None:
     messages = [out(index, group, "word") for index, group in enumerate(groups)]
-    kept, step = keep_window(messages, count)
+    kept, step, _ = keep_window(messages, count)
     held = {message.group for message in kept}
     assert len(held) == min(count, len(set(groups)))
     assert held == last_groups(messages, count)
     assert step.after + sum(one.tokens for one in step.left_out) == step.before
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.integers(0, 5), max_size=20),
+    st.lists(st.integers(0, 7), max_size=6),
+    st.integers(1, 5),
+    st.integers(1, 5),
+)
+def test_a_window_that_goes_on_from_another_one_is_the_same(
+    before: list[int], behind: list[int], one: int, other: int
+) -> None:
+    messages = [
+        out(index, group, "word") for index, group in enumerate([*before, *behind])
+    ]
+    top = keep_window(messages[: len(before)], one).top
+    found = keep_window(messages, other, top)
+    assert found == keep_window(messages, other)
+    changed = [out(0, 9, "other"), *messages[1:]]
+    assert keep_window(changed, one, top) == keep_window(changed, one)

@@ -1,0 +1,141 @@
+"""What `apply` tells beside the messages: how operations fared, and what each step left out.
+
+A window over a long thread leaves out thousands of messages, the same ones and a few more with
+each turn. So what was said of the last request is not written again.
+"""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from contextstudio.accounts.responses import dump
+from operations.context.presentation import (
+    present_injected,
+    present_issue,
+    present_step,
+)
+from operations.domain.context.step import Omission, Step
+from operations.domain.log.log import CLIENT, Log
+from operations.domain.log.operation import named_keys
+from operations.domain.providers.request import Layer
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key
+from operations.domain.tree.status import Report, Status
+from operations.log.cache import Cache
+from operations.log.selectors import History
+from threads.models import Session
+
+from .outbound import Outbound
+
+
+class Fared(NamedTuple):
+    """How the operations of others than the client fared in a request."""
+
+    reports: Sequence[Report]
+    """Of all operations of the thread, which this was made of."""
+    log: Log
+    applied: Sequence[str]
+    """The ids of those that applied."""
+    suspended: Sequence[Mapping[str, str]]
+    """Those that are on and had nothing to act on among the client's messages, with the reason."""
+    reasons: Mapping[str, list[Key]]
+    """The keys of these by reason."""
+
+
+class _Written(NamedTuple):
+    """What a step left out of the last request, as JSON without brackets."""
+
+    left_out: tuple[Omission, ...]
+    text: bytes
+
+
+_NOTHING = b"]}"
+"""How a step ends that left out nothing."""
+_fared: Cache[Fared] = Cache(lambda fared: len(fared.reports) + 1)
+_written: Cache[Mapping[str, _Written]] = Cache(
+    lambda steps: 1 + sum(len(one.left_out) for one in steps.values())
+)
+
+
+def how_fared(session: Session, history: History, thread: Thread) -> Fared:
+    """How operations fared; a thread that grew says the same as before."""
+    reports, known = thread.operations, _fared.get(session.pk)
+    if known is not None and known.reports is reports and known.log is thread.log:
+        return known
+    others = [one for one in reports if _is_of_others(thread.log, one)]
+    rows, suspended = history.rows, list(_without_effect(others, thread.log))
+    reasons: dict[str, list[Key]] = defaultdict(list)
+    for report in suspended:
+        reasons[report.reason].append(report.key)
+    found = Fared(
+        reports=reports,
+        log=thread.log,
+        applied=[
+            str(rows[one.number].id) for one in others if one.status is Status.APPLIED
+        ],
+        suspended=[
+            {"id": str(rows[one.number].id), "reason": one.reason} for one in suspended
+        ],
+        reasons=dict(reasons),
+    )
+    _fared.keep(session.pk, found)
+    return found
+
+
+def _is_of_others(log: Log, report: Report) -> bool:
+    """Whether an operation is another's than the client's own."""
+    return log.edits[report.number].entry.actor != CLIENT
+
+
+def _without_effect(reports: Sequence[Report], log: Log) -> Iterator[Report]:
+    """Those that are on and had nothing to act on among the client's messages."""
+    for report in reports:
+        is_void = report.status is Status.VOID
+        if report.status is Status.SUSPENDED or (
+            is_void and named_keys(log.edits[report.number].edit)
+        ):
+            yield report
+
+
+def written_report(
+    session: Session, fared: Fared, sent: Outbound, layers: Sequence[Layer]
+) -> bytes:
+    """What was done to the messages, and the system prompt where there is one beside them."""
+    system = {} if sent.system is None else {"system": sent.system}
+    head = dump(
+        {
+            "applied": fared.applied,
+            "suspended": fared.suspended,
+            "issues": [present_issue(issue) for issue in sent.issues],
+        }
+    )
+    tail = dump(
+        {
+            "injected": present_injected(layers),
+            "tokens": {"before": sent.before, "after": sent.after},
+            "session_id": str(session.pk),
+            "message_count": session.message_count,
+            **system,
+        }
+    )
+    steps = b",".join(_written_steps(session.pk, sent.steps))
+    return head[:-1] + b',"steps":[' + steps + b"]," + tail[1:]
+
+
+def _written_steps(session_id: uuid.UUID, steps: Sequence[Step]) -> Iterator[bytes]:
+    """The steps as JSON; of what they left out, only what the last request didn't name anew."""
+    known, now = _written.get(session_id) or {}, dict[str, _Written]()
+    for step in steps:
+        last = known.get(step.name, _Written((), b""))
+        count = len(last.left_out)
+        if step.left_out[:count] != last.left_out:
+            count, last = 0, _Written((), b"")
+        more = present_step(replace(step, left_out=step.left_out[count:]))["left_out"]
+        texts = [last.text, dump(more)[1:-1]]
+        text = b",".join(filter(None, texts))
+        now[step.name] = _Written(step.left_out, text)
+        bare = dump(present_step(replace(step, left_out=())))
+        yield bare.removesuffix(_NOTHING) + text + b"]}"
+    _written.keep(session_id, now)
