@@ -106,7 +106,7 @@ class Person:
             order.status = status
             if order.status == "asks":
                 self._answer(order)
-            elif order.status in UNFINISHED and self._chance.random() < 0.004:
+            elif order.status in UNFINISHED and self._chance.random() < 0.001:
                 self._send("POST", f"/api/jobs/{order.job}/cancel")
 
     def _answer(self, order: Order) -> None:

@@ -24,7 +24,8 @@ from .journal import Journal
 from .person import FILES, IMPORT, LINES, Person
 
 SOAK = bool(os.environ.get("SOAK"))
-ROUNDS = range(1, 6) if SOAK else range(1, 2)
+ROUNDS = range(1, 6) if SOAK else [8]
+"""The seeds; by that of `make test` each part of an installation is killed."""
 KILLS = 20 if SOAK else 5
 SESSIONS = 7 if SOAK else 2
 LONGEST_BEFORE_A_KILL, LONGEST_OUTAGE = 5, 1.0
@@ -86,19 +87,21 @@ def kill_while_working(
     killed: Counter[str] = Counter()
     with ThreadPoolExecutor(1) as pool:
         worked = pool.submit(person.work, stop)
-        for _ in range(KILLS):
-            seen, more = person.steps + journal.calls, chance.randint(1, 3)
-            for _ in range(LONGEST_BEFORE_A_KILL * 10):
-                if person.steps + journal.calls >= seen + more:
-                    break
-                waiting.wait(0.1)
-            waiting.wait(chance.uniform(0, 1))
-            victim = chance.choice(installation.victims)
-            killed[victim] += 1
-            start = installation.kill(victim, chance)
-            waiting.wait(chance.uniform(0, LONGEST_OUTAGE))
-            start()
-        stop.set()
+        try:
+            for _ in range(KILLS):
+                seen, more = person.steps + journal.calls, chance.randint(1, 3)
+                for _ in range(LONGEST_BEFORE_A_KILL * 10):
+                    if person.steps + journal.calls >= seen + more:
+                        break
+                    waiting.wait(0.1)
+                waiting.wait(chance.uniform(0, 1))
+                victim = chance.choice(installation.victims)
+                killed[victim] += 1
+                start = installation.kill(victim, chance)
+                waiting.wait(chance.uniform(0, LONGEST_OUTAGE))
+                start()
+        finally:
+            stop.set()
         worked.result()
     return killed
 
