@@ -123,7 +123,9 @@ def of_rules(
 def under_rules(session: Session, rules: Pruning) -> SessionHindsight:
     """What pruning by rules would cost a session that the caller may read."""
     thread = _originals(session)
-    planned = plan(prunable(session, thread), rules, counter_of(session.encoding))
+    planned = plan(
+        prunable(session, thread, rules), rules, counter_of(session.encoding)
+    )
     return _of_edits(session, thread, planned.edits, rules.keep_last_n)
 
 

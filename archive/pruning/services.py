@@ -30,6 +30,8 @@ from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction, refuse_stale, write_apart
 from operations.messages.reader import MessageReader
 from threads.models import Session
+from threads.search import meaning
+from threads.search.relevance import relevance_of
 from threads.store.selectors import get_session, may_in
 
 TITLE = "Prune"
@@ -68,8 +70,13 @@ class Pruned:
 
 
 def rules_of(session: Session, changes: Mapping[str, Any] | None = None) -> Pruning:
-    """The rules of a session's policy, else document 1's, with these changes. Raises Invalid."""
+    """The rules of a session's policy, else document 1's, with these changes.
+
+    Raises Invalid; Conflict for a rule that needs search by meaning where that is off.
+    """
     rules = policy_of(session).pruning or Pruning(automatic=False)
+    if changes and changes.get("keep_relevant_above") is not None:
+        meaning.require_on()
     return read_pruning(changes, rules) if changes else rules
 
 
@@ -169,8 +176,9 @@ def _record(
     return write_apart(session, caller, write, also=lambda: keep(session, packed))
 
 
-def prunable(session: Session, thread: Thread) -> list[Prunable]:
+def prunable(session: Session, thread: Thread, rules: Pruning) -> list[Prunable]:
     """The messages of a thread as the model sees them, for the pruner."""
+    near = _relevance(session, rules)
     shown = list(thread.effective())
     said = MessageReader(session, thread).effective(one.key for one in shown)
     found: list[Prunable] = []
@@ -186,9 +194,17 @@ def prunable(session: Session, thread: Thread) -> list[Prunable]:
                 tokens=one.tokens,
                 tags=thread.tags(one.key) if is_leaf else (),
                 is_fixed=not is_leaf,
+                relevance=near.get(one.key),
             )
         )
     return found
+
+
+def _relevance(session: Session, rules: Pruning) -> Mapping[Key, float]:
+    """How near originals are to the objective, where the rules ask for it and it can be known."""
+    if rules.keep_relevant_above is None or not meaning.is_on():
+        return {}
+    return relevance_of(session)
 
 
 def _is_leaf(thread: Thread, key: Key) -> bool:
@@ -200,9 +216,10 @@ def _is_leaf(thread: Thread, key: Key) -> bool:
 def _planned(
     session: Session, thread: Thread, rules: Pruning, query: PruneQuery
 ) -> Plan:
-    messages = prunable(session, thread)
+    messages = prunable(session, thread, rules)
     count = counter_of(session.encoding)
     found = plan(messages, rules, count, query.protected, refers=query.refers)
     if query.target_tokens is not None:
-        found = fitted(found, query.target_tokens)
+        near = {one.key: one.relevance or 0 for one in messages}
+        found = fitted(found, query.target_tokens, near)
     return found

@@ -24,7 +24,8 @@ class Prune(SessionTool):
     goes as brings the conversation down to that, the least harmful first; else all that the rules
     allow. `rules` changes them for this call: keep_last_n (10), condense_after_n (5),
     remove_errors_after (5), condense_above (500 tokens), protect_tools, protect_paths,
-    protect_tags. `protect` leaves messages alone, by keys, tools, paths or tags.
+    protect_tags, keep_relevant_above (none; 0 to 1, to the session's objective, where the operator
+    switched search by meaning on). `protect` leaves messages alone, by keys, tools, paths or tags.
 
     Example: {"session_id": "…", "target_tokens": 60000, "protect": {"paths": ["docs/*"]}}
     """

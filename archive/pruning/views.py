@@ -22,6 +22,7 @@ from operations.context.pages.forms import ListField
 from operations.log.selectors import load_thread
 from operations.messages.names import name_of, named
 from threads.models import Session
+from threads.search import meaning
 from threads.store.selectors import get_session
 
 from .automatic import trigger_of
@@ -41,6 +42,7 @@ _NUMBERS = (
     *("condense_above", "condense_calls_above"),
 )
 _LISTS = ("protect_tools", "protect_paths", "protect_tags")
+_RELEVANT = "keep_relevant_above"
 
 
 class PruneForm(forms.Form):
@@ -75,13 +77,22 @@ class PruneForm(forms.Form):
     protect_tools = ListField(label="Tools to keep", required=False, max_length=2000)
     protect_paths = ListField(label="Paths to keep", required=False, max_length=2000)
     protect_tags = ListField(label="Tags to keep", required=False, max_length=2000)
+    keep_relevant_above = forms.FloatField(
+        label="Keep what is relevant above",
+        required=False,
+        min_value=0,
+        max_value=1,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="From 0 to 1, to the session's objective. Empty: no message stays for that.",
+    )
     head = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def query(self) -> PruneQuery:
         """What the service is asked for."""
         given = self.cleaned_data
+        names = (*_NUMBERS, *_LISTS, *([_RELEVANT] if meaning.is_on() else []))
         return PruneQuery(
-            rules={name: given[name] for name in (*_NUMBERS, *_LISTS)},
+            rules={name: given[name] for name in names},
             target_tokens=given["target_tokens"],
         )
 
@@ -139,7 +150,7 @@ def _apply(request: HttpRequest, caller: Caller, session: Session) -> HttpRespon
 def _given(session: Session, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What the form is filled with: the rules in force, and what was sent in their place."""
     rules = rules_of(session)
-    known = {name: getattr(rules, name) for name in _NUMBERS}
+    known = {name: getattr(rules, name) for name in (*_NUMBERS, _RELEVANT)}
     known |= {name: ", ".join(getattr(rules, name)) for name in _LISTS}
     sent = {name: fields[name] for name in PruneForm.base_fields if name in fields}
     return known | sent
@@ -161,6 +172,7 @@ def _shown(
     context = {
         "session": session,
         "form": form,
+        "has_meaning": meaning.is_on(),
         "trigger": trigger_of(session).sentence(session.model),
         "automatic": rules_of(session).automatic,
         "regrets": [RegretLine(RULES[one.rule], one) for one in regret_of(session)],

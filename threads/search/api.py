@@ -8,13 +8,17 @@ from ninja import Router
 from pydantic import BaseModel
 
 from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.domain.errors import Conflict, Invalid
+from contextstudio.accounts.domain.paging import clamp
 from contextstudio.accounts.responses import json_response
 from contextstudio.accounts.selectors import get_project
 from threads.imports import jobs
 from threads.models import Session
+from threads.store.selectors import get_session
 
 from .by_meaning import search_by_meaning
-from .services import search
+from .relevance import relevance_of
+from .services import LONGEST_QUERY, search
 
 router = Router(tags=["sessions"])
 
@@ -54,6 +58,62 @@ class SearchPage(BaseModel):
     next_cursor: str | None
     pending: int
     """Texts that a search by meaning could not look at yet: a job is at it."""
+
+
+class Relevance(BaseModel):
+    """How near a message is to what was asked."""
+
+    key: str
+    index: int
+    relevance: float
+
+
+class RelevancePage(BaseModel):
+    """Messages of a session in their order, with how near they are."""
+
+    question: str
+    """What was asked; the session's objective, where nothing was."""
+    items: list[Relevance]
+    next_start: int | None
+    """Where the next page starts."""
+
+
+@router.get(
+    "/sessions/{uuid:session_id}/relevance",
+    response=RelevancePage,
+    operation_id="threads_api_relevance",
+)
+def session_relevance(
+    request: HttpRequest,
+    session_id: uuid.UUID,
+    question: str = "",
+    least: float = 0,
+    start: int = 0,
+    limit: int | None = None,
+) -> HttpResponse:
+    """How near each original is to the session's objective, or to a question: from 0 to 1.
+
+    `least` leaves out what is less near. Originals whose vectors are not made yet are left out.
+    409 where search by meaning is off, or where nothing is asked and there is no objective.
+    """
+    session = get_session(caller_of(request), session_id)
+    if len(question) > LONGEST_QUERY:
+        raise Invalid(f"Ask in {LONGEST_QUERY:,} characters at most.", at=["question"])
+    asked = question or session.objective
+    if not asked:
+        raise Conflict("This session has no objective.", code="no_objective")
+    found = relevance_of(session, asked)
+    items = [
+        {"key": key, "index": index, "relevance": share}
+        for key, share in found.items()
+        if share >= least and (index := int(key[1:])) >= start
+    ]
+    count = clamp(limit)
+    following = items[count]["index"] if len(items) > count else None
+    jobs.index_if_worth()
+    return json_response(
+        {"question": asked, "items": items[:count], "next_start": following}
+    )
 
 
 @router.get("/search", response=SearchPage, operation_id="threads_api_search_messages")

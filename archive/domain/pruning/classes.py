@@ -36,6 +36,7 @@ class Prunable(NamedTuple):
     """A message as the model sees it now.
 
     `name` is that by which a reference names it, `is_fixed` says that an operation shows it.
+    `relevance` is its nearness to the objective, from 0 to 1, where that is asked for and known.
     """
 
     key: Key
@@ -45,6 +46,7 @@ class Prunable(NamedTuple):
     tokens: int
     tags: tuple[str, ...] = ()
     is_fixed: bool = False
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +107,9 @@ class Judge:
             return _keep(f"Tagged {tag}")
         if message.role is not Role.ASSISTANT and not has_results:
             return _keep(f"Of the {message.role.value}")
+        least, relevance = self._rules.keep_relevant_above, message.relevance
+        if least is not None and relevance is not None and relevance > least:
+            return _keep(f"Relevant to the objective ({relevance:.2f})")
         return None
 
     def of_result(self, use: ToolUse, place: int) -> Judgement:

@@ -1,5 +1,10 @@
 """Fitting a thread to a number of tokens by the least harmful steps of a plan."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from operations.domain.tree.key import Key
+
 from .classes import Rule
 from .plan import Plan, Step
 
@@ -7,10 +12,17 @@ NOT_NEEDED = "Not needed to fit"
 _HARM = {rule: place for place, rule in enumerate(Rule)}
 
 
-def fitted(plan: Plan, target: int) -> Plan:
+_PARTS = 10
+"""Relevance is told apart in so many parts: within one, the largest go first."""
+
+
+def fitted(
+    plan: Plan, target: int, relevance: Mapping[Key, float] = MappingProxyType({})
+) -> Plan:
     """The plan with the steps that bring the thread down to `target` tokens; all, if none do.
 
-    Least harmful first (outdated views, errors, results, words), of one kind the largest first.
+    Least harmful first (outdated views, errors, results, words), of one kind the least relevant to
+    the objective, where `relevance` says it, of these the largest.
     What proves superfluous goes again, the earliest in the thread first: the later the first
     change, the more of a cached prompt stays valid. No step of what is left could be spared.
     """
@@ -21,7 +33,7 @@ def fitted(plan: Plan, target: int) -> Plan:
     taken: list[Step] = []
     saved = 0
     by_harm = sorted(plan.steps, key=lambda step: -savings[id(step)])
-    for step in sorted(by_harm, key=lambda step: _harm(plan, step)):
+    for step in sorted(by_harm, key=lambda step: _harm(plan, step, relevance)):
         if saved >= needed:
             break
         taken.append(step)
@@ -34,6 +46,9 @@ def fitted(plan: Plan, target: int) -> Plan:
     return plan.only((one for one in taken if id(one) not in spared), NOT_NEEDED)
 
 
-def _harm(plan: Plan, step: Step) -> int:
-    rules = (plan.items[place].rule for place in step.places)
-    return max(_HARM[rule] for rule in rules if rule is not None)
+def _harm(plan: Plan, step: Step, relevance: Mapping[Key, float]) -> tuple[int, int]:
+    """How much a step harms: by its rules, then by the most relevant of its messages."""
+    items = [plan.items[place] for place in step.places]
+    kind = max(_HARM[item.rule] for item in items if item.rule is not None)
+    near = max(relevance.get(item.key, 0) for item in items)
+    return kind, int(near * _PARTS)

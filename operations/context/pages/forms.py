@@ -131,6 +131,15 @@ class PolicyForm(forms.Form):
         max_length=2000,
         help_text="Messages with one of these tags are never left out.",
     )
+    keep_relevant_above = forms.FloatField(
+        label="Keep what is relevant above",
+        required=False,
+        min_value=0,
+        max_value=1,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="From 0 to 1: how near a message must be to the session's objective to stay."
+        " Counts where search by meaning is on. Empty: no message stays for that.",
+    )
 
     def settings(self) -> dict[str, Any]:
         """The settings as `read_policy` takes them."""

@@ -48,6 +48,8 @@ class Pruning:
     """Tools whose results stay, paths of which what is viewed stays: patterns with `*`."""
     protect_paths: tuple[str, ...] = ()
     protect_tags: tuple[str, ...] = ("pinned",)
+    keep_relevant_above: float | None = None
+    """Messages nearer to the objective stay: a share from 0 to 1. None: none stays for that."""
     automatic: bool = True
     """Whether it is done by itself before a request that would be too long."""
 
@@ -55,13 +57,11 @@ class Pruning:
         """Raise Invalid for what is no count or no share."""
         for one in fields(self):
             value = getattr(self, one.name)
-            if not isinstance(value, tuple):
+            if value is not None and not isinstance(value, tuple):
                 _require_at_least_0(value, "pruning", one.name)
-        if self.remaining_share > 1:
-            raise Invalid(
-                "remaining_share is a share from 0 to 1.",
-                at=["pruning", "remaining_share"],
-            )
+        for name in ("remaining_share", "keep_relevant_above"):
+            if (getattr(self, name) or 0) > 1:
+                raise Invalid(f"{name} is a share from 0 to 1.", at=["pruning", name])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +107,7 @@ _NESTED: Mapping[str, type[Tiers] | type[Pruning]] = {
     "truncation": Tiers,
     "pruning": Pruning,
 }
+_MAY_BE_NONE = frozenset({"keep_relevant_above"})
 _CHOICES: Mapping[str, type[Keep] | type[Memos]] = {"keep": Keep, "memos": Memos}
 
 
@@ -171,6 +172,12 @@ def _read(base: Any, name: str, value: Any, *at: str) -> Any:
         if not is_list or not all(isinstance(item, str) and item for item in value):
             raise Invalid(f"{name} is a list of texts.", at=place)
         return tuple(dict.fromkeys(value))
+    return _read_number(name, current, value, place)
+
+
+def _read_number(name: str, current: Any, value: Any, place: list[str]) -> Any:
+    if name in _MAY_BE_NONE and (value is None or isinstance(value, float)):
+        return value
     if isinstance(value, bool) or not isinstance(value, int | type(current)):
         raise Invalid(f"{name} is a number.", at=place)
     return value

@@ -122,6 +122,8 @@ TABLE = (
     to_edit(S, ok=204, method="DELETE"),
     Row("DELETE", f"api/{S}?purge=1", (401, 404, 403, 403, 403, 204, 401), {}),
     api_read(f"{S}/messages"),
+    # Off here, which only those are told who may see the session.
+    Row("GET", f"api/{S}/relevance?question=it", (401, 404, 409, 409, 409, 409, 401)),
     to_edit(f"{S}/messages", {"messages": SAID}, ok=201),
     api_read("blobs/{blob}"),
     api_read("jobs/{job}"),

@@ -301,6 +301,34 @@ def test_fitting_takes_the_least_harmful_first() -> None:
     assert fitted(whole, before).first_changed is None
 
 
+def near(*shares: float | None) -> list[Prunable]:
+    """Long answers, each with its relevance, and one more to be the last."""
+    answers = [said(f"{'word ' * 600}{number}") for number, _ in enumerate(shares)]
+    pairs = zip(answers, shares, strict=True)
+    return [one._replace(relevance=share) for one, share in pairs] + [said("End")]
+
+
+def test_what_is_relevant_to_the_objective_stays() -> None:
+    messages = near(0.3, 0.31, None)
+    found = planned(*messages, keep_relevant_above=0.3)
+    assert classes(found) == ["condense", "keep", "condense", "keep"]
+    assert found.items[1].reason == "Relevant to the objective (0.31)"
+    assert classes(planned(*messages))[1] == "condense"
+
+
+def test_fitting_leaves_out_the_least_relevant_of_a_kind_first() -> None:
+    whole = planned(*near(0.25, 0.05, 0.15))
+    least = whole.tokens_after + whole.tokens_saved - 10
+    relevance = {"m0": 0.25, "m1": 0.05, "m2": 0.15}
+    assert classes(fitted(whole, least, relevance)).index("condense") == 1
+    both = classes(fitted(whole, least - 600, relevance))
+    assert both == ["keep", "condense", "condense", "keep"]
+    # A tenth is no difference: the largest go first then, and later ones rather than earlier.
+    assert (
+        classes(fitted(whole, least, {"m0": 0.19, "m1": 0.11})).count("condense") == 1
+    )
+
+
 @pytest.mark.parametrize(
     ("projected", "window", "due"),
     [

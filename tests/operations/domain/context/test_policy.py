@@ -90,6 +90,13 @@ def test_a_preset_is_changed_by_what_is_named_beside_it() -> None:
         ({"truncation": {"keep": "tail"}}, ("truncation", "keep")),
         ({"pruning": {"remaining_share": 1.5}}, ("pruning", "remaining_share")),
         ({"pruning": {"remaining_share": "x"}}, ("pruning", "remaining_share")),
+        *(
+            (
+                {"pruning": {"keep_relevant_above": bad}},
+                ("pruning", "keep_relevant_above"),
+            )
+            for bad in (1.5, -0.1, "x", True)
+        ),
         ({"pruning": {"keep_last_n": -1}}, ("pruning", "keep_last_n")),
     ],
 )
@@ -122,3 +129,10 @@ def test_rules_that_can_not_be_are_refused_with_their_place(
     with pytest.raises(Invalid, match=sentence) as refused:
         read_pruning(given, Pruning())
     assert refused.value.at == ("rules", *given)
+
+
+def test_what_is_relevant_stays_only_where_a_share_is_given() -> None:
+    assert Pruning().keep_relevant_above is None
+    for share in (None, 0, 0.3, 1):
+        policy = read_policy({"pruning": {"keep_relevant_above": share}})
+        assert policy.pruning == Pruning(keep_relevant_above=share)
