@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.servers import PATIENCE_SECONDS, Server, started_copy
 
 from .axe import found_in
+from .conftest import press, row, visit
 
 pytestmark = pytest.mark.browser
 LOCKED = "SQLite raises OperationalError: another process holds the write lock"
@@ -73,3 +74,31 @@ def test_a_message_is_found_by_what_it_is_about(
     expect(page).to_have_url(
         f"{page.url.split('/sessions/')[0]}/sessions/{session}/#n-m0"
     )
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_thread_is_gone_through_by_what_is_relevant(
+    page: Page, server: Server, session: str, width: int
+):
+    headers = {"Authorization": f"Bearer {server.key()}"}
+    objective = {"objective": "Make the colours of the theme nicer"}
+    with httpx.Client(headers=headers, timeout=PATIENCE_SECONDS) as client:
+        client.patch(f"{server.url}/api/sessions/{session}", json=objective)
+    page.set_viewport_size({"width": width, "height": 844})
+    visit(page, session)
+    press(page, "/")
+    bar = page.get_by_role("search", name="Find in thread")
+    bar.get_by_label("By meaning").check()
+    count = page.locator("#find-count")
+    expect(count).to_contain_text("1 of 1 · 0.")
+    expect(row(page, "m2")).to_be_in_viewport()
+    bar.get_by_role("searchbox").fill(QUESTION)
+    expect(count).to_contain_text("1 of 1 · 0.5")
+    expect(row(page, "m0")).to_be_in_viewport()
+    assert found_in(page) == []
+    box = bar.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    bar.get_by_label("By meaning").uncheck()
+    expect(count).to_have_text("No matches")

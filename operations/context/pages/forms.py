@@ -165,4 +165,6 @@ def fields_of(policy: Policy) -> dict[str, Any]:
 
 def _value(settings: Tiers | Pruning, name: str) -> Any:
     value = getattr(settings, name)
+    if value is None:
+        return ""
     return ", ".join(value) if isinstance(value, tuple) else value

@@ -19,6 +19,7 @@ from operations.editor.rows.minimap import shapes
 from operations.editor.rows.operation import leaves_of, tokens_of
 from operations.messages.names import ranges_of
 from operations.messages.pairs import parted
+from operations.messages.relevance import find_near
 from operations.messages.search import (
     find_effective,
     find_in_thread,
@@ -79,8 +80,15 @@ def locate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_safe
 def find(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
-    """The keys of what holds the words `q`, in the order of the view. Raises Invalid."""
+    """The keys of what holds the words `q`, in the order of the view. Raises Invalid.
+
+    With `meaning` of what is about them, or about the objective where there are none, and how near
+    each is.
+    """
     look, query = look_at(request, session_id), request.GET.get("q", "")
+    if "meaning" in request.GET and len(query) <= LONGEST_QUERY:
+        near = find_near(look.session, look.thread, look.view, query)
+        return JsonResponse({"keys": list(near), "near": list(near.values())})
     if not 0 < len(query) <= LONGEST_QUERY:
         raise Invalid(f"Search for 1 to {LONGEST_QUERY:,} characters.", at=["q"])
     if look.view is View.ORIGINAL:

@@ -22,6 +22,7 @@ from operations.editor.rows.minimap import minimap_of
 from operations.editor.rows.sections import SIZE, draw_chunk, draw_sections, start_of
 from operations.exports.services import export_menu, export_response
 from operations.requests import View, fields_of, number_of, view_of
+from threads.search import meaning
 from threads.store.origins import load_origin
 from threads.store.selectors import get_session
 
@@ -51,6 +52,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         ],
         "may_edit": look.may_edit,
         "may_propose": look.may_propose,
+        "has_meaning": meaning.is_on(),
         "sections": draw_sections(look, loaded) if look.total else "",
         "total": look.total,
         "pages": _pages(look, loaded, address),

@@ -15,10 +15,11 @@ const WAIT_MS = 250;
 const frame = () => new Promise(requestAnimationFrame);
 const bar = document.getElementById("find");
 const input = document.getElementById("find-words");
+const meaning = document.getElementById("find-meaning");
 const count = document.getElementById("find-count");
 const opened = new Set();
 
-let found = { words: "", head: -1, messages: -1, keys: [] };
+let found = { words: "", isNear: false, head: -1, messages: -1, keys: [] };
 let place = -1;
 let timer = 0;
 let came = null;
@@ -53,19 +54,24 @@ async function foldBack() {
   opened.clear();
 }
 
-/** What holds the words now; asked again when they, or the thread, are others. */
+/**
+ * What holds the words now, or is about them; asked again when they, or the thread, are others. By
+ * meaning no words ask for the objective.
+ */
 async function ask() {
   const { head, messages } = session;
   const words = input.value;
-  if (found.words === words && found.head === head && found.messages === messages) return;
+  const isNear = Boolean(meaning?.checked);
+  const isSame = found.words === words && found.isNear === isNear;
+  if (isSame && found.head === head && found.messages === messages) return;
   asking?.abort();
   asking = new AbortController();
-  const fields = { q: words, view: session.view };
-  const answer = words
+  const fields = { q: words, view: session.view, ...isNear ? { meaning: "on" } : {} };
+  const answer = words || isNear
     ? await (await send(`${session.url}find`, { fields, signal: asking.signal, quiet: true })).json()
     : { keys: [] };
-  const before = found.words === words ? found.keys[place] : undefined;
-  found = { words, head, messages, keys: answer.keys };
+  const before = isSame ? found.keys[place] : undefined;
+  found = { words, isNear, head, messages, keys: answer.keys, near: answer.near };
   place = before ? found.keys.indexOf(before) : -1;
 }
 
@@ -77,20 +83,20 @@ async function go(step) {
     if (error.name !== "AbortError") show("Search failed");
     return;
   }
-  const { keys, words } = found;
+  const { keys, words, isNear, near } = found;
   CSS.highlights?.delete("found");
   if (!keys.length) {
-    show(words ? "No matches" : "");
-    if (words) say("No matches.");
+    show(words || isNear ? "No matches" : "");
+    if (words || isNear) say("No matches.");
     return;
   }
   place = (place + (place < 0 ? Math.max(step, 1) : step) + keys.length) % keys.length;
-  show(`${place + 1} of ${keys.length}`);
+  show(`${place + 1} of ${keys.length}${isNear ? ` · ${near[place].toFixed(2)}` : ""}`);
   const typing = document.activeElement === input;
   const before = openFolds();
   await jumpTo(keys[place], { block: "center", focus: !typing });
   for (const key of openFolds()) if (!before.has(key)) opened.add(key);
-  if (!bar.hidden) await uncover(keys[place], words);
+  if (!bar.hidden && !isNear) await uncover(keys[place], words);
   if (bar.hidden) {
     await foldBack();
     return;
@@ -165,6 +171,7 @@ export function watchFind() {
     clearTimeout(timer);
     timer = setTimeout(() => go(0), WAIT_MS);
   });
+  meaning?.addEventListener("change", () => go(0));
   define({
     find: open,
     "find-next": () => (bar.hidden ? open() : go(1)),

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from django.conf import LazySettings
 from django.test import Client
 
 from contextstudio.accounts.models import User
@@ -103,6 +104,7 @@ def test_search_through_rest(
             "index": 15,
             "role": "user",
             "excerpt": {"text": "Question 15", "start": 0, "end": 8},
+            "similarity": None,
         }
     ]
     titles = client.get("/api/search", {"q": "twen"}).json()
@@ -110,3 +112,42 @@ def test_search_through_rest(
     assert client.get("/api/search", {"q": ""}).status_code == 422
     elsewhere = {"q": "x", "project": "elsewhere"}
     assert client.get("/api/search", elsewhere).status_code == 404
+
+
+def near(page: Page, words: str = "", view: str = "annotated") -> dict[str, float]:
+    found = page.get("find", q=words, view=view, meaning="on").json()
+    return dict(zip(found["keys"], found["near"], strict=True))
+
+
+@pytest.mark.parametrize("view", ["annotated", "effective", "original"])
+def test_messages_are_found_by_what_they_are_about(
+    page: Page, settings: LazySettings, view: str
+) -> None:
+    settings.MEANING_SEARCH = True
+    found = near(page, "A question", view)
+    assert "m0" in found
+    assert list(found) == sorted(found, key=lambda key: int(key[1:]))
+    assert all(0.2 <= share <= 1 for share in found.values())
+    page.edit("snip", targets="m0")
+    assert ("m0" in near(page, "A question", view)) is (view != "effective")
+
+
+def test_without_words_the_objective_is_asked_for(
+    page: Page, settings: LazySettings
+) -> None:
+    settings.MEANING_SEARCH = True
+    assert near(page) == {}
+    type(page.session).objects.update(objective="A question")
+    assert near(page) == near(page, "A question")
+
+
+def test_finding_by_meaning_is_offered_where_it_is_on(
+    page: Page, settings: LazySettings
+) -> None:
+    offered = 'id="find-meaning"'
+    assert offered not in page.client.get(page.url).content.decode()
+    refused = page.get("find", q="it", meaning="on")
+    assert refused.status_code == 409
+    settings.MEANING_SEARCH = True
+    assert offered in page.client.get(page.url).content.decode()
+    assert page.get("find", q="x" * 1001, meaning="on").status_code == 422
