@@ -22,6 +22,7 @@ class ArchiveConfig(AppConfig):
         from .hindsight.tools import CheckHindsight
         from .memos import words_for_context
         from .pruning.automatic import prune_before_request
+        from .pruning.forgetting import forget_lines
         from .pruning.tools import Prune
         from .summaries import jobs
         from .summaries.results import forget_results, shown_result
@@ -49,3 +50,4 @@ class ArchiveConfig(AppConfig):
         register_layer(MEMOS, words_for_context)
         erasing.register_forgetting(forget)
         erasing.register_forgetting(forget_results)
+        erasing.register_forgetting(forget_lines)

@@ -52,14 +52,16 @@ def remove_group(
         AnsweredCalls.objects.filter(
             session=transaction.session, index__range=(group.first, group.last)
         ).delete()
-        on_commit(forget_everything)
         AuditEntry.objects.create(
             project_id=transaction.session.project_id,
             actor=caller.actor,
             action=f"purge group {group_id}",
             object_id=str(session_id),
         )
-    return transaction.commit()
+    committed = transaction.commit()
+    # Behind what keeps the log as it was read before its words were destroyed.
+    on_commit(forget_everything)
+    return committed
 
 
 def _purge_sent(session: Session, keys: AbstractSet[Key]) -> None:

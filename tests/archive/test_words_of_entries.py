@@ -11,6 +11,7 @@ from archive.entries.words import ENTRIES
 from archive.models import EntryMark, EntryWords
 from contextstudio.accounts.jobs import housekeeping
 from contextstudio.accounts.models import Job, User
+from operations.models import LogEntry
 from tests.archive.pruning.conftest import WORK
 from tests.operations.support.rest import Tools, get, make_session, post
 from threads.search import word_index
@@ -108,6 +109,22 @@ def test_a_purge_takes_the_words_out_of_the_index(tools: Tools) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM archive_entrytext_terms")
             assert cursor.fetchone() == (0,)
+
+
+def test_a_purge_takes_the_words_out_of_condensed_lines(tools: Tools) -> None:
+    def payloads() -> str:
+        rows = LogEntry.objects.filter(kind="condense").values_list(
+            "payload", flat=True
+        )
+        return b"".join(map(bytes, rows)).decode()
+
+    assert "A long plan." in payloads()
+    assert "test_parser" in payloads()
+    tools("remove_group", group_id=1)
+    assert "A long plan." not in payloads()
+    assert "test_parser" not in payloads()
+    shown = get(tools.client, f"/api/sessions/{tools.session_id}/operations")
+    assert "A long plan." not in str(shown)
 
 
 def test_an_erased_session_takes_its_words_along(tools: Tools) -> None:

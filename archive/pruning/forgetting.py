@@ -1,0 +1,68 @@
+"""What the pruner wrote in the place of messages, gone with what they said.
+
+A condensed line quotes the message in its first words, so a purge that left it would leave these.
+What people and agents wrote about a message is theirs and stays (`docs/decisions/0050`): a line of
+the pruner is told by the reference to the message that it ends in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from operations.context.pipeline import counter_of
+from operations.domain.log.operation import Amend, Condense
+from operations.domain.tree.key import original_key
+from operations.domain.tree.leaf import New
+from operations.log.codec import decode, encode
+from operations.models import LogEntry
+from threads.domain.message import encode_parts
+from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
+from threads.models import Session
+
+PURGED = "[purged]"
+_REFERENCE = b"[recall:"
+
+
+def forget_lines(session: Session, indexes: Sequence[int] | None) -> None:
+    """Take what these originals said out of the pruner's lines, in the caller's transaction.
+
+    The log of a session that is erased goes with it.
+    """
+    if indexes is None:
+        return
+    keys = set(map(original_key, indexes))
+    rows = LogEntry.objects.filter(
+        session=session, kind__in=(Condense.kind, Amend.kind)
+    )
+    for number, kind, payload in rows.values_list("number", "kind", "payload"):
+        operation = decode(kind, bytes(payload))
+        edit = operation.edit if isinstance(operation, Amend) else operation
+        if not isinstance(edit, Condense) or keys.isdisjoint(edit.targets):
+            continue
+        shown = tuple(_without_words(session, one) for one in edit.messages)
+        emptied = replace(edit, messages=shown)
+        if isinstance(operation, Amend):
+            _, payload = encode(replace(operation, edit=emptied))
+        else:
+            _, payload = encode(emptied)
+        rows.filter(number=number).update(payload=payload)
+
+
+def _without_words(session: Session, message: New) -> New:
+    """A message without what a line of the pruner quotes; others as they are."""
+    if _REFERENCE not in encode_parts(message.parts):
+        return message
+    parts = tuple(
+        _emptied(part) for part in message.parts if not isinstance(part, Thinking)
+    )
+    return New(message.role, parts, counter_of(session.encoding)(parts))
+
+
+def _emptied(part: Part) -> Part:
+    """A part in its place: calls keep their ids and names, so that no pair is split."""
+    match part:
+        case ToolCall():
+            return ToolCall(part.id, part.name, {})
+        case ToolResult():
+            return replace(part, content=(Text(PURGED),))
+        case _:
+            return Text(PURGED)
