@@ -183,6 +183,8 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 # Requests of one key in a minute, in each process; 0 for no limit.
 REQUESTS_PER_MINUTE = environment.number("CONTEXTSTUDIO_REQUESTS_PER_MINUTE", 6000)
+# Days after which a job that has ended is removed; 0 for never.
+JOBS_KEPT_DAYS = environment.number("CONTEXTSTUDIO_JOBS_KEPT_DAYS", 30)
 # An agent posts whole conversations; files stream to disk and are not counted here.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
 # A folder of transcripts comes in one request; its files are written as they come, and closed.

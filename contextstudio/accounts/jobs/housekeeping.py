@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 
+from django.conf import settings
 from django.contrib.sessions.models import Session as BrowserSession
 from django.utils import timezone
 
@@ -10,11 +11,14 @@ from contextstudio.accounts import idempotency
 from contextstudio.accounts.models import (
     IdempotentResponse,
     Invitation,
+    Job,
     SignInLink,
     TokenBucket,
 )
 
 _KEPT_JOBS_TRACES = timedelta(days=1)
+_ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED)
+_AT_ONCE = 500
 
 _others: list[Callable[[], None]] = []
 
@@ -33,5 +37,16 @@ def clean() -> None:
     Invitation.objects.filter(expires_at__lt=now).delete()
     BrowserSession.objects.filter(expire_date__lt=now).delete()
     TokenBucket.objects.filter(updated_at__lt=now - _KEPT_JOBS_TRACES).delete()
+    _remove_jobs()
     for other in _others:
         other()
+
+
+def _remove_jobs() -> None:
+    """Remove jobs that ended long ago, a few at a time; one that asks waits for an answer."""
+    if not settings.JOBS_KEPT_DAYS:
+        return
+    before = timezone.now() - timedelta(days=settings.JOBS_KEPT_DAYS)
+    jobs = Job.objects.filter(status__in=_ENDED, finished_at__lt=before)
+    while some := list(jobs.values_list("pk", flat=True)[:_AT_ONCE]):
+        Job.objects.filter(pk__in=some).delete()

@@ -133,6 +133,22 @@ def test_what_has_expired_is_removed_and_what_has_not_is_kept() -> None:
     assert TokenBucket.objects.values_list("key", flat=True).get() == "new"
 
 
+@pytest.mark.parametrize(("days", "left"), [(30, {"new", "asks"}), (0, None)])
+def test_jobs_that_ended_long_ago_are_removed(
+    settings: LazySettings, days: int, left: set[str] | None
+) -> None:
+    settings.JOBS_KEPT_DAYS = days
+    ended = Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED
+    ages = {"old": (31, ended), "new": (29, ended), "asks": (31, (Job.Status.ASKS,))}
+    for kind, (age, statuses) in ages.items():
+        at = timezone.now() - timedelta(days=age)
+        for status in statuses:
+            Job.objects.create(kind=kind, actor="system", status=status, finished_at=at)
+    housekeeping.clean()
+    kept = Job.objects.filter(kind__in=ages).values_list("kind", flat=True)
+    assert set(kept) == (set(ages) if left is None else left)
+
+
 def test_work_does_jobs_without_a_web_server(project: Project) -> None:
     Job.objects.create(kind="canary", actor="system")
     worker = subprocess.Popen(
