@@ -143,7 +143,7 @@ def _prepare_scan() -> None:
             "CREATE TABLE plain AS SELECT words AS folded FROM archive_entrywords"
         )
         if not settings.ON_SQLITE:
-            cursor.execute("VACUUM ANALYZE plain")
+            cursor.execute("ANALYZE")
 
 
 def _scan(words: str) -> None:
