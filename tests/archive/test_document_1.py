@@ -228,14 +228,25 @@ def test_document_1_flow_on_a_real_session(
         ).answer
         if not place:
             assert _hash(recalled["content"]) == before[stashed.key]
-    for provider in PROVIDERS:
-        built = assemble_session(session, ContextQuery(provider=provider))
-        severities = {issue.severity for issue in built.compiled.issues}
-        assert "refused" not in severities
     assert found.bundle_id is not None
     switch_bundle(caller, found.bundle_id, Act.REVERT)
     session.refresh_from_db()
     assert _reads(session) == before
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("name", LONG)
+def test_every_provider_takes_a_long_session_that_was_pruned(
+    name: str, samples: Path, caller: Caller, project: Project
+) -> None:
+    new = NewSession(title="Real", messages=messages_of(samples, name))
+    session = create_session(caller, project, new)
+    assert prune(caller, session.pk, PruneQuery()).bundle_id is not None
+    session.refresh_from_db()
+    for provider in PROVIDERS:
+        built = assemble_session(session, ContextQuery(provider=provider))
+        severities = {issue.severity for issue in built.compiled.issues}
+        assert "refused" not in severities
 
 
 def _reads(session: Session) -> dict[str, str]:
