@@ -47,6 +47,10 @@ class Cache(Generic[Value]):
         """Keep a value once the running transaction is committed, at once outside of one."""
         transaction.on_commit(lambda: self._keep(key, value), robust=True)
 
+    def drop(self, key: Hashable) -> None:
+        """Forget a value once the running transaction is committed, at once outside of one."""
+        transaction.on_commit(lambda: self._drop(key), robust=True)
+
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
@@ -55,6 +59,10 @@ class Cache(Generic[Value]):
     def _keep(self, key: Hashable, value: Value) -> None:
         with self._lock:
             self._values[key] = value
+
+    def _drop(self, key: Hashable) -> None:
+        with self._lock:
+            self._values.pop(key, None)
 
 
 def forget_everything() -> None:

@@ -56,10 +56,24 @@ _histories: Cache[History] = Cache(lambda history: 10 * len(history.rows) + 1)
 _threads: Cache[Thread] = Cache(
     lambda thread: 2 * thread.message_count + len(thread.log.edits) + 1
 )
-_newest: Cache[Thread] = Cache(
-    lambda thread: 2 * thread.message_count + len(thread.log.edits) + 1
+
+
+_MOST_GROWN = 4
+"""Threads that are kept of those that one grew from: pages ask for what they show."""
+
+
+class _Newest(NamedTuple):
+    """The last thread that was replayed of a session and tags."""
+
+    thread: Thread
+    keys: tuple[Hashable, ...]
+    """What it and those that it grew from are kept under, the oldest first."""
+
+
+_newest: Cache[_Newest] = Cache(
+    lambda newest: 2 * newest.thread.message_count + len(newest.thread.log.edits) + 1
 )
-"""Of each session and tags the last thread that was replayed: the next one starts from it."""
+"""The next thread starts from it."""
 
 
 def load_leaves(session: Session) -> list[Leaf]:
@@ -133,7 +147,7 @@ def load_thread(
     version = version_of(session)._replace(head=head, message_count=count)
     thread = _threads.get((version, tags))
     if thread is None:
-        history = load_history(session)
+        history, newest = load_history(session), _newest.get(_lineage(session, tags))
         log = history.log if head == session.head else history_at(history, head).log
         leaves = load_leaves(session)
         thread = replay(
@@ -141,12 +155,26 @@ def load_thread(
             log,
             tags,
             objective=session.objective,
-            known=_newest.get(_lineage(session, tags)),
+            known=None if newest is None else newest.thread,
         )
-        _threads.keep((version, tags), thread)
         if head == session.head and count == session.message_count:
-            _newest.keep(_lineage(session, tags), thread)
+            _keep_newest(session, tags, thread)
+        else:
+            _threads.keep((version, tags), thread)
     return thread
+
+
+def _keep_newest(session: Session, tags: frozenset[str] | None, thread: Thread) -> None:
+    """Keep a thread, and of those that it grew from only the last ones."""
+    key, lineage = (version_of(session), tags), _lineage(session, tags)
+    last = _newest.get(lineage)
+    keys: tuple[Hashable, ...] = (key,)
+    if last is not None and last.thread.lineage is thread.lineage:
+        keys = (*(one for one in last.keys if one != key), key)
+    for one in keys[:-_MOST_GROWN]:
+        _threads.drop(one)
+    _threads.keep(key, thread)
+    _newest.keep(lineage, _Newest(thread, keys[-_MOST_GROWN:]))
 
 
 def _lineage(session: Session, tags: frozenset[str] | None) -> Hashable:
@@ -157,8 +185,7 @@ def _lineage(session: Session, tags: frozenset[str] | None) -> Hashable:
 def keep_thread(session: Session, thread: Thread, history: History) -> None:
     """Keep what a write has just replayed, once it is committed."""
     _histories.keep(session.pk, history)
-    _threads.keep((version_of(session), None), thread)
-    _newest.keep(_lineage(session, None), thread)
+    _keep_newest(session, None, thread)
 
 
 def get_operation(
