@@ -120,7 +120,7 @@ class Log:
         """The entries in their order."""
         return InARow(self._entries)
 
-    @property
+    @cached_property
     def edits(self) -> Numbered[Recorded]:
         """The edits by their numbers, in the order of the log."""
         return Numbered(self._edits, self.head)
@@ -254,6 +254,7 @@ class Log:
         for entry in entries:
             folding.add(entry)
         folding.finish()
+        log.__dict__.pop("edits", None)
         if "masks" in self.__dict__ and not folding.masks_otherwise:
             log.__dict__["masks"] = self.masks
         return log

@@ -1,5 +1,6 @@
 """What changed between two threads of one session: for the page, and for answers."""
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -47,11 +48,11 @@ class StatusChange:
 def difference(old: Thread, new: Thread) -> Difference:
     """The difference of what two threads show at their top."""
     before, now = old.keys, new.keys
-    start = 0
-    while start < min(len(before), len(now)) and before[start] == now[start]:
+    start, shorter = 0, min(len(before), len(now))
+    while start < shorter and before[start] == now[start]:
         start += 1
-    end = 0
-    while end < min(len(before), len(now)) - start and before[~end] == now[~end]:
+    end, left = 0, shorter - start
+    while end < left and before[~end] == now[~end]:
         end += 1
     stood = {key: place for place, key in enumerate(before[start : len(before) - end])}
     middle = now[start : len(now) - end]
@@ -84,8 +85,12 @@ def status_changes(old: Thread, new: Thread) -> list[StatusChange]:
 
 
 def _changed(old: Thread, new: Thread) -> list[Key]:
-    """Nodes at the top of both threads that look otherwise, in the order of the new one."""
-    before, now = _looks(old), _looks(new)
+    """Nodes at the top of both threads that look otherwise, in the order of the new one.
+
+    Of messages only those are looked at that something was done to.
+    """
+    touched = new.touched_since(old)
+    before, now = (_touched(one, touched) for one in (old, new))
     changed = [
         key
         for key in before.keys() | now.keys()
@@ -98,8 +103,18 @@ def _at_top(thread: Thread, key: Key) -> bool:
     return thread.holds(key) and thread.top(key) == key
 
 
+def _touched(thread: Thread, keys: AbstractSet[Key]) -> _Looks:
+    """Of each node at the top what is to see of its folds and marks, and of these messages."""
+    looks = {key: [*seen] for key, seen in _looks(thread).items()}
+    for key in sorted(keys):
+        if thread.holds(key):
+            seen = looks.setdefault(thread.top(key), [])
+            seen += [thread.node(key), thread.spans(key), key in thread.log.purged]
+    return looks
+
+
 def _looks(thread: Thread) -> _Looks:
-    """Of each node at the top what is more to see than an original as it came."""
+    """Of each node at the top what is to see of its folds and marks."""
     known = _known.get(thread)
     if known is None:
         known = _known[thread] = _looked(thread)
@@ -111,9 +126,6 @@ def _looked(thread: Thread) -> _Looks:
     for key in thread.folds:
         seen = looks.setdefault(thread.top(key), [])
         seen += [thread.node(key), thread.child_keys(key)]
-    for key in thread.annotated:
-        seen = looks.setdefault(thread.top(key), [])
-        seen += [thread.node(key), thread.spans(key), key in thread.log.purged]
     for key, marks in thread.marks.items():
         looks.setdefault(thread.top(key), []).append((key, marks))
     for moved in thread.moved:

@@ -23,10 +23,12 @@ from operations.domain.log.operation import (
     messages_of,
     named_keys,
 )
+from operations.domain.tree.kept import other_names
 from operations.domain.tree.key import (
     Key,
     entry_key,
     entry_number,
+    made_key,
     made_place,
     original_index,
     original_key,
@@ -313,6 +315,16 @@ class Thread:
         """The keys of the inserted messages in the thread."""
         return self._draft.inserted
 
+    @property
+    def inserted_sizes(self) -> dict[Key, tuple[str, int]]:
+        """Role and tokens of each inserted message in the thread."""
+        draft, found = self._draft, {}
+        for key in draft.inserted:
+            number, place = draft.made_by[draft.inserted[key]]
+            new = draft.messages[number][place]
+            found[key] = new.role, new.tokens
+        return found
+
     def status(self, number: int) -> Status | None:
         """How one edit fared; None where there is no such edit."""
         outcome = self._outcomes.get(number)
@@ -345,7 +357,11 @@ class Thread:
     @cached_property
     def keys(self) -> list[Key]:
         """The keys of all nodes at the top."""
-        return [self._draft.key(node) for node in self._order]
+        draft = self._draft
+        names = {draft.inserted[key]: key for key in draft.inserted}
+        return [
+            names[node] if node in names else draft.key(node) for node in self._order
+        ]
 
     @cached_property
     def top_folds(self) -> list[Key]:
@@ -371,6 +387,22 @@ class Thread:
         nodes = {*draft.tags, *draft.moved_by}
         keys = {*map(draft.key, nodes), *draft.inserted, *draft.changes, *draft.purged}
         return sorted(key for key in keys if self.holds(key))
+
+    def touched_since(self, earlier: "Thread") -> set[Key]:
+        """The keys of messages that may read or be marked otherwise in an earlier thread."""
+        draft, before = self._draft, earlier._draft
+        nodes = other_names(draft.tags, before.tags)
+        nodes |= other_names(draft.moved_by, before.moved_by)
+        keys = {one.key(node) for one in (draft, before) for node in one.among(nodes)}
+        keys |= other_names(draft.changes, before.changes)
+        keys |= self.log.purged ^ earlier.log.purged
+        for number in other_names(draft.messages, before.messages):
+            made = (draft.messages.get(number, ()), before.messages.get(number, ()))
+            keys.update(made_key(number, place) for place in range(max(map(len, made))))
+        masks, others = self.log.masks, earlier.log.masks
+        if masks is not others and (masks or others):
+            keys.update(self.annotated, earlier.annotated)
+        return keys
 
     @cached_property
     def moved(self) -> list[Moved]:

@@ -167,6 +167,10 @@ class ThreadDraft:
         number, place = self.made_by[node]
         return entry_key(number) if place < 0 else made_key(number, place)
 
+    def among(self, nodes: Iterable[int]) -> list[int]:
+        """Those of these leaves and folds that are here."""
+        return [node for node in nodes if node > 0 or node in self.made_by]
+
     def withhold(self, operations: Iterable[int]) -> None:
         """Hold what operations folded back from every later one: the client doesn't send it.
 

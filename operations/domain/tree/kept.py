@@ -22,6 +22,10 @@ class Kept(Protocol[Name, Value]):
     def __contains__(self, name: object, /) -> bool: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Name]: ...
+    def values(self) -> Iterable[Value]:
+        """All values, in the order of the names."""
+        ...
+
     @overload
     def get(self, name: Name, /) -> Value | None: ...
     @overload
@@ -65,3 +69,14 @@ class Plain(dict[Any, Any]):
 def kept(values: Iterable[tuple[Any, Any]] = ()) -> Kept[Any, Any]:
     """Values of a closed version."""
     return cast(Kept[Any, Any], Map(values))
+
+
+def other_names(one: Kept[Name, Value], other: Kept[Name, Value]) -> set[Name]:
+    """The names of values that are not the very same in two closed versions.
+
+    Without a step of Python's for each: versions of a long log have thousands.
+    """
+    if one is other:
+        return set()
+    both = (set(zip(of, map(id, of.values()), strict=True)) for of in (one, other))
+    return {name for name, _ in next(both) ^ next(both)}

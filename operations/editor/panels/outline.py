@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from operations.domain.log.operation import Insert
 from operations.domain.tree.key import Key, original_index
 from operations.domain.tree.status import Status
-from operations.editor.rows.look import Look
+from operations.editor.rows.look import Look, derived
 from operations.editor.rows.minimap import group_starts
 from operations.editor.rows.operation import FOLDS
 from operations.messages.names import name_of
@@ -59,6 +58,11 @@ class Outline:
 
 
 def outline_of(look: Look) -> Outline:
+    """The outline of a thread, made once: the next change is told by how it differs."""
+    return derived(look.thread, "outline", lambda: _outline(look))
+
+
+def _outline(look: Look) -> Outline:
     starts = group_starts(look)
     listed = starts[:MOST_GROUPS]
     titles = _title(look, [f"m{index}" for index in listed])
@@ -109,30 +113,25 @@ def _operations(look: Look) -> dict[int, list[OutlineOp]]:
     )
     numbers = sorted({*thread.shaping, *proposed_ones})
     known: dict[Key, OutlineOp] = {}
-    for op in look.operations.of(numbers[-MOST_OPERATIONS:]):
+    listed = [look.operations.in_outline(one) for one in numbers[-MOST_OPERATIONS:]]
+    for op in listed:
         proposed = op.status == Status.PROPOSED
         waits = (", staged" if op.staged else ", proposed") if proposed else ""
         name = op.verb.capitalize() + waits
-        place = op.where or op.range
-        known[op.key] = OutlineOp(op.word, name, place, op.key, proposed)
+        known[op.key] = OutlineOp(op.word, name, op.place, op.key, proposed)
     leaves = look.thread.leaves
     inside: dict[int, list[OutlineOp]] = defaultdict(list)
-    for key, entry in known.items():
-        op = look.operations[key]
+    for op in listed:
+        entry = known[op.key]
         is_fold = op.word in FOLDS and op.status == Status.APPLIED
-        holder = look.thread.path(key)[-1:] if is_fold else []
+        holder = look.thread.path(op.key)[-1:] if is_fold else []
         if holder and holder[0] in known:
             known[holder[0]].children.append(entry)
             continue
-        recorded = look.thread.log.edit(key)
-        first = op.first
-        if recorded is not None and isinstance(recorded.edit, Insert):
-            first = recorded.edit.after or "m0"
-        index = original_index(first) or 0
+        index = original_index(op.behind or op.first) or 0
         if index < len(leaves):
             inside[leaves[index].group].append(entry)
+    first_of = {op.key: original_index(op.first) or 0 for op in listed}
     for entries in (*inside.values(), *(entry.children for entry in known.values())):
-        entries.sort(
-            key=lambda one: original_index(look.operations[one.key].first) or 0
-        )
+        entries.sort(key=lambda one: first_of[one.key])
     return inside

@@ -5,8 +5,9 @@ The minimap is drawn of it, 1000 units high and 14 wide: the contract stands in
 minimap has room for; of the rows behind a stroke the heaviest is seen.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -49,7 +50,7 @@ _skeletons: Cache[Skeleton] = Cache(lambda skeleton: len(skeleton.shapes) + 1)
 
 
 def shapes(look: Look) -> list[Shape]:
-    return derived(look.thread, ("shapes", look.view), lambda: list(_shapes(look)))
+    return derived(look.thread, ("shapes", look.view), lambda: _shapes(look))
 
 
 def group_starts(look: Look) -> list[int]:
@@ -65,30 +66,36 @@ def results_of_users(look: Look) -> int:
     return derived(look.thread, "results", lambda: _results_of_users(look))
 
 
-def _shapes(look: Look) -> Iterator[Shape]:
+def _shapes(look: Look) -> list[Shape]:
     thread = look.thread
     originals = _skeleton(look).shapes
     if look.view is View.ORIGINAL:
-        yield from originals[: thread.message_count]
-        return
+        return originals[: thread.message_count]
+    inserted = thread.inserted_sizes
+    found: list[Shape] = []
     for key in thread.keys:
         if key[0] == "m":
-            yield originals[int(key[1:])]
+            found += (originals[int(key[1:])],)
+        elif key in inserted:
+            role, tokens = inserted[key]
+            found += (_shape_of(role, tokens),)
         else:
-            yield from _made(look, key)
+            found += _fold(look, key)
+    return found
 
 
-def _made(look: Look, key: str) -> Iterator[Shape]:
-    if new := look.thread.made(key):
-        yield Shape(new.role, new.tokens)
-        return
+_shape_of = lru_cache(1 << 12)(Shape)
+"""Many inserted messages look alike from afar."""
+
+
+def _fold(look: Look, key: str) -> list[Shape]:
     node = look.thread.node(key)
-    assert isinstance(node, FoldNode)  # noqa: S101 - what is no original was made
+    assert isinstance(node, FoldNode)  # noqa: S101 - what is no message is a fold
     if look.view is View.ANNOTATED or not node.messages:
-        yield Shape(node.kind, node.tokens_after, is_fold=True)
-    else:
-        for message in node.messages:
-            yield Shape(message.role, message.tokens, is_fold=True)
+        return [Shape(node.kind, node.tokens_after, is_fold=True)]
+    return [
+        Shape(message.role, message.tokens, is_fold=True) for message in node.messages
+    ]
 
 
 def _results_of_users(look: Look) -> int:

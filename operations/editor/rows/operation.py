@@ -6,7 +6,7 @@ The contract stands in `templates/operations/editor/rows/operation.html`.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from operations.domain.ledger.saving import saved_in_thread
 from operations.domain.log.log import CLIENT, EditState
@@ -113,6 +113,20 @@ def members_of(op: Op) -> dict[str, Any]:
     return {field.name: getattr(op, field.name) for field in fields(Op)}
 
 
+class Heading(NamedTuple):
+    """What the outline says of an operation; `place` is where it acts."""
+
+    key: Key
+    word: str
+    verb: str
+    status: Status | None
+    staged: bool
+    first: Key
+    behind: Key
+    """Of an insert: what it follows, or the first original."""
+    place: str
+
+
 class Operations:
     """All operations of one thread, presented when they are asked for."""
 
@@ -147,7 +161,7 @@ class Operations:
         first, last, count = self._extent(report, edit)
         saved = saved_in_thread(self.thread, number)
         after = self._shown(report, edit)
-        row = self.history.rows[number]
+        row, amends = self.history.rows[number], self.amends(number)
         return Op(
             key=key,
             name=name_of(self.thread, key),
@@ -165,8 +179,8 @@ class Operations:
             delta=None if isinstance(edit, Resequence | Tag) else -saved,
             author=author_of(row),
             time=row.created_at,
-            version=1 + len(self.amends(number)),
-            amends=self.amends(number),
+            version=1 + len(amends),
+            amends=amends,
             reason=reason_of(report, self.thread),
             title=row.title,
             hidden_by=name_of(self.thread, report.hidden_by)
@@ -175,6 +189,22 @@ class Operations:
             tags=edit.tags if isinstance(edit, Tag) else edit.condition.tags,
             staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,
             by_client=recorded.entry.actor == CLIENT,
+        )
+
+    def in_outline(self, number: int) -> "Heading":
+        """An operation as the outline names it: of hundreds nothing else is worked out."""
+        recorded, first, last = self.thread.log.edits[number], "", ""
+        if not isinstance(edit := recorded.edit, Insert):
+            first, last, _ = self._extent(self.thread.report(number), edit)
+        return Heading(
+            key=entry_key(number),
+            word=edit.kind,
+            verb=word_for(recorded),
+            status=self.thread.status(number),
+            staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,
+            first=first,
+            behind=(edit.after or "m0") if isinstance(edit, Insert) else "",
+            place=self._where(edit) or range_of(self.thread, first, last),
         )
 
     def _fold(self, report: Report) -> FoldNode | None:
