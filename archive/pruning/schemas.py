@@ -168,7 +168,7 @@ def _present_item(item: PruneItem, slug: str, session_id: str) -> dict[str, Any]
     found: dict[str, Any] = {
         "key": item.key,
         "class": item.prune_class.value,
-        "reason": item.reason,
+        "reason": f"{item.reason} in {item.by}" if item.by else item.reason,
         "rule": item.rule.value if item.rule else None,
         "tokens": item.tokens,
         "tokens_after": item.tokens_after,

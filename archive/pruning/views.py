@@ -19,8 +19,9 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
 from operations.context.pages.forms import ListField
+from operations.domain.thread.thread import Thread
 from operations.log.selectors import load_thread
-from operations.messages.names import name_of, named
+from operations.messages.names import Named, name_of, named
 from threads.models import Session
 from threads.search import meaning
 from threads.store.selectors import get_session
@@ -95,6 +96,16 @@ class PruneForm(forms.Form):
             rules={name: given[name] for name in names},
             target_tokens=given["target_tokens"],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    """What becomes of a message, by its name for people."""
+
+    item: PruneItem
+    name: str
+    by: Named | None
+    """The message that made it out of date, where one did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +208,16 @@ def _plan_shown(found: Pruned, everything: bool) -> dict[str, Any]:
         "head": found.session.head,
         "tokens_before": found.plan.tokens_after + found.plan.tokens_saved,
         "sums": _sums(found.plan.items),
-        "items": [(item, name_of(thread, item.key)) for item in items[:MOST_SHOWN]],
+        "items": [_line(thread, item) for item in items[:MOST_SHOWN]],
         "more": max(0, len(items) - MOST_SHOWN),
         "everything": everything,
         "count": len(found.plan.items),
     }
+
+
+def _line(thread: Thread, item: PruneItem) -> PlanLine:
+    by = named(thread, [item.by])[0] if item.by else None
+    return PlanLine(item, name_of(thread, item.key), by)
 
 
 def _sums(items: Sequence[PruneItem]) -> list[RuleSum]:

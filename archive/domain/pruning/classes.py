@@ -65,6 +65,8 @@ class Judgement(NamedTuple):
     prune_class: PruneClass
     reason: str
     rule: Rule | None = None
+    by: Key | None = None
+    """The message that made it out of date."""
 
 
 def _keep(reason: str) -> Judgement:
@@ -124,11 +126,10 @@ class Judge:
             return Judgement(PruneClass.REMOVE, "An old error", Rule.ERROR)
         if (by := self._superseded.get(use)) is not None:
             key = self._messages[by.answered_at or 0].key
-            done = "edited" if any(file.is_edit for file in by.files) else "viewed"
-            reason = f"{use.files[0].path} was {done} again in {key}"
-            if done == "edited":
-                reason = f"{use.files[0].path} was edited in {key}"
-            return Judgement(PruneClass.REMOVE, reason, Rule.SUPERSEDED)
+            is_edited = any(file.is_edit for file in by.files)
+            done = "edited" if is_edited else "viewed again"
+            reason = f"{use.files[0].path} was {done}"
+            return Judgement(PruneClass.REMOVE, reason, Rule.SUPERSEDED, key)
         named = f" of {tool}" if tool else ""
         return Judgement(PruneClass.CONDENSE, f"An old result{named}", Rule.RESULT)
 

@@ -41,6 +41,8 @@ class PruneItem:
     rule: Rule | None
     tokens: int
     tokens_after: int
+    by: Key | None = None
+    """The message that made it out of date, where one did."""
     stashed: tuple[Stashed, ...] = ()
 
 

@@ -285,6 +285,7 @@ class Planning:
             prune_class=judged.prune_class,
             reason=judged.reason,
             rule=judged.rule,
+            by=judged.by,
             tokens=message.tokens,
             tokens_after=tokens,
             stashed=tuple(stashed),

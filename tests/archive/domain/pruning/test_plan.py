@@ -54,11 +54,11 @@ def test_document_1_young_errors_are_condensed_like_results() -> None:
 def test_document_1_superseded_views_are_removed() -> None:
     found = planned(user("Mend a.py"), *VIEWED, *EDITED)
     assert classes(found) == ["keep", "remove", "remove", "keep", "condense"]
-    assert found.items[2].reason == "a.py was edited in m4"
+    assert (found.items[2].reason, found.items[2].by) == ("a.py was edited", "m4")
     again = (call("3", "Read", file_path="a.py"), result("3", LONG))
     found = planned(user("Mend a.py"), *VIEWED, *again)
     assert classes(found) == ["keep", "remove", "remove", "keep", "condense"]
-    assert found.items[2].reason == "a.py was viewed again in m4"
+    assert (found.items[2].reason, found.items[2].by) == ("a.py was viewed again", "m4")
 
 
 def test_a_failed_edit_supersedes_nothing() -> None:
@@ -109,9 +109,7 @@ def test_a_removed_result_leaves_a_stub_where_its_call_must_stay() -> None:
     words = call("1", "Read", "I look at the file", file_path="a.py")
     found = planned(words, VIEWED[1], *EDITED)
     assert classes(found) == ["keep", "remove", "keep", "condense"]
-    assert lines(found)[0] == (
-        "📝 Removed: a.py was edited in m3 [recall:msg-00000001]"
-    )
+    assert lines(found)[0] == ("📝 Removed: a.py was edited [recall:msg-00000001]")
     pinned = VIEWED[0]._replace(tags=("pinned",))
     assert classes(planned(pinned, VIEWED[1], *EDITED))[:2] == ["keep", "remove"]
 
@@ -128,7 +126,7 @@ def test_of_several_results_each_has_a_line_of_its_own() -> None:
     found = planned(calls, results, *(one for one in EDITED))
     assert classes(found)[:2] == ["keep", "condense"]
     assert lines(found)[:2] == [
-        "📝 Removed: a.py was edited in m3 [recall:msg-00000001:tool-1]",
+        "📝 Removed: a.py was edited [recall:msg-00000001:tool-1]",
         "📎 Viewed b.py - 1 line [recall:msg-00000001:tool-2]",
     ]
     assert [str(one.location) for one in found.items[1].stashed] == ["tool-1", "tool-2"]
