@@ -39,8 +39,9 @@ def tiers(messages: Sequence[Message]) -> Shown:
         for place, (message, group) in enumerate(zip(messages, groups, strict=True))
     ]
     limits = SLOP.truncation or Tiers()
-    cut, _ = truncate(outgoing, limits, groups[-1] if groups else None, lambda _: 0)
-    return [one.parts for one in cut]
+    active = groups[-1] if groups else None
+    cut = truncate(outgoing, limits, active, lambda _: 0)
+    return [one.parts for one in cut.kept]
 
 
 def clear_tool_uses(messages: Sequence[Message]) -> Shown:
