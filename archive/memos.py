@@ -13,7 +13,7 @@ from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.database.prepared import Prepared, given
-from operations.context.layers import Surroundings, Words
+from operations.context.layers import LayerWords, Surroundings
 from operations.context.policies import policy_of
 from operations.domain.context.policy import Memos
 from operations.domain.providers.request import Injected
@@ -153,7 +153,7 @@ _READS = Prepared(
 )
 
 
-def words_for_context(surroundings: Surroundings) -> Words:
+def words_for_context(surroundings: Surroundings) -> LayerWords:
     """The layer of memos: at most 5 of the session's project, by the user's last words."""
     session = surroundings.session
     query = surroundings.policy.memos
@@ -162,9 +162,9 @@ def words_for_context(surroundings: Surroundings) -> Words:
         is_layer = _READS.first(session=session.pk) is not None
     words = keywords(surroundings.question()) if is_layer else frozenset()
     if not words:
-        return Words("")
+        return LayerWords("")
     found = relevant(_notes([session.project]), words, MOST_IN_CONTEXT)
-    return Words(
+    return LayerWords(
         layer_text([match.note for match in found]),
         tuple(
             Injected(match.note.id, mask_text(session, match.note.content), match.why)

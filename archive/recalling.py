@@ -24,7 +24,7 @@ from threads.store.selectors import (
 from .domain import excerpt
 from .domain.reference import (
     Location,
-    Reference,
+    RecallReference,
     read_lines,
     read_reference,
     write_reference,
@@ -196,7 +196,7 @@ def _call_of(found: _Found, result: ToolResult) -> ToolCall | None:
 def _resolve(
     caller: Caller,
     ref_id: str,
-    reference: Reference,
+    reference: RecallReference,
     current: Session | None,
     project: str | None,
 ) -> _Found:

@@ -129,7 +129,7 @@ _cache = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 _layer: dict[str, object] = {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 if REDIS_URL:
     _cache = {
-        "BACKEND": "contextstudio.web.cache.Cache",
+        "BACKEND": "contextstudio.web.cache.SpareableCache",
         "LOCATION": REDIS_URL,
     }
     _layer = {

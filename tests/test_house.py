@@ -1,5 +1,6 @@
 """The house stays one in which things are found by the names of folders."""
 
+import re
 from collections import Counter
 
 from .servers import ROOT
@@ -7,6 +8,11 @@ from .servers import ROOT
 PRODUCT = ("archive", "contextstudio", "contextstudio_client", "operations", "threads")
 SHOWN = ("static", "templates")
 MOST_FILES = 14
+SERVER = ("archive", "contextstudio", "operations", "threads")
+"""The client's package names what it gets as the server does."""
+IN_TWO_FORMS = {"Event", "Message"}
+"""One thing as a plain value and as a row."""
+OF_DJANGO = {"Command", "Migration"}
 
 
 def test_no_folder_holds_more_than_fourteen_files() -> None:
@@ -18,3 +24,14 @@ def test_no_folder_holds_more_than_fourteen_files() -> None:
         and not {"migrations", "build"} & set(path.parts)
     )
     assert {name: count for name, count in counts.items() if count > MOST_FILES} == {}
+
+
+def test_no_name_of_a_class_stands_for_two_things() -> None:
+    counts = Counter(
+        name
+        for folder in SERVER
+        for path in (ROOT / folder).rglob("*.py")
+        for name in re.findall(r"^class ([A-Z]\w+)", path.read_text(), re.MULTILINE)
+    )
+    twice = {name for name, count in counts.items() if count > 1}
+    assert twice - OF_DJANGO == IN_TWO_FORMS

@@ -32,7 +32,7 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class RecallReference:
     """What a reference names; None is the project, or the session, at hand.
 
     `session` is the beginning of a session's id in hex digits, `message` a short id or the
@@ -45,7 +45,7 @@ class Reference:
     location: Location | None = None
 
 
-def read_reference(text: str) -> Reference | None:
+def read_reference(text: str) -> RecallReference | None:
     """The reference that a text is; None where it is none."""
     text = text.strip()
     if wrapped := _WRAPPED.fullmatch(text):
@@ -69,7 +69,7 @@ def read_reference(text: str) -> Reference | None:
     location = read_location(named["location"]) if named["location"] else None
     if named["location"] and location is None:
         return None
-    return Reference(named["message"], session, project, location)
+    return RecallReference(named["message"], session, project, location)
 
 
 def read_location(text: str) -> Location | None:

@@ -21,7 +21,7 @@ class ArchiveIn(RequestBody):
     targets: list[str] | None = Field(None, min_length=1, max_length=1000)
 
 
-class EntryOut(BaseModel):
+class ArchiveEntryOut(BaseModel):
     """An archive entry, without its content."""
 
     ref_id: str
@@ -48,7 +48,7 @@ class EntryOut(BaseModel):
 class EntryPage(BaseModel):
     """Entries, the newest first; the nearest, of a search by meaning."""
 
-    items: list[EntryOut]
+    items: list[ArchiveEntryOut]
     next_cursor: str | None
     pending: int
     """Texts that a search by meaning could not look at yet: a job is at it."""
@@ -57,7 +57,7 @@ class EntryPage(BaseModel):
 class EntriesOut(BaseModel):
     """What was archived."""
 
-    items: list[EntryOut]
+    items: list[ArchiveEntryOut]
 
 
 class RecalledOut(BaseModel):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from archive.domain.hindsight.losses import LeftOut, Said
+from archive.domain.hindsight.losses import LeftOut, Passage
 from archive.domain.hindsight.texts import texts_of, uses_of
 from operations.domain.log.operation import messages_of
 from operations.domain.thread.thread import Thread
@@ -31,7 +31,7 @@ class _Place(NamedTuple):
     """The fold that shows it."""
 
 
-def said_in(session: Session, thread: Thread, kept: int = 0) -> list[Said]:
+def said_in(session: Session, thread: Thread, kept: int = 0) -> list[Passage]:
     """The messages of a thread: those that it shows, and those that operations left out.
 
     `kept` is for how many messages more each was still sent before it was left out, and
@@ -39,7 +39,7 @@ def said_in(session: Session, thread: Thread, kept: int = 0) -> list[Said]:
     """
     places = list(_places(thread))
     words = MessageReader(session, thread).recorded(place.key for place in places)
-    found, number = list[Said](), 0
+    found, number = list[Passage](), 0
     for place in places:
         said = words.get(place.key)
         if said is not None:
@@ -70,16 +70,18 @@ def _said(
     said: MessageText,
     changes: Sequence[SpanChange],
     kept: int,
-) -> Iterator[Said]:
+) -> Iterator[Passage]:
     """A message as it reads in the thread, and beside it what replacing took from it."""
     parts, since = said.parts, number + 1 + kept
     if changes:
         for operation, texts in _replaced(parts, changes).items():
             left_out = LeftOut((*place.folds, operation), since)
-            yield Said(key=place.key, place=number, texts=texts, left_out=(left_out,))
+            yield Passage(
+                key=place.key, place=number, texts=texts, left_out=(left_out,)
+            )
         parts = read_changed(parts, changes)
     is_heard = not place.shown_by if kept else not place.folds
-    yield Said(
+    yield Passage(
         key=place.key,
         place=number,
         texts=texts_of(parts),

@@ -10,7 +10,7 @@ from django.db.transaction import atomic
 from archive.domain.pruning.classes import Protected, Prunable
 from archive.domain.pruning.fitting import fitted
 from archive.domain.pruning.needs import plan
-from archive.domain.pruning.plan import Plan
+from archive.domain.pruning.plan import PrunePlan
 from archive.entries.store import PackedEntry, keep, pack
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
@@ -56,7 +56,7 @@ class Pruned:
     """What a run comes to; `transaction` is None where nothing was recorded."""
 
     session: Session
-    plan: Plan
+    plan: PrunePlan
     rules: Pruning
     transaction: LogTransaction | None = None
 
@@ -121,7 +121,7 @@ def prune(
     rules = rules_of(session, query.rules)
     may_edit = may_in(caller, Right.EDIT, session)
 
-    def planned(transaction: LogTransaction) -> Plan:
+    def planned(transaction: LogTransaction) -> PrunePlan:
         refuse_stale(transaction.session, expected_head)
         return _planned(transaction.session, transaction.thread, rules, query)
 
@@ -136,7 +136,7 @@ def prune_by_itself(session: Session, rules: Pruning, *, refers: bool = True) ->
     """
     query = PruneQuery(refers=refers)
 
-    def planned(transaction: LogTransaction) -> Plan:
+    def planned(transaction: LogTransaction) -> PrunePlan:
         found = _planned(transaction.session, transaction.thread, rules, query)
         is_worth_it = found.tokens_saved * _LEAST > found.tokens_after
         return found if is_worth_it else found.only((), "Not worth it")
@@ -148,14 +148,14 @@ def prune_by_itself(session: Session, rules: Pruning, *, refers: bool = True) ->
 def _record(
     session: Session,
     caller: Caller,
-    planned: Callable[[LogTransaction], Plan],
+    planned: Callable[[LogTransaction], PrunePlan],
     *,
     proposed: bool = False,
-) -> tuple[LogTransaction | None, Plan]:
+) -> tuple[LogTransaction | None, PrunePlan]:
     """Plan, compress and check without a lock; write the bundle and its archive under it."""
     packed: list[PackedEntry] = []
 
-    def write(transaction: LogTransaction) -> tuple[LogTransaction | None, Plan]:
+    def write(transaction: LogTransaction) -> tuple[LogTransaction | None, PrunePlan]:
         found = planned(transaction)
         stashed = list(found.stashed)
         reader = MessageReader(transaction.session, transaction.thread)
@@ -215,7 +215,7 @@ def _is_leaf(thread: Thread, key: Key) -> bool:
 
 def _planned(
     session: Session, thread: Thread, rules: Pruning, query: PruneQuery
-) -> Plan:
+) -> PrunePlan:
     messages = prunable(session, thread, rules)
     count = counter_of(session.encoding)
     found = plan(messages, rules, count, query.protected, refers=query.refers)

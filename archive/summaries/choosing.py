@@ -30,7 +30,7 @@ FIELDS = ("summarization_provider", "summarization_model", "disable_auto_summari
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InForce:
+class SettingsInForce:
     """The settings that hold for a session."""
 
     wanted: Wanted | None
@@ -56,7 +56,7 @@ def choices(
     return candidates(usable, current_provider(session) if session else "")
 
 
-def in_force(project: Project, session: Session | None = None) -> InForce:
+def in_force(project: Project, session: Session | None = None) -> SettingsInForce:
     """The settings of a session, each its own or its project's."""
     rows = SummarySettings.objects.filter(
         Q(session=session) | Q(session=None), project=project
@@ -76,7 +76,7 @@ def in_force(project: Project, session: Session | None = None) -> InForce:
             disabled = row.disable_auto_summarize
     if disabled is None:
         disabled = _is_imported(session)
-    return InForce(wanted=wanted, disable_auto_summarize=disabled)
+    return SettingsInForce(wanted=wanted, disable_auto_summarize=disabled)
 
 
 def _is_imported(session: Session | None) -> bool:

@@ -9,7 +9,7 @@ from archive.domain.summaries import prompts
 from archive.domain.summaries.checks import why_refused
 from archive.domain.summaries.providers import Choice
 from archive.domain.summaries.retention import check_retention
-from archive.domain.summaries.said import Said, in_parts, read_aloud
+from archive.domain.summaries.said import Utterance, in_parts, read_aloud
 from archive.domain.summaries.structural import structural_digest
 from contextstudio.accounts.domain.errors import Conflict, DomainError
 from contextstudio.accounts.domain.rights import Right
@@ -68,7 +68,7 @@ def run_summary(context: JobContext, **arguments: Any) -> dict[str, Any]:
     session = get_session(context.caller, uuid.UUID(order.session_id), Right.PROPOSE)
     thread = load_thread(session)
     texts = MessageReader(session, thread).effective(order.keys)
-    messages = [Said(one.key, one.role, one.parts) for one in texts.values()]
+    messages = [Utterance(one.key, one.role, one.parts) for one in texts.values()]
     if not messages:
         raise Conflict("The messages are gone.", code="messages_gone")
     count = tokens.counter(session.encoding)
@@ -110,7 +110,9 @@ def run_state(context: JobContext, *, session_id: str) -> dict[str, Any]:
     window = assemble_session(session, ContextQuery())
     before = current_state(session, window.thread)
     in_force = before.text if before else ""
-    messages = [Said(one.key, one.role, one.parts) for one in window.assembly.messages]
+    messages = [
+        Utterance(one.key, one.role, one.parts) for one in window.assembly.messages
+    ]
     count = tokens.counter(session.encoding)
 
     def make(summariser: Summariser) -> str:
@@ -177,7 +179,7 @@ def _made(
     context: JobContext,
     session: Session,
     order: SummaryOrder,
-    messages: Sequence[Said],
+    messages: Sequence[Utterance],
     replaced: int,
     *,
     count: Callable[[str], int],

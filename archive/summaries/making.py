@@ -12,14 +12,14 @@ from typing import NamedTuple
 from archive.domain.summaries import prompts
 from archive.domain.summaries.prompts import Request
 from archive.domain.summaries.providers import Choice
-from archive.domain.summaries.retention import Reference, ReferenceKind, check_retention
-from archive.domain.summaries.said import Count, Said, in_parts, read_aloud
+from archive.domain.summaries.retention import Mention, ReferenceKind, check_retention
+from archive.domain.summaries.said import Count, Utterance, in_parts, read_aloud
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.jobs import JobContext, Later
 from operations.context.model_catalog import context_window, cost_of
 
 from .calling import CallFailed, Failure, ModelCall, call_model
-from .providers import Target
+from .providers import ModelTarget
 
 UNKNOWN_WINDOW = 8_192
 """Tokens that a model is taken to read where the map doesn't know it."""
@@ -52,7 +52,7 @@ class Summariser:
         self,
         context: JobContext,
         choice: Choice,
-        target: Target,
+        target: ModelTarget,
         *,
         announce: Callable[[], object] = lambda: None,
     ) -> None:
@@ -61,7 +61,12 @@ class Summariser:
         self._done, self._total = 0, 1
 
     def summary_of(
-        self, messages: Sequence[Said], *, count: Count, replaced: int, wish: str = ""
+        self,
+        messages: Sequence[Utterance],
+        *,
+        count: Count,
+        replaced: int,
+        wish: str = "",
     ) -> str:
         """A summary of messages. Raises Later, Conflict and what ends a job."""
         answer = min(max(SHORTEST_ANSWER, replaced // 4), LONGEST_ANSWER)
@@ -132,14 +137,14 @@ class Summariser:
         return texts[0]
 
     def _verified(
-        self, summary: str, messages: Sequence[Said], answer: int, count: Count
+        self, summary: str, messages: Sequence[Utterance], answer: int, count: Count
     ) -> str:
         """The summary with what it dropped worked in, where that came to anything."""
         before = check_retention(messages, summary)
         asked = sorted(before.dropped, key=lambda one: one.kind in _LEAST_TELLING)
         if not asked or not summary.strip():
             return summary
-        wanted: list[Reference] = asked[:MOST_VERIFIED]
+        wanted: list[Mention] = asked[:MOST_VERIFIED]
         again = self.ask("verify", prompts.verify(summary, wanted), answer * 2)
         after = check_retention(messages, again)
         kept_more = len(after.dropped) < len(before.dropped)
@@ -193,7 +198,7 @@ class Summariser:
         return refusal(self._target, failed)
 
 
-def refusal(target: Target, failed: CallFailed) -> Conflict:
+def refusal(target: ModelTarget, failed: CallFailed) -> Conflict:
     """Why a call gave nothing, as a job answers it."""
     sentence = f"{target.provider.label}: {failed.sentence}"
     return Conflict(sentence, at=["provider"], code=f"provider_{failed.failure.value}")

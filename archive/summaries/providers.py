@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from archive.domain.summaries.providers import COMPATIBLE, PROVIDERS, Provider
+from archive.domain.summaries.providers import COMPATIBLE, PROVIDERS, ModelProvider
 from archive.models import SummaryProvider
 from contextstudio.accounts.credentials import KEY_START
 from contextstudio.accounts.domain.caller import Caller
@@ -27,7 +27,7 @@ from operations.models import SessionRequest
 from threads.models import Session
 
 
-class Source(StrEnum):
+class KeySource(StrEnum):
     """Where a provider's key comes from."""
 
     ENVIRONMENT = "environment"
@@ -36,11 +36,11 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class ModelTarget:
     """A provider that can be asked: where, and with what key."""
 
-    provider: Provider
-    source: Source
+    provider: ModelProvider
+    source: KeySource
     base_url: str
     api_key: str = ""
     """Empty: none is needed, and no call is paid for."""
@@ -50,7 +50,7 @@ class Target:
     """Whether it may have an address of a private network."""
 
 
-def targets_of(project: Project) -> Mapping[str, Target]:
+def targets_of(project: Project) -> Mapping[str, ModelTarget]:
     """The providers that are set for a project, by name, in the order of the table."""
     rows = {row.name: row for row in SummaryProvider.objects.filter(project=project)}
     found = {}
@@ -133,22 +133,24 @@ def delete_provider(caller: Caller, slug: str, name: str) -> None:
     _audit(caller, project, "summary provider.delete", name)
 
 
-def _known(name: str) -> Provider:
+def _known(name: str) -> ModelProvider:
     if name not in PROVIDERS:
         known = ", ".join(PROVIDERS)
         raise Invalid(f"There is no such provider; take one of {known}.", at=["name"])
     return PROVIDERS[name]
 
 
-def _own(project: Project, provider: Provider, row: SummaryProvider) -> Target | None:
+def _own(
+    project: Project, provider: ModelProvider, row: SummaryProvider
+) -> ModelTarget | None:
     """What the project set up, if it is all that is needed."""
     place = _place(project, provider, row.base_url)
     key = (unseal(row.sealed_key, place) or "") if row.sealed_key else ""
     if not key and not (provider.is_free and row.base_url):
         return None
-    return Target(
+    return ModelTarget(
         provider=provider,
-        source=Source.PROJECT,
+        source=KeySource.PROJECT,
         base_url=_address(provider, row.base_url or provider.base_url),
         api_key=key,
         model=row.model,
@@ -156,7 +158,9 @@ def _own(project: Project, provider: Provider, row: SummaryProvider) -> Target |
     )
 
 
-def _of_environment(provider: Provider, row: SummaryProvider | None) -> Target | None:
+def _of_environment(
+    provider: ModelProvider, row: SummaryProvider | None
+) -> ModelTarget | None:
     """What the server's operator set up; a project may name the model."""
     variables = settings.PROVIDER_VARIABLES
     key = variables.get(provider.key_variable, "")
@@ -165,9 +169,9 @@ def _of_environment(provider: Provider, row: SummaryProvider | None) -> Target |
     base = variables.get(provider.base_variable, "")
     if (row is not None and row.base_url) or not (key or (provider.is_free and base)):
         return None
-    return Target(
+    return ModelTarget(
         provider=provider,
-        source=Source.ENVIRONMENT,
+        source=KeySource.ENVIRONMENT,
         base_url=_address(provider, base or provider.base_url),
         api_key=key,
         model=row.model if row else "",
@@ -175,28 +179,28 @@ def _of_environment(provider: Provider, row: SummaryProvider | None) -> Target |
     )
 
 
-def _of_upstream(project: Project, provider: Provider) -> Target | None:
+def _of_upstream(project: Project, provider: ModelProvider) -> ModelTarget | None:
     """What the project forwards requests to, where it keeps a key for that."""
-    if provider.name not in list(upstreams.Provider):
+    if provider.name not in list(upstreams.WireProvider):
         return None
     try:
-        target = upstreams.target_of(project.pk, upstreams.Provider(provider.name))
+        target = upstreams.target_of(project.pk, upstreams.WireProvider(provider.name))
     except (
         Invalid
     ):  # its key is lost, or its address no longer allowed: its page says so
         return None
     if not target.api_key:
         return None
-    return Target(
+    return ModelTarget(
         provider=provider,
-        source=Source.UPSTREAM,
+        source=KeySource.UPSTREAM,
         base_url=_address(provider, str(target.base)),
         api_key=target.api_key,
         private=settings.ALLOW_PRIVATE_UPSTREAMS,
     )
 
 
-def _address(provider: Provider, base: str) -> str:
+def _address(provider: ModelProvider, base: str) -> str:
     """A base URL as litellm takes it, given with or without the version."""
     base = base.rstrip("/")
     if provider.form == "anthropic":
@@ -206,7 +210,7 @@ def _address(provider: Provider, base: str) -> str:
     return base if has_path else f"{base}{version}"
 
 
-def _place(project: Project, provider: Provider, base_url: str) -> str:
+def _place(project: Project, provider: ModelProvider, base_url: str) -> str:
     private = (
         True  # the place only names the origin; whether it may be dialled is asked anew
     )

@@ -9,7 +9,7 @@ from pydantic import Field
 from archive.domain.summaries.providers import PROVIDERS, Choice
 from contextstudio.accounts.shape import RequestBody
 
-from .providers import Target
+from .providers import ModelTarget
 from .services import LONGEST_WISH, Ordered
 
 
@@ -121,7 +121,7 @@ def present_order(ordered: Ordered) -> dict[str, Any]:
     return {"job_id": ordered.job.pk, **present_choice(ordered.choice)}
 
 
-def present_providers(targets: dict[str, Target]) -> list[dict[str, Any]]:
+def present_providers(targets: dict[str, ModelTarget]) -> list[dict[str, Any]]:
     return [
         {
             "name": name,

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection
 
 from archive.domain.summaries.providers import RULES
-from archive.domain.summaries.said import Said
+from archive.domain.summaries.said import Utterance
 from archive.domain.summaries.structural import structural_digest
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, Invalid
@@ -83,7 +83,7 @@ class SummarizeMessageRange(SessionTool):
         thread = load_thread(session)
         keys = thread.resolve_range(self.start_idx, self.end_idx - 1)
         texts = MessageReader(session, thread).effective(keys)
-        said = [Said(one.key, one.role, one.parts) for one in texts.values()]
+        said = [Utterance(one.key, one.role, one.parts) for one in texts.values()]
         summary = structural_digest(said)
         digest = DigestArguments.model_validate(
             {

@@ -38,12 +38,12 @@ from threads.store.selectors import get_session
 
 from . import choosing, providers, services
 from .jobs import STATE, SUMMARY, TEST
-from .providers import Source, Target
+from .providers import KeySource, ModelTarget
 
 _KEYS = {
-    Source.ENVIRONMENT: "the server’s",
-    Source.PROJECT: "saved",
-    Source.UPSTREAM: "the upstream’s",
+    KeySource.ENVIRONMENT: "the server’s",
+    KeySource.PROJECT: "saved",
+    KeySource.UPSTREAM: "the upstream’s",
 }
 MOST_SHOWN = 30
 """Dropped references that the dialog lists."""
@@ -208,7 +208,7 @@ def _shown(project: Project, chosen: Choice) -> list[ShownProvider]:
     ]
 
 
-def _key(target: Target | None) -> str:
+def _key(target: ModelTarget | None) -> str:
     if target is None:
         return ""
     return _KEYS[target.source] if target.api_key else "none needed"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from archive.domain.pruning.classes import Prunable
 from archive.domain.pruning.fitting import fitted
 from archive.domain.pruning.needs import plan
-from archive.domain.pruning.plan import Plan
+from archive.domain.pruning.plan import PrunePlan
 from operations.domain.context.policy import SLOP, Pruning
 from operations.domain.context.truncation import Tiers, truncate
 from operations.domain.log.operation import messages_of
@@ -91,7 +91,7 @@ def ours(rules: Pruning, target: float | None = None) -> Method:
     return run
 
 
-def planned(messages: Sequence[Message], rules: Pruning) -> Plan:
+def planned(messages: Sequence[Message], rules: Pruning) -> PrunePlan:
     """The plan of a prune run."""
     return plan(prunable(messages), rules, count)
 
@@ -104,7 +104,7 @@ def prunable(messages: Sequence[Message]) -> list[Prunable]:
     ]
 
 
-def shown_by(messages: Sequence[Message], found: Plan) -> Shown:
+def shown_by(messages: Sequence[Message], found: PrunePlan) -> Shown:
     """What a plan leaves of each message."""
     shown: list[tuple[Part, ...]] = [message.parts for message in messages]
     for step in found.steps:

@@ -9,7 +9,7 @@ not seen.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from archive.domain.hindsight.losses import LeftOut, Said, hindsight
+from archive.domain.hindsight.losses import LeftOut, Passage, hindsight
 from archive.domain.hindsight.texts import texts_of, uses_of
 from operations.context.pipeline import counter_of
 from threads.domain.message import Message
@@ -57,7 +57,7 @@ def at_the_end(messages: Sequence[Message], shown: Shown) -> Score:
 
 
 def _score(messages: Sequence[Message], shown: Shown, since: int) -> Score:
-    said = list[Said]()
+    said = list[Passage]()
     before = after = 0
     for place, message in enumerate(messages):
         left_out: tuple[LeftOut, ...] = ()
@@ -67,7 +67,7 @@ def _score(messages: Sequence[Message], shown: Shown, since: int) -> Score:
             if shown[place] != message.parts:
                 left_out = (LeftOut(("run",), since, texts_of(shown[place])),)
         said.append(
-            Said(
+            Passage(
                 key=f"m{place}",
                 place=place,
                 texts=texts_of(message.parts),

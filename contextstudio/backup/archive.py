@@ -34,7 +34,7 @@ _MEMBER = re.compile(
 _CHUNK = 1 << 20
 
 
-class Broken(Invalid):
+class BrokenBackup(Invalid):
     """A file that is no whole backup; nothing of it is used."""
 
     default_code = "broken_backup"
@@ -65,7 +65,7 @@ class Manifest:
         return sum(name.startswith(BLOBS) for name in self.members)
 
 
-class Writer:
+class MemberWriter:
     """Puts members into an archive, and notes their hashes."""
 
     def __init__(self, tar: tarfile.TarFile) -> None:
@@ -92,7 +92,7 @@ class Writer:
 
 
 @contextmanager
-def written(path: Path) -> Iterator[Writer]:
+def written(path: Path) -> Iterator[MemberWriter]:
     """Write an archive beside its place; it is there whole and only for its owner, or not."""
     with tempfile.TemporaryDirectory(
         dir=path.parent, prefix=f".{path.name}."
@@ -104,7 +104,7 @@ def written(path: Path) -> Iterator[Writer]:
             compressor.stream_writer(file) as packed,
             tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as tar,
         ):
-            yield Writer(tar)
+            yield MemberWriter(tar)
         with draft.open("rb") as whole:
             os.fsync(whole.fileno())
         draft.replace(path)
@@ -125,14 +125,14 @@ def opened(path: Path) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
         ):
             yield _members(tar, path)
     except (tarfile.TarError, zstandard.ZstdError, EOFError) as error:
-        raise Broken(f"{path} is damaged, or no backup: {error}.") from error
+        raise BrokenBackup(f"{path} is damaged, or no backup: {error}.") from error
 
 
 def _members(tar: tarfile.TarFile, path: Path) -> Iterator[tuple[str, IO[bytes]]]:
     for entry in tar:
         stream = tar.extractfile(entry) if entry.isreg() else None
         if stream is None or not _MEMBER.fullmatch(entry.name):
-            raise Broken(f"{path} holds {entry.name!r}, which no backup does.")
+            raise BrokenBackup(f"{path} holds {entry.name!r}, which no backup does.")
         yield entry.name, stream
 
 
@@ -150,15 +150,15 @@ def checked(path: Path) -> Manifest:
                 size += len(piece)
             found[name] = reader.digest.hexdigest(), size
     if not data:
-        raise Broken(f"{path} has no manifest: it was broken off.")
+        raise BrokenBackup(f"{path} has no manifest: it was broken off.")
     said: dict[str, Any] = json.loads(data)
     if said.get("format") != _FORMAT:
-        raise Broken(f"{path} was made by a newer version of ContextStudio.")
+        raise BrokenBackup(f"{path} was made by a newer version of ContextStudio.")
     expected = {name: (one[0], one[1]) for name, one in said["members"].items()}
     for name in sorted(expected.keys() | found.keys()):
         if expected.get(name) != found.get(name):
             what = "is missing" if name not in found else "is not what was backed up"
-            raise Broken(f"{path} is damaged: {name} {what}.")
+            raise BrokenBackup(f"{path} is damaged: {name} {what}.")
     return Manifest(**{**said, "members": expected})
 
 

@@ -14,7 +14,7 @@ from contextstudio.accounts.domain.errors import Conflict
 from threads.store import blobs
 
 from . import archive, snapshots
-from .archive import Manifest, Writer
+from .archive import Manifest, MemberWriter
 from .snapshots import Snapshot
 
 _TRIES = 3
@@ -109,7 +109,7 @@ def restore(path: Path) -> Restored:
     return Restored(manifest, _fingerprint(key) == manifest.key_fingerprint)
 
 
-def _snapshot(writer: Writer, folder: Path) -> tuple[Snapshot, list[str]]:
+def _snapshot(writer: MemberWriter, folder: Path) -> tuple[Snapshot, list[str]]:
     """The database with all files that it names copied, and those that can't be."""
     for _ in range(_TRIES):
         _copy_blobs(writer)
@@ -122,7 +122,7 @@ def _snapshot(writer: Writer, folder: Path) -> tuple[Snapshot, list[str]]:
     return snapshot, missing
 
 
-def _copy_blobs(writer: Writer) -> None:
+def _copy_blobs(writer: MemberWriter) -> None:
     """Copy the files that aren't in the archive yet."""
     for path in sorted(Path(settings.BLOB_DIR).glob("??/*")):
         name = f"{archive.BLOBS}{path.name}"

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 logger = logging.getLogger(__name__)
 
 
-class Cache(RedisCache):
+class SpareableCache(RedisCache):
     """Answers as an empty one while Redis doesn't: what it keeps can be made again."""
 
     def add(self, *arguments: Any, **options: Any) -> bool:

@@ -26,7 +26,7 @@ class Surroundings:
     """Reads the last message of the user, as the model does; empty where there is none."""
 
 
-class Words(NamedTuple):
+class LayerWords(NamedTuple):
     """The words of a layer; none where the session has none of it."""
 
     text: str
@@ -34,7 +34,7 @@ class Words(NamedTuple):
     """What they were chosen from, piece by piece, and why."""
 
 
-Provide = Callable[[Surroundings], Words]
+Provide = Callable[[Surroundings], LayerWords]
 
 _providers: dict[str, Provide] = {}
 
@@ -58,18 +58,18 @@ def load_layers(surroundings: Surroundings, count: Count) -> list[Layer]:
     return layers.in_order(found)
 
 
-def _guidelines(surroundings: Surroundings) -> Words:
-    return Words(layers.GUIDELINES_TEXT if surroundings.policy.guidelines else "")
+def _guidelines(surroundings: Surroundings) -> LayerWords:
+    return LayerWords(layers.GUIDELINES_TEXT if surroundings.policy.guidelines else "")
 
 
-def _state(surroundings: Surroundings) -> Words:
+def _state(surroundings: Surroundings) -> LayerWords:
     state = current_state(surroundings.session, surroundings.thread)
-    return Words(state.text if state else "")
+    return LayerWords(state.text if state else "")
 
 
-def _scratchpad(surroundings: Surroundings) -> Words:
+def _scratchpad(surroundings: Surroundings) -> LayerWords:
     content = load_scratchpad(surroundings.session).content
-    return Words(layers.scratchpad_text(content) if content.strip() else "")
+    return LayerWords(layers.scratchpad_text(content) if content.strip() else "")
 
 
 register_layer(layers.GUIDELINES, _guidelines)

@@ -37,7 +37,7 @@ from operations.domain.providers.request import (
     Compiled,
     Draft,
     Layer,
-    LeftOut,
+    LeftOutResult,
     Outgoing,
 )
 from operations.domain.thread.thread import Thread
@@ -350,7 +350,7 @@ def _originals(session: Session) -> Iterator[tuple[Part, ...]]:
 
 def results_left_out(
     inputs: ContextInputs, assembly: Assembly, calls: Mapping[str, int]
-) -> Mapping[str, LeftOut]:
+) -> Mapping[str, LeftOutResult]:
     """What left out the results of calls that are sent without (`unanswered`), by their ids."""
     if not calls:
         return MappingProxyType({})

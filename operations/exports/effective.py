@@ -7,7 +7,7 @@ from itertools import groupby
 from operations.context.services import Context
 from operations.domain.context.layers import SYSTEM
 from operations.domain.providers.request import Outgoing
-from operations.domain.providers.turns import Piece, Turn
+from operations.domain.providers.turns import Turn, TurnPart
 from operations.domain.thread.node import FoldNode, MessageNode, Node
 from operations.domain.tree.key import Key
 from operations.log.selectors import load_history
@@ -63,7 +63,7 @@ def written_messages(context: Context) -> Iterator[Message]:
             )
 
 
-def _joined(turn: Turn) -> Sequence[Piece]:
+def _joined(turn: Turn) -> Sequence[TurnPart]:
     """The pieces of a turn; as those of its first message where they are written as one text."""
     if not any(len(turn.texts(kind)) > 1 for kind in turn.joined):
         return turn.pieces

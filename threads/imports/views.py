@@ -41,7 +41,7 @@ SHOWN_WARNINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class ShownJob:
+class ImportLine:
     """An import in the list: see `templates/threads/imports/jobs.html`."""
 
     job: Job
@@ -166,7 +166,7 @@ def forget_job(request: HttpRequest, job_id: uuid.UUID) -> HttpResponse:
     return _job_rows(request, caller)
 
 
-def import_jobs(caller: Caller) -> list[ShownJob]:
+def import_jobs(caller: Caller) -> list[ImportLine]:
     """The caller's imports that wait, run, or ended otherwise than done within a day."""
     recent = timezone.now() - timedelta(days=1)
     found = Job.objects.filter(
@@ -178,7 +178,7 @@ def import_jobs(caller: Caller) -> list[ShownJob]:
         of = f" of {job.total:,}" if job.total else ""
         done = f"{job.done:,}{of} {job.unit}".strip() if job.done else ""
         name = str(job.arguments.get("name") or "pasted text")
-        shown.append(ShownJob(job, name, job.error or done))
+        shown.append(ImportLine(job, name, job.error or done))
     return shown
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from operations.domain.tree.key import Key
 
-from .references import Kind, Reference, References
+from .references import Reference, References, ReferenceType
 from .sightings import Sightings
 
 
@@ -32,7 +32,7 @@ class LeftOut(NamedTuple):
     """The texts that stand there instead."""
 
 
-class Said(NamedTuple):
+class Passage(NamedTuple):
     """A message of the thread, or a piece of one."""
 
     key: Key
@@ -51,7 +51,7 @@ class Loss(NamedTuple):
     """A reference that was needed and no longer there."""
 
     text: str
-    kind: Kind
+    kind: ReferenceType
     left_out_in: tuple[Key, ...]
     """The messages left out in which it stands."""
     used_in: tuple[Key, ...]
@@ -69,7 +69,7 @@ class Hindsight:
     """By operation, in the order in which they were needed."""
 
 
-def hindsight(thread: Sequence[Said]) -> Hindsight:
+def hindsight(thread: Sequence[Passage]) -> Hindsight:
     """What of a thread, in its order, was needed later than it was left out."""
     references = References()
     used = {
@@ -98,7 +98,7 @@ class _Walk:
 
     def __init__(
         self,
-        thread: Sequence[Said],
+        thread: Sequence[Passage],
         sightings: Sightings,
         words: Mapping[Reference, str],
     ) -> None:
@@ -134,7 +134,7 @@ class _Walk:
             references=len(self.later), lost=len(lost), losses=self._losses(lost)
         )
 
-    def _say(self, number: int, said: Said, texts: Iterable[str]) -> None:
+    def _say(self, number: int, said: Passage, texts: Iterable[str]) -> None:
         found = self.sightings.in_texts(texts)
         if said.shown_by is not None:
             self.instead[said.shown_by] |= found

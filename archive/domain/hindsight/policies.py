@@ -19,7 +19,7 @@ from operations.domain.tree.key import Key
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolResult
 
-from .losses import LeftOut, Said
+from .losses import LeftOut, Passage
 from .texts import texts_of, uses_of
 
 STEPS = (ISOLATION, TRUNCATION, WINDOW)
@@ -29,7 +29,7 @@ _RULES = (Role.SYSTEM, Role.DEVELOPER)
 
 def said_under(
     messages: Sequence[Outgoing], policy: Policy, strategy: str
-) -> list[Said]:
+) -> list[Passage]:
     """The messages of a thread, with what of them a policy leaves out from when on.
 
     `strategy` is that of the provider, for isolation.
@@ -39,7 +39,7 @@ def said_under(
     fallen = _fallen(messages, rules, policy.window)
     cuts = _cuts(messages, policy.truncation)
     return [
-        Said(
+        Passage(
             key=message.key,
             place=place,
             texts=texts_of([part]),

@@ -16,7 +16,7 @@ from .extensions import EXTENSIONS
 from .runs import Runs
 
 
-class Kind(StrEnum):
+class ReferenceType(StrEnum):
     """What a reference is."""
 
     PATH = "path"
@@ -34,7 +34,7 @@ class Kind(StrEnum):
 class Reference(NamedTuple):
     """What a text names. Two with the same `name` are the same, however they are written."""
 
-    kind: Kind
+    kind: ReferenceType
     name: str
 
 
@@ -84,19 +84,19 @@ def _all_named(run: str) -> Iterator[tuple[Reference, str]]:
     if "://" in run:
         for url in URL.findall(run):
             name = url.rstrip(ENDS)
-            yield Reference(Kind.URL, name), name
+            yield Reference(ReferenceType.URL, name), name
         run = URL.sub(" ", run)
     for uuid in UUID.findall(run) if "-" in run else ():
-        yield Reference(Kind.HASH, uuid.lower()), uuid
+        yield Reference(ReferenceType.HASH, uuid.lower()), uuid
         run = run.replace(uuid, " ")
     for number in GROUPED.findall(run) if "," in run else ():
-        yield Reference(Kind.NUMBER, number.replace(",", "")), number
+        yield Reference(ReferenceType.NUMBER, number.replace(",", "")), number
         run = run.replace(number, " ")
     for piece in PIECES(run):
         segments = segments_of(piece)
         if len(segments) > 1 and re.search("[A-Za-z\u00c0-\u052f]", piece):
             written = piece.lstrip("+-").rstrip(ENDS + "/")
-            yield Reference(Kind.PATH, "/".join(segments)), written
+            yield Reference(ReferenceType.PATH, "/".join(segments)), written
         else:
             for segment in segments:
                 yield from _of_segment(segment)
@@ -105,7 +105,7 @@ def _all_named(run: str) -> Iterator[tuple[Reference, str]]:
 def _of_segment(segment: str) -> Iterator[tuple[Reference, str]]:
     """What stands in a word without slashes: a file's name, or numbers, hashes, identifiers."""
     if _is_file(segment):
-        yield Reference(Kind.FILE, segment), segment
+        yield Reference(ReferenceType.FILE, segment), segment
         return
     for word in WORDS(segment):
         kind = _kind_of(word)
@@ -113,12 +113,12 @@ def _of_segment(segment: str) -> Iterator[tuple[Reference, str]]:
             yield Reference(kind, word), word
 
 
-def _kind_of(word: str) -> Kind | None:
+def _kind_of(word: str) -> ReferenceType | None:
     if _NUMBER(word):
-        return Kind.NUMBER
+        return ReferenceType.NUMBER
     if HASH(word):
-        return Kind.HASH
-    return Kind.IDENTIFIER if _IDENTIFIER(word) else None
+        return ReferenceType.HASH
+    return ReferenceType.IDENTIFIER if _IDENTIFIER(word) else None
 
 
 def _is_file(word: str) -> bool:

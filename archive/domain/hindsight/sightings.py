@@ -12,8 +12,8 @@ from .references import (
     URL,
     UUID,
     WORDS,
-    Kind,
     Reference,
+    ReferenceType,
     plain,
     segments_of,
 )
@@ -51,19 +51,19 @@ class Sightings:
     def _want(self, one: Reference) -> None:
         name = one.name
         match one.kind:
-            case Kind.URL:
+            case ReferenceType.URL:
                 self._urls.setdefault(name, []).append(one)
-            case Kind.PATH:
+            case ReferenceType.PATH:
                 segments = name.split("/")
                 end = "/".join(segments[-2:])
                 self._paths.setdefault(end, []).append((segments, one))
                 self._tails.add(segments[-1])
-            case Kind.FILE:
+            case ReferenceType.FILE:
                 self._paths.setdefault(name, []).append(([name], one))
                 self._tails.add(name)
             case _:
                 self._words.setdefault(name, []).append(one)
-                if one.kind is Kind.HASH:
+                if one.kind is ReferenceType.HASH:
                     lengths = self._hashes.setdefault(name[:_SHORTEST_HASH], set())
                     lengths.add(len(name))
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from operations.domain.tree.key import Key
 
 from .classes import Rule
-from .plan import Plan, Step
+from .plan import PrunePlan, PruneStep
 
 NOT_NEEDED = "Not needed to fit"
 _HARM = {rule: place for place, rule in enumerate(Rule)}
@@ -17,8 +17,8 @@ _PARTS = 10
 
 
 def fitted(
-    plan: Plan, target: int, relevance: Mapping[Key, float] = MappingProxyType({})
-) -> Plan:
+    plan: PrunePlan, target: int, relevance: Mapping[Key, float] = MappingProxyType({})
+) -> PrunePlan:
     """The plan with the steps that bring the thread down to `target` tokens; all, if none do.
 
     Least harmful first (outdated views, errors, results, words), of one kind the least relevant to
@@ -30,7 +30,7 @@ def fitted(
     if needed <= 0:
         return plan.only((), NOT_NEEDED)
     savings = {id(step): plan.saving(step) for step in plan.steps}
-    taken: list[Step] = []
+    taken: list[PruneStep] = []
     saved = 0
     by_harm = sorted(plan.steps, key=lambda step: -savings[id(step)])
     for step in sorted(by_harm, key=lambda step: _harm(plan, step, relevance)):
@@ -46,7 +46,9 @@ def fitted(
     return plan.only((one for one in taken if id(one) not in spared), NOT_NEEDED)
 
 
-def _harm(plan: Plan, step: Step, relevance: Mapping[Key, float]) -> tuple[int, int]:
+def _harm(
+    plan: PrunePlan, step: PruneStep, relevance: Mapping[Key, float]
+) -> tuple[int, int]:
     """How much a step harms: by its rules, then by the most relevant of its messages."""
     items = [plan.items[place] for place in step.places]
     kind = max(_HARM[item.rule] for item in items if item.rule is not None)

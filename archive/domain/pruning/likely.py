@@ -8,20 +8,20 @@ and hashes.
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from archive.domain.hindsight.references import Kind, Reference, References
+from archive.domain.hindsight.references import Reference, References, ReferenceType
 from archive.domain.hindsight.sightings import Sightings
 from archive.domain.hindsight.texts import texts_of, uses_of
 from operations.domain.log.operation import messages_of
 from operations.domain.tree.key import Key
 
 from .classes import Prunable
-from .plan import Plan
+from .plan import PrunePlan
 
-_NAMES = (Kind.IDENTIFIER, Kind.FILE)
+_NAMES = (ReferenceType.IDENTIFIER, ReferenceType.FILE)
 
 
 def likely_later(
-    messages: Sequence[Prunable], plan: Plan, most: int
+    messages: Sequence[Prunable], plan: PrunePlan, most: int
 ) -> Mapping[Key, list[str]]:
     """By message that a plan makes shorter, names that stood nowhere else then.
 
@@ -52,10 +52,10 @@ def likely_later(
 
 
 def _is_likely(one: Reference, times: int) -> bool:
-    return one.kind in _NAMES or (times > 1 and one.kind is Kind.PATH)
+    return one.kind in _NAMES or (times > 1 and one.kind is ReferenceType.PATH)
 
 
-def _shown_by(messages: Sequence[Prunable], plan: Plan) -> dict[int, list[str]]:
+def _shown_by(messages: Sequence[Prunable], plan: PrunePlan) -> dict[int, list[str]]:
     """By place of a message that a plan changes the texts that it shows then, if any."""
     return {
         place: [text for new in messages_of(step.edit) for text in texts_of(new.parts)]

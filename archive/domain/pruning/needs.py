@@ -8,7 +8,7 @@ used after the run.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from archive.domain.hindsight.losses import LeftOut, Said, hindsight
+from archive.domain.hindsight.losses import LeftOut, Passage, hindsight
 from archive.domain.hindsight.texts import texts_of, uses_of
 from operations.domain.context.policy import Pruning
 from operations.domain.log.operation import messages_of
@@ -17,7 +17,7 @@ from operations.domain.tree.key import Key
 from .classes import Protected, Prunable
 from .condensing import Count
 from .likely import likely_later
-from .plan import Plan
+from .plan import PrunePlan
 from .planning import Planning
 
 
@@ -28,7 +28,7 @@ def plan(
     protected: Protected | None = None,
     *,
     refers: bool = True,
-) -> Plan:
+) -> PrunePlan:
     """The plan of a run by rules, whose lines say what of a text is used later, or may be.
 
     `refers` says whether they also name the message, so that its text can be recalled.
@@ -53,7 +53,9 @@ def _told(used: Sequence[str], likely: Sequence[str]) -> str:
     return "\n".join(f"{said}: {', '.join(names)}" for said, names in lines if names)
 
 
-def needed_later(messages: Sequence[Prunable], plan: Plan) -> Mapping[Key, list[str]]:
+def needed_later(
+    messages: Sequence[Prunable], plan: PrunePlan
+) -> Mapping[Key, list[str]]:
     """By message that a plan leaves out, what of it is used later and would stand nowhere else."""
     left_out: dict[int, LeftOut] = {}
     for number, step in enumerate(plan.steps):
@@ -61,7 +63,7 @@ def needed_later(messages: Sequence[Prunable], plan: Plan) -> Mapping[Key, list[
         for place in step.places:
             left_out[place] = LeftOut((str(number),), shows=shows)
     said = [
-        Said(
+        Passage(
             key=message.key,
             place=place,
             texts=texts_of(message.parts),

@@ -47,7 +47,7 @@ class PruneItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PruneStep:
     """An edit, and the places of the messages that it changes."""
 
     edit: Edit
@@ -55,11 +55,11 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PrunePlan:
     """A class for each message in the order of the thread, and the steps that bring it about."""
 
     items: tuple[PruneItem, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[PruneStep, ...]
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -87,12 +87,12 @@ class Plan:
         """All that is to be archived."""
         return (one for item in self.items for one in item.stashed)
 
-    def saving(self, step: Step) -> int:
+    def saving(self, step: PruneStep) -> int:
         """What a step saves."""
         held = [self.items[place] for place in step.places]
         return sum(item.tokens - item.tokens_after for item in held)
 
-    def only(self, steps: Iterable[Step], reason: str) -> "Plan":
+    def only(self, steps: Iterable[PruneStep], reason: str) -> "PrunePlan":
         """The plan with these of its steps alone; what the others would change is kept."""
         chosen = set(map(id, steps))
         taken = [step for step in self.steps if id(step) in chosen]
@@ -103,7 +103,7 @@ class Plan:
             else _kept(item, reason)
             for place, item in enumerate(self.items)
         )
-        return Plan(items, tuple(taken))
+        return PrunePlan(items, tuple(taken))
 
 
 def _kept(item: PruneItem, reason: str) -> PruneItem:

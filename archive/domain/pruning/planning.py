@@ -24,7 +24,7 @@ from .condensing import (
     short,
     with_lines,
 )
-from .plan import Plan, PruneItem, Stashed, Step
+from .plan import PruneItem, PrunePlan, PruneStep, Stashed
 from .tool_uses import ToolUse, superseded, tool_uses
 
 Told = Mapping[Key, str]
@@ -37,7 +37,7 @@ def plan_by_rules(
     count: Count,
     protected: Protected | None = None,
     told: Told = MappingProxyType({}),
-) -> Plan:
+) -> PrunePlan:
     """The plan of a run by rules; `count` counts tokens of parts."""
     return Planning(messages, rules, count, protected or Protected()).plan(told)
 
@@ -78,11 +78,11 @@ class Planning:
         self._judged: dict[int, list[Judgement]] = {}
         """By place of a message with results that isn't kept, what becomes of each of them."""
 
-    def plan(self, told: Told = MappingProxyType({})) -> Plan:
+    def plan(self, told: Told = MappingProxyType({})) -> PrunePlan:
         """The plan whose lines also say what they are told; no such message goes whole."""
         self._told = told
         items: dict[int, PruneItem] = {}
-        steps: list[Step] = []
+        steps: list[PruneStep] = []
         for place, message in enumerate(self._messages):
             answers = self._answers[place]
             if kept := self._judge.kept(place):
@@ -92,15 +92,15 @@ class Planning:
                     self._judge.of_result(use, place) for use in answers
                 ]
         for places in self._removable():
-            steps.append(Step(self._snip(places), places))
+            steps.append(PruneStep(self._snip(places), places))
             items.update((place, self._removed(place)) for place in places)
         for place in range(len(self._messages)):
             if place not in items:
                 items[place], edit = self._condensed(place)
                 if edit is not None:
-                    steps.append(Step(edit, (place,)))
+                    steps.append(PruneStep(edit, (place,)))
         steps.sort(key=lambda step: step.places)
-        return Plan(tuple(items[place] for place in sorted(items)), tuple(steps))
+        return PrunePlan(tuple(items[place] for place in sorted(items)), tuple(steps))
 
     def _removable(self) -> Iterator[tuple[int, ...]]:
         """Places that go together: messages of calls alone, and those of all their results."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .retention import Reference, as_lines
+from .retention import Mention, as_lines
 
 _RULES = """\
 You sum up a part of a conversation between a user and a coding agent, so that the agent can go \
@@ -48,7 +48,7 @@ def join(summaries: Sequence[str], instructions: str = "") -> Request:
     return _request(_JOIN + wish, _marked("\n\n".join(parts)))
 
 
-def verify(summary: str, dropped: Sequence[Reference]) -> Request:
+def verify(summary: str, dropped: Sequence[Mention]) -> Request:
     """To write a summary again with what it dropped."""
     return _request(
         _VERIFY, f"Summary:\n{_marked(summary)}\n\nLeft out:\n{as_lines(dropped)}"

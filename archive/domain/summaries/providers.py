@@ -12,7 +12,7 @@ from contextstudio.accounts.domain.errors import Invalid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
+class ModelProvider:
     """A provider of models: where it is, and what it is set up with."""
 
     name: str
@@ -33,31 +33,31 @@ class Provider:
 
 OLLAMA = "ollama"
 COMPATIBLE = "compatible"
-PROVIDERS: Mapping[str, Provider] = {
+PROVIDERS: Mapping[str, ModelProvider] = {
     one.name: one
     for one in (
-        Provider(
+        ModelProvider(
             name="cerebras",
             label="Cerebras",
             base_url="https://api.cerebras.ai/v1",
             key_variable="CEREBRAS_API_KEY",
             small="llama3.1-8b",
         ),
-        Provider(
+        ModelProvider(
             name="xai",
             label="xAI",
             base_url="https://api.x.ai/v1",
             key_variable="XAI_API_KEY",
             small="grok-3-mini",
         ),
-        Provider(
+        ModelProvider(
             name="groq",
             label="Groq",
             base_url="https://api.groq.com/openai/v1",
             key_variable="GROQ_API_KEY",
             small="llama-3.1-8b-instant",
         ),
-        Provider(
+        ModelProvider(
             name="openai",
             label="OpenAI",
             base_url="https://api.openai.com/v1",
@@ -65,7 +65,7 @@ PROVIDERS: Mapping[str, Provider] = {
             base_variable="OPENAI_API_BASE",
             small="gpt-4.1-mini",
         ),
-        Provider(
+        ModelProvider(
             name="anthropic",
             label="Anthropic",
             base_url="https://api.anthropic.com",
@@ -73,7 +73,7 @@ PROVIDERS: Mapping[str, Provider] = {
             form="anthropic",
             small="claude-haiku-4-5",
         ),
-        Provider(
+        ModelProvider(
             name="gemini",
             label="Gemini",
             base_url="https://generativelanguage.googleapis.com/v1beta",
@@ -81,28 +81,28 @@ PROVIDERS: Mapping[str, Provider] = {
             form="gemini",
             small="gemini-2.5-flash-lite",
         ),
-        Provider(
+        ModelProvider(
             name="mistral",
             label="Mistral",
             base_url="https://api.mistral.ai/v1",
             key_variable="MISTRAL_API_KEY",
             small="mistral-small-latest",
         ),
-        Provider(
+        ModelProvider(
             name="deepseek",
             label="DeepSeek",
             base_url="https://api.deepseek.com/v1",
             key_variable="DEEPSEEK_API_KEY",
             small="deepseek-chat",
         ),
-        Provider(
+        ModelProvider(
             name=OLLAMA,
             label="Ollama",
             base_variable="OLLAMA_API_BASE",
             small="llama3.2",
             is_free=True,
         ),
-        Provider(name=COMPATIBLE, label="OpenAI-compatible", is_free=True),
+        ModelProvider(name=COMPATIBLE, label="OpenAI-compatible", is_free=True),
     )
 }
 
@@ -179,7 +179,7 @@ def explicit(wanted: Wanted, usable: Mapping[str, str]) -> Choice:
     return Choice(provider, model, f"Chosen by {wanted.by}.", True)
 
 
-def _missing(provider: Provider) -> str:
+def _missing(provider: ModelProvider) -> str:
     return "its key" if provider.key_variable else "its base URL"
 
 

@@ -14,7 +14,7 @@ from operations.domain.text.left_out import left_out
 from threads.domain.message import Role
 from threads.domain.part import JSON, Text, ToolCall, ToolResult
 
-from .said import Said
+from .said import Utterance
 
 LONGEST = 200
 """Characters of an error or a sentence."""
@@ -35,7 +35,7 @@ class ReferenceKind(StrEnum):
     IMPERATIVE = "imperative"
 
 
-class Reference(NamedTuple):
+class Mention(NamedTuple):
     """Something that a message names."""
 
     kind: ReferenceKind
@@ -49,19 +49,19 @@ class Retention(NamedTuple):
 
     retained: int
     """How many references the summary has."""
-    dropped: tuple[Reference, ...]
+    dropped: tuple[Mention, ...]
 
 
-def check_retention(messages: Iterable[Said], summary: str) -> Retention:
+def check_retention(messages: Iterable[Utterance], summary: str) -> Retention:
     """Which references of the messages a summary keeps, and which it drops."""
-    found: dict[tuple[ReferenceKind, str], Reference] = {}
+    found: dict[tuple[ReferenceKind, str], Mention] = {}
     missing: set[tuple[ReferenceKind, str]] = set()
     summed_up = _Summary(summary)
     for message in messages:
         every = _named(message, "")
         lost = set(_named(message, summary))
         for kind, text in [*every, *_said(message)]:
-            found.setdefault((kind, text), Reference(kind, text, message.key))
+            found.setdefault((kind, text), Mention(kind, text, message.key))
             named = (kind, text) in lost if kind in _BY_NAME else False
             if named or (kind not in _BY_NAME and not summed_up.has(kind, text)):
                 missing.add((kind, text))
@@ -72,7 +72,7 @@ def check_retention(messages: Iterable[Said], summary: str) -> Retention:
 _BY_NAME = (ReferenceKind.PATH, ReferenceKind.COMMAND, ReferenceKind.NUMBER)
 
 
-def _named(message: Said, summary: str) -> list[tuple[ReferenceKind, str]]:
+def _named(message: Utterance, summary: str) -> list[tuple[ReferenceKind, str]]:
     found = left_out([_without_urls(message)], summary)
     return [
         (kind, name)
@@ -84,7 +84,7 @@ def _named(message: Said, summary: str) -> list[tuple[ReferenceKind, str]]:
 _URL = re.compile(r"https?://[^\s<>\"'`)\]}]{3,300}")
 
 
-def _without_urls(message: Said) -> tuple[Text | ToolCall, ...]:
+def _without_urls(message: Utterance) -> tuple[Text | ToolCall, ...]:
     """The parts without addresses, in which paths would be found."""
     parts: list[Text | ToolCall] = []
     for part in message.parts:
@@ -105,7 +105,7 @@ def _bare(value: JSON) -> JSON:
     return value
 
 
-def _said(message: Said) -> Iterator[tuple[ReferenceKind, str]]:
+def _said(message: Utterance) -> Iterator[tuple[ReferenceKind, str]]:
     for part in message.parts:
         if isinstance(part, Text):
             yield from _urls(part.text)
@@ -208,6 +208,6 @@ class _Summary:
         return False
 
 
-def as_lines(references: Sequence[Reference]) -> str:
+def as_lines(references: Sequence[Mention]) -> str:
     """References as a list for a model to keep."""
     return "\n".join(f"- {one.kind}: {one.text} [{one.key}]" for one in references)

@@ -13,7 +13,7 @@ MOST_ARGUMENTS = 2_000
 Count = Callable[[str], int]
 
 
-class Said(NamedTuple):
+class Utterance(NamedTuple):
     """One message by its key: who speaks, and what."""
 
     key: str
@@ -32,7 +32,7 @@ class Said(NamedTuple):
         return " ".join(" ".join(texts).split())
 
 
-def read_aloud(message: Said) -> str:
+def read_aloud(message: Utterance) -> str:
     """A message as one text, with its calls and results named as such."""
     lines = [f"[{message.key} {message.role.value}]"]
     for part in message.parts:

@@ -15,7 +15,7 @@ from threads.domain.message import Role, starts_group
 from threads.domain.part import Text, ToolCall, ToolResult
 
 from .retention import error_of
-from .said import Said
+from .said import Utterance
 
 LONGEST_LINE = 160
 """Characters that are quoted of one message."""
@@ -24,7 +24,7 @@ MOST = 12
 LABEL = "summed up by rule, without a model"
 
 
-def structural_digest(messages: Sequence[Said]) -> str:
+def structural_digest(messages: Sequence[Utterance]) -> str:
     """The digest of at least one message, a few lines of Markdown."""
     lines = [f"{_span(messages[0], messages[-1])}, {LABEL}."]
     lines += _section("Asked", _asked(messages))
@@ -37,7 +37,7 @@ def structural_digest(messages: Sequence[Said]) -> str:
     return "\n".join(lines)
 
 
-def _span(first: Said, last: Said) -> str:
+def _span(first: Utterance, last: Utterance) -> str:
     """`Messages 3 to 40`, or the names of what is none of the originals."""
     if first is last:
         return first.name.capitalize()
@@ -56,7 +56,7 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
     return [f"{title}:", *(f"- {line}" for line in lines)]
 
 
-def _asked(messages: Sequence[Said]) -> list[str]:
+def _asked(messages: Sequence[Utterance]) -> list[str]:
     return [
         f"{_short(message.words)} ({message.name})"
         for message in messages
@@ -64,14 +64,14 @@ def _asked(messages: Sequence[Said]) -> list[str]:
     ]
 
 
-def _calls(messages: Sequence[Said]) -> Iterator[ToolCall]:
+def _calls(messages: Sequence[Utterance]) -> Iterator[ToolCall]:
     for message in messages:
         for part in message.parts:
             if isinstance(part, ToolCall):
                 yield part
 
 
-def _files(messages: Sequence[Said]) -> list[str]:
+def _files(messages: Sequence[Utterance]) -> list[str]:
     """Files by what was done with them, each once; else those that were spoken of."""
     by_kind: dict[str, dict[str, None]] = {"edit": {}, "file_view": {}, "": {}}
     for call in _calls(messages):
@@ -92,19 +92,19 @@ def _files(messages: Sequence[Said]) -> list[str]:
     return [f"{title}: {_some(paths)}" for title, paths in kinds if paths]
 
 
-def _commands(messages: Sequence[Said]) -> list[str]:
+def _commands(messages: Sequence[Utterance]) -> list[str]:
     found = left_out([message.parts for message in messages], "").commands
     return _section("Commands", [f"`{_short(one)}`" for one in found])
 
 
-def _tools(messages: Sequence[Said]) -> list[str]:
+def _tools(messages: Sequence[Utterance]) -> list[str]:
     calls = Counter(call.name for call in _calls(messages))
     if not calls:
         return []
     return ["Tools: " + _some([f"{name} ×{n}" for name, n in calls.most_common()])]
 
 
-def _failed(messages: Sequence[Said]) -> Iterator[str]:
+def _failed(messages: Sequence[Utterance]) -> Iterator[str]:
     for message in messages:
         for part in message.parts:
             if isinstance(part, ToolResult) and (line := error_of(part)):
@@ -120,7 +120,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _SEARCHED = 20_000
 
 
-def _decided(messages: Sequence[Said]) -> Iterator[str]:
+def _decided(messages: Sequence[Utterance]) -> Iterator[str]:
     """Sentences of people and models in which something is decided, each once."""
     seen = set()
     for message in messages:
@@ -136,7 +136,7 @@ def _decided(messages: Sequence[Said]) -> Iterator[str]:
                     yield f"{_short(words)} ({message.name})"
 
 
-def _last_answer(messages: Sequence[Said]) -> list[str]:
+def _last_answer(messages: Sequence[Utterance]) -> list[str]:
     for message in reversed(messages):
         if message.role is Role.ASSISTANT and message.words:
             return [f"Last answer ({message.name}): {_short(message.words)}"]

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from .outcome import CallFailed, Failure, Usage
+from .outcome import CallFailed, CallUsage, Failure
 
 __all__ = ["CallFailed", "Failure", "ModelCall", "Usage", "call_model"]
 
@@ -57,7 +57,7 @@ def call_model(
     *,
     on_text: Callable[[str], object],
     tick: Callable[[], object] = lambda: None,
-) -> Usage:
+) -> CallUsage:
     """Ask a model; its answer comes in pieces to `on_text`. What it used, as it counted.
 
     Raises CallFailed. What `tick` raises, a few times a second, ends the call.
@@ -72,7 +72,7 @@ def call_model(
                 raise CallFailed(**told["failed"])
             else:
                 _keep(process)
-                return Usage(**told["done"])
+                return CallUsage(**told["done"])
         raise CallFailed(Failure.BROKEN)
     except CallFailed:
         raise

@@ -37,7 +37,7 @@ SENTENCES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class CallUsage:
     """What a call used, as the provider counted it; None where it didn't say."""
 
     input: int | None = None

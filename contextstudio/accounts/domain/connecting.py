@@ -18,7 +18,7 @@ _KEY = "CONTEXTSTUDIO_KEY"
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Snippet:
     """A text to copy, and where it belongs: `place` is a file, `Shell` or `Python`."""
 
     place: str
@@ -32,7 +32,7 @@ class Connection:
     client: str
     title: str
     provider: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[Snippet, ...]
     note: str = ""
 
 
@@ -50,11 +50,11 @@ def connection(client: str, url: str, key: str) -> Connection:
     return _CLIENTS[client](url.rstrip("/"), key)
 
 
-def _shell(*lines: str, **variables: str) -> Block:
+def _shell(*lines: str, **variables: str) -> Snippet:
     exports = [
         f"export {name}={shlex.quote(value)}" for name, value in variables.items()
     ]
-    return Block("Shell", "\n".join([*exports, *lines]))
+    return Snippet("Shell", "\n".join([*exports, *lines]))
 
 
 def _claude_code(url: str, key: str) -> Connection:
@@ -90,7 +90,7 @@ wire_api = "responses\""""
         CODEX,
         "Codex",
         OPENAI,
-        (Block("~/.codex/config.toml", config), _shell("codex", **{_KEY: key})),
+        (Snippet("~/.codex/config.toml", config), _shell("codex", **{_KEY: key})),
         "The first line belongs above every [table] of the file.",
     )
 
@@ -116,7 +116,7 @@ def _opencode(url: str, key: str) -> Connection:
         "opencode",
         f"{ANTHROPIC} or {OPENAI}",
         (
-            Block("~/.config/opencode/opencode.json", json.dumps(config, indent=2)),
+            Snippet("~/.config/opencode/opencode.json", json.dumps(config, indent=2)),
             _shell("opencode", **{_KEY: key}),
         ),
     )
@@ -144,7 +144,7 @@ def _cline(url: str, key: str) -> Connection:
         CLINE,
         "Cline",
         OPENAI,
-        (Block("Settings of the extension", f"{fields}\nModel ID: MODEL"),),
+        (Snippet("Settings of the extension", f"{fields}\nModel ID: MODEL"),),
         "MODEL is the provider's own name of it.",
     )
 
@@ -188,7 +188,7 @@ with Client() as studio, studio.session(external_id="run-17") as session:
         PYTHON,
         "Python client",
         "",
-        (_shell(CONTEXTSTUDIO_URL=url, CONTEXTSTUDIO_KEY=key), Block("Python", code)),
+        (_shell(CONTEXTSTUDIO_URL=url, CONTEXTSTUDIO_KEY=key), Snippet("Python", code)),
     )
 
 
@@ -203,7 +203,7 @@ def _mcp(url: str, key: str) -> Connection:
         MCP,
         "MCP",
         "",
-        (Block("Configuration of the MCP client", json.dumps(config, indent=2)),),
+        (Snippet("Configuration of the MCP client", json.dumps(config, indent=2)),),
     )
 
 
@@ -211,7 +211,7 @@ def _curl(url: str, key: str) -> Connection:
     header = shlex.quote(f"Authorization: Bearer {key}")
     where = shlex.quote(f"{url}/api/sessions?limit=1")
     return Connection(
-        CURL, "curl", "", (Block("Shell", f"curl -s -H {header} {where}"),)
+        CURL, "curl", "", (Snippet("Shell", f"curl -s -H {header} {where}"),)
     )
 
 

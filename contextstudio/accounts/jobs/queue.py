@@ -46,7 +46,7 @@ _ENDED = (Status.DONE, Status.FAILED, Status.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class JobKind:
     """One kind of job."""
 
     name: str
@@ -62,7 +62,7 @@ class Kind:
     """Removes what runs of a job left that will not be done; None where they leave nothing."""
 
 
-_kinds: dict[str, Kind] = {}
+_kinds: dict[str, JobKind] = {}
 
 
 def register(
@@ -76,7 +76,7 @@ def register(
     take_back: Callable[[uuid.UUID], object] | None = None,
 ) -> None:
     """Say which function does the jobs of a kind; the last word counts."""
-    _kinds[name] = Kind(name, handler, queue, title, may_repeat, shown, take_back)
+    _kinds[name] = JobKind(name, handler, queue, title, may_repeat, shown, take_back)
 
 
 def result_of(job: Job) -> dict[str, Any] | None:
@@ -107,7 +107,7 @@ def leaves_something(job: Job) -> bool:
     return kind is not None and kind.take_back is not None
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> JobKind:
     """The kind of this name. Raises LookupError where no app has registered it."""
     return _kinds[name]
 

@@ -35,7 +35,7 @@ from threads.models import Session
 from threads.store.selectors import get_session
 
 from .request_page import pieces_of
-from .sent_messages import AT_ONCE, Sent, differing, listed
+from .sent_messages import AT_ONCE, ComparedMessage, differing, listed
 
 REASONS = 4
 """Reasons that are named of a step, at most."""
@@ -72,7 +72,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class ShownStep:
     """A step with its tokens."""
 
     name: str
@@ -83,10 +83,10 @@ class Stage:
     """Those that weigh most, the heaviest first."""
 
 
-def steps_of(context: Context) -> list[Stage]:
+def steps_of(context: Context) -> list[ShownStep]:
     """What each step left out and added."""
     return [
-        Stage(
+        ShownStep(
             name=NAMES.get(step.name, step.name),
             lost=sum(omission.tokens for omission in step.left_out),
             added=step.added,
@@ -116,7 +116,7 @@ def layers_of(context: Context) -> list[Rail]:
     ]
 
 
-def messages_of(context: Context, start: int) -> tuple[int, list[Sent]]:
+def messages_of(context: Context, start: int) -> tuple[int, list[ComparedMessage]]:
     """How many messages there are, and those from a place on."""
     count = len(context.compiled.messages)
     return count, listed(
@@ -126,10 +126,10 @@ def messages_of(context: Context, start: int) -> tuple[int, list[Sent]]:
 
 def difference_of(
     before: Context, after: Context, start: int
-) -> tuple[int, list[Sent]]:
+) -> tuple[int, list[ComparedMessage]]:
     """As `messages_of`, of what differs between two contexts: what both have is folded."""
 
-    def show(side: Side, places: range) -> Iterator[Sent]:
+    def show(side: Side, places: range) -> Iterator[ComparedMessage]:
         context = before if side is Side.BEFORE else after
         return (_sent(context, place, side) for place in places)
 
@@ -142,9 +142,9 @@ def _hashes(context: Context) -> list[str]:
     ]
 
 
-def _sent(context: Context, place: int, side: Side = Side.BOTH) -> Sent:
+def _sent(context: Context, place: int, side: Side = Side.BOTH) -> ComparedMessage:
     message = context.compiled.messages[place]
-    return Sent(
+    return ComparedMessage(
         place=place,
         role=str(message.get("role") or message.get("type") or "message"),
         pieces=pieces_of(message),

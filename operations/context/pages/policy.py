@@ -65,7 +65,7 @@ class PolicyChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class PolicyEffect:
     """What a policy changes, in tokens."""
 
     total: int
@@ -83,10 +83,10 @@ class Shown:
         return self.after - self.before
 
 
-def effect_shown(effect: Effect) -> Shown:
+def effect_shown(effect: Effect) -> PolicyEffect:
     """The figures of an effect."""
     before, after = effect
-    return Shown(
+    return PolicyEffect(
         total=after.assembly.total,
         shown=after.assembly.shown,
         before=before.sent,

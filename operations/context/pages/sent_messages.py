@@ -16,7 +16,7 @@ AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class ComparedMessage:
     """One message of the request, or a run of them that both requests have."""
 
     place: int
@@ -28,25 +28,25 @@ class Sent:
     """How many messages this stands for that both have; 0: it is one message, shown."""
 
 
-Show = Callable[[Side, range], Iterable[Sent]]
+Show = Callable[[Side, range], Iterable[ComparedMessage]]
 """The messages at these places: of the request before for `Side.BEFORE`, else of the one after."""
 
 
-def listed(count: int, start: int, show: Show) -> list[Sent]:
+def listed(count: int, start: int, show: Show) -> list[ComparedMessage]:
     """The messages of one request from a place on."""
     return [*show(Side.BOTH, range(start, min(start + AT_ONCE, count)))]
 
 
 def differing(
     before: Sequence[Hashable], after: Sequence[Hashable], start: int, show: Show
-) -> tuple[int, list[Sent]]:
+) -> tuple[int, list[ComparedMessage]]:
     """How many lines two requests make, and those from one on: what both have is folded."""
-    total, shown = 0, list[Sent]()
+    total, shown = 0, list[ComparedMessage]()
     for run in runs(before, after):
         size = 1 if run.side is Side.BOTH else run.end - run.start
         first, last = max(start - total, 0), min(start + AT_ONCE - total, size)
         if first < last and run.side is Side.BOTH:
-            shown.append(Sent(run.start, alike=run.end - run.start))
+            shown.append(ComparedMessage(run.start, alike=run.end - run.start))
         elif first < last:
             shown += show(run.side, range(run.start + first, run.start + last))
         total += size

@@ -17,7 +17,7 @@ from operations.domain.providers.request import (
     Compiled,
     Issue,
     Layer,
-    LeftOut,
+    LeftOutResult,
     Outgoing,
 )
 from operations.domain.providers.turns import GAP, MADE
@@ -63,18 +63,18 @@ def left_out_results(
     steps: Sequence[Step],
     calls: Mapping[str, int],
     words: Mapping[Key, Sequence[Part]],
-) -> dict[str, LeftOut]:
+) -> dict[str, LeftOutResult]:
     """By call, the message that holds its result and what left it out (`Draft.left_out`).
 
     `words` are those of `keys_near`; a call whose result is in none of them is not named.
     """
-    found: dict[str, LeftOut] = {}
+    found: dict[str, LeftOutResult] = {}
     for key, parts in words.items():
         for part in parts:
             if isinstance(part, ToolResult) and part.call_id in calls:
                 by = _left_out_by(thread, steps, key)
                 if by is not None:
-                    found.setdefault(part.call_id, LeftOut(key, by))
+                    found.setdefault(part.call_id, LeftOutResult(key, by))
     return found
 
 

@@ -17,7 +17,7 @@ from operations.domain.forwarding.sent import SentBlock, SentMessage
 from operations.domain.forwarding.splice import GivenRun
 from operations.domain.providers import compile_portion
 from operations.domain.providers.passes.work import Findings
-from operations.domain.providers.request import Draft, LeftOut, Outgoing
+from operations.domain.providers.request import Draft, LeftOutResult, Outgoing
 from operations.domain.providers.turns import Turn
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
@@ -39,7 +39,7 @@ class _Basis(NamedTuple):
 
     messages: Sequence[Outgoing]
     units: tuple[Unit | None, ...]
-    left_out: tuple[tuple[str, LeftOut], ...]
+    left_out: tuple[tuple[str, LeftOutResult], ...]
     intact: int
     """Up to which place signatures hold; one more than there are messages where they hold in
     all, and where there are none."""
@@ -102,7 +102,7 @@ class Frame:
     at_top: Sequence[Unit]
     """The units of the client's first message."""
     unit: Callable[[Key], Unit | None]
-    left_out: Callable[[Mapping[str, int]], Mapping[str, LeftOut]]
+    left_out: Callable[[Mapping[str, int]], Mapping[str, LeftOutResult]]
     """What left out the results of calls, as `results_left_out`."""
     write: Callable[[dict[str, Any]], bytes]
     count: Count
@@ -138,7 +138,7 @@ class Portions:
         self._messages: Sequence[Outgoing] = ()
         self._left_out = self._all_left_out()
 
-    def _all_left_out(self) -> dict[str, LeftOut]:
+    def _all_left_out(self) -> dict[str, LeftOutResult]:
         """What left out results of the calls in known portions, as far as that is known now."""
         portions = self._known.values()
         if self._grown:  # by folds alone, which are the same

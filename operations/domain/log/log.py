@@ -63,7 +63,7 @@ class Recorded(NamedTuple):
         return self.state in (EditState.REVERTED, EditState.REJECTED)
 
 
-class Standing(NamedTuple):
+class EditCounts(NamedTuple):
     """How many edits of an actor are on, off and proposed."""
 
     on: int
@@ -145,10 +145,10 @@ class Log:
         return newest_first(self._by_actor.get(actor))
 
     @property
-    def standing(self) -> dict[str, Standing]:
+    def standing(self) -> dict[str, EditCounts]:
         """How the edits of each actor stand, in the order of their first."""
         return {
-            actor: Standing(
+            actor: EditCounts(
                 *(
                     self._counts.get((actor, state), 0)
                     for state in (EditState.ON, EditState.OFF, EditState.PROPOSED)

@@ -17,7 +17,7 @@ from .passes.work import Work
 from .request import Written
 from .rules import IDS, PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import definitions, with_called
-from .turns import Piece, Turn, without_blank_texts
+from .turns import Turn, TurnPart, without_blank_texts
 
 Block = dict[str, Any]
 EMPTY = "(no output)"
@@ -66,9 +66,9 @@ def _text_first(turn: Turn, work: Work) -> None:
         turn.pieces = ordered
 
 
-def _with_words(pieces: list[Piece]) -> list[Piece]:
+def _with_words(pieces: list[TurnPart]) -> list[TurnPart]:
     """The pieces, where results have words, none of them blank, and documents a text beside."""
-    found: list[Piece] = []
+    found: list[TurnPart] = []
     for piece in map(without_blank_texts, pieces):
         part = piece.part
         if isinstance(part, ToolResult) and not part.content:
@@ -77,7 +77,7 @@ def _with_words(pieces: list[Piece]) -> list[Piece]:
     parts = [piece.part for piece in found]
     has_text = any(isinstance(part, Text) for part in parts)
     if not has_text and any(isinstance(part, File) for part in parts):
-        found.append(Piece(Text("[A document.]")))
+        found.append(TurnPart(Text("[A document.]")))
     return found
 
 

@@ -17,7 +17,7 @@ from .passes.work import Work
 from .request import Written
 from .rules import PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import definitions
-from .turns import Piece, Turn, keys_of, with_one_text
+from .turns import Turn, TurnPart, keys_of, with_one_text
 
 Form = dict[str, Any]
 PLACEHOLDER = "(not recorded)"
@@ -108,7 +108,7 @@ def _spoken(turn: Turn, work: Work) -> Form:
     return write_spoken(turn.role, turn.name, turn.written, address)
 
 
-def _result(piece: Piece) -> Form:
+def _result(piece: TurnPart) -> Form:
     part = piece.part
     assert isinstance(part, ToolResult)  # noqa: S101 - a tool's turn holds nothing else
     return write_tool_message(ToolResult(part.call_id, part.content))
@@ -119,4 +119,4 @@ def _give_reasoning(turn: Turn, work: Work) -> None:
     turn.joined = (Thinking,)
     if not any(isinstance(piece.part, Thinking) for piece in turn.pieces):
         work.found(findings.NO_REASONING, turn.pieces[0])
-        turn.pieces.insert(0, Piece(Thinking(PLACEHOLDER)))
+        turn.pieces.insert(0, TurnPart(Thinking(PLACEHOLDER)))

@@ -77,7 +77,7 @@ class Severity(StrEnum):
     REFUSED = "refused"
 
 
-class LeftOut(NamedTuple):
+class LeftOutResult(NamedTuple):
     """A result that is not among the messages, though the thread has it."""
 
     key: Key
@@ -119,7 +119,7 @@ class Draft:
     reasoning hold in these alone, and in none where the system prompt changed."""
     tools: Sequence[dict[str, Any]] = ()
     """Definitions of tools as OpenAI Chat takes them."""
-    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
+    left_out: Mapping[str, LeftOutResult] = field(default_factory=dict)
     """By the id of its call: results that the thread has and `messages` hasn't."""
     follows: bool = False
     """Whether other messages stand before these, so that nothing is done about how they begin."""

@@ -13,7 +13,7 @@ GAP = "\n\n"
 """What stands between texts that are written as one."""
 
 
-class Piece(NamedTuple):
+class TurnPart(NamedTuple):
     """A part, and the message it is of: its place among the draft's messages and its key."""
 
     part: Part
@@ -30,7 +30,7 @@ class Turn:
     """
 
     role: Role
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[TurnPart] = field(default_factory=list)
     name: str | None = None
     joined: tuple[type[Text | Thinking], ...] = ()
     """The kinds of parts of which several are written as one, with a blank line between them."""
@@ -63,7 +63,7 @@ class Turn:
         return keys_of(self.pieces)
 
 
-def keys_of(pieces: list[Piece]) -> tuple[Key, ...]:
+def keys_of(pieces: list[TurnPart]) -> tuple[Key, ...]:
     """The keys of the messages that pieces are of, each once."""
     if len(pieces) == 1:
         key = pieces[0].key
@@ -72,7 +72,7 @@ def keys_of(pieces: list[Piece]) -> tuple[Key, ...]:
     return tuple([key for key in keys if key is not None])
 
 
-def with_one_text(piece: Piece) -> Piece:
+def with_one_text(piece: TurnPart) -> TurnPart:
     """A piece whose texts are one text, where it is a result: some providers take a string."""
     part = piece.part
     if not isinstance(part, ToolResult) or len(part.content) < 2:
@@ -83,7 +83,7 @@ def with_one_text(piece: Piece) -> Piece:
     return piece._replace(part=replace(part, content=content))
 
 
-def without_blank_texts(piece: Piece) -> Piece:
+def without_blank_texts(piece: TurnPart) -> TurnPart:
     """A piece without texts that are blank, where it is a result: some providers refuse them."""
     part = piece.part
     if not isinstance(part, ToolResult):

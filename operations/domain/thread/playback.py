@@ -28,7 +28,7 @@ class Stage(NamedTuple):
     waits_from: int | None
 
 
-class Version:
+class ThreadVersion:
     """Stands for one thread, without keeping it."""
 
 
@@ -42,12 +42,12 @@ class Playback(NamedTuple):
     stages: tuple[Stage, ...]
     originals: "Originals"
     assumed: frozenset[int]
-    version: Version
-    revisited: Sequence[tuple[Version, frozenset[int] | None]] = ()
+    version: ThreadVersion
+    revisited: Sequence[tuple[ThreadVersion, frozenset[int] | None]] = ()
 
     def since(
         self, played: frozenset[int]
-    ) -> tuple[tuple[Version, frozenset[int] | None], ...]:
+    ) -> tuple[tuple[ThreadVersion, frozenset[int] | None], ...]:
         """What a thread made of this one revisited, if `played` is what it did itself."""
         found = [(self.version, _listed(played))]
         for version, known in self.revisited[: _ANCESTORS - 1]:

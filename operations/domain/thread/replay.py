@@ -16,7 +16,7 @@ from operations.domain.tree.leaf import Leaf
 from operations.domain.tree.status import EditOutcome, Status
 from operations.domain.tree.tree import THREAD
 
-from .playback import Originals, Playback, Stage, Version, thinned
+from .playback import Originals, Playback, Stage, ThreadVersion, thinned
 from .thread import Thread
 
 _OUTCOMES = {
@@ -56,7 +56,7 @@ def replay(
     script = _Script(log, tags, frozenset(assume))
     if known is None or len(known.leaves) > len(leaves):
         stages, _ = _played([_first(leaves, script)], leaves, script)
-        playback = Playback(stages, Originals(leaves), script.assumed, Version())
+        playback = Playback(stages, Originals(leaves), script.assumed, ThreadVersion())
         return Thread(leaves, log, active_tags=tags, playback=playback)
     kept, restated = _kept(known, leaves, script)
     stages, played = _played(kept, leaves, script)
@@ -65,7 +65,7 @@ def replay(
         stages,
         before.originals.grown(leaves),
         script.assumed,
-        Version(),
+        ThreadVersion(),
         before.since(played | restated),
     )
     is_same_log = log.head == known.log.head and tags == known.active_tags

@@ -40,7 +40,7 @@ from operations.domain.tree.tree import THREAD
 
 from .node import EffectiveMessage, FoldNode, Mark, Moved, Node, Tokens
 from .nodes import Nodes
-from .playback import Playback, Version
+from .playback import Playback, ThreadVersion
 
 _FEW = 2_000
 """Withdrawn edits that are sorted to find the newest: of more, some are near the end of the log."""
@@ -71,7 +71,7 @@ class Thread:
         self._tree = self._draft.tree
         self._outcomes = Numbered(self._draft.outcomes, log.head)
         self._made = Nodes(leaves, log, self._draft)
-        self.lineage: object = Version() if grown is None else grown.lineage
+        self.lineage: object = ThreadVersion() if grown is None else grown.lineage
         """Stands for all threads that differ in nothing but in further originals at the end."""
         if grown is not None:
             self._take_over(grown)

@@ -21,7 +21,7 @@ from operations.domain.tree.key import Key
 from operations.domain.tree.status import WITHDRAWN, Status
 from operations.editor.rows.look import Look, derived
 from operations.editor.rows.operation import Op, members_of
-from operations.forwarding.sent.turns import Turns, load_turns
+from operations.forwarding.sent.turns import SentTurns, load_turns
 from operations.messages.names import Named, named, ranges_of, word_of
 from threads.rendering.hidden import visible
 
@@ -97,7 +97,7 @@ def _count(thread: Thread, statuses: AbstractSet[Status]) -> int:
     return sum(thread.statuses[status] for status in statuses)
 
 
-def _reaching(look: Look, listed: Sequence[Op], turns: Turns) -> list[Op]:
+def _reaching(look: Look, listed: Sequence[Op], turns: SentTurns) -> list[Op]:
     """Operations with the request that was the first to go out with them as they are now."""
     log = look.thread.log
     return [

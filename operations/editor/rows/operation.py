@@ -113,7 +113,7 @@ def members_of(op: Op) -> dict[str, Any]:
     return {field.name: getattr(op, field.name) for field in fields(Op)}
 
 
-class Heading(NamedTuple):
+class OperationHeading(NamedTuple):
     """What the outline says of an operation; `place` is where it acts."""
 
     key: Key
@@ -191,12 +191,12 @@ class Operations:
             by_client=recorded.entry.actor == CLIENT,
         )
 
-    def in_outline(self, number: int) -> "Heading":
+    def in_outline(self, number: int) -> "OperationHeading":
         """An operation as the outline names it: of hundreds nothing else is worked out."""
         recorded, first, last = self.thread.log.edits[number], "", ""
         if not isinstance(edit := recorded.edit, Insert):
             first, last, _ = self._extent(self.thread.report(number), edit)
-        return Heading(
+        return OperationHeading(
             key=entry_key(number),
             word=edit.kind,
             verb=word_for(recorded),

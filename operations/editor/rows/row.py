@@ -122,7 +122,7 @@ class Fold(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RowHead:
     """What a row's head says of the message's tools, and its one line."""
 
     voice: str
@@ -138,7 +138,7 @@ class Said:
 
 def said_by(
     role: Role, parts: tuple[Part, ...], *, tokens: int, names: Mapping[str, str]
-) -> Said:
+) -> RowHead:
     """The head of a message's row. Failed results and words stand open, the rest is brief.
 
     `names` are the tools of the calls before it, by the ids of the calls.
@@ -164,7 +164,7 @@ def said_by(
             line = line.removeprefix(head).lstrip(" :,·")
     is_code = only_tools and not results and family(tool) in ("command", "program")
     tool = visible(tool[:TOOL_LENGTH])
-    return Said(
+    return RowHead(
         voice, tool if only_tools else "", outcome, failed, line, is_code, brief
     )
 

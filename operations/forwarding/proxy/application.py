@@ -12,14 +12,14 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
 from contextstudio.accounts.responses import PROBLEM, outage
 from contextstudio.database.staying import in_thread
-from operations.forwarding.upstreams.services import Provider
+from operations.forwarding.upstreams.services import WireProvider
 from threads.store.events import listen_in
 
 from .incoming import Incoming
-from .preparing import Outgoing, prepare
+from .preparing import OutgoingRequest, prepare
 from .problems import refusal_body
 from .recording import Outcome, record_outcome
-from .relay import Exchanging, Recorded
+from .relay import AfterReply, Exchanging
 from .routes import Route, is_forwarded, route_of
 from .tools.answering import settle
 from .tools.offering import Answered
@@ -50,7 +50,9 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
     listen_in(asyncio.get_running_loop())
     headers = dict(scope["headers"])
     provider = (
-        Provider.ANTHROPIC if b"anthropic-version" in headers else Provider.OPENAI
+        WireProvider.ANTHROPIC
+        if b"anthropic-version" in headers
+        else WireProvider.OPENAI
     )
     try:
         route = route_of(
@@ -66,7 +68,7 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
         )
         outgoing = await in_thread(_prepared, key, route, incoming)
 
-        async def record(sent: Outgoing, outcome: Outcome) -> Recorded:
+        async def record(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
             return await in_thread(_recorded, sent, outcome)
 
         await Exchanging(outgoing, send, record).run(receive)
@@ -81,26 +83,26 @@ async def _forward(scope: Scope, receive: Receive, send: Send) -> None:
         await _refuse(provider, unavailable, send)
 
 
-def _prepared(key: str | None, route: Route, incoming: Incoming) -> Outgoing:
+def _prepared(key: str | None, route: Route, incoming: Incoming) -> OutgoingRequest:
     if key is None:
         raise Unauthenticated("Send a key of ContextStudio as that of the provider.")
     caller: Caller = caller_by_key(f"Bearer {key}")
     return prepare(caller, route, incoming)
 
 
-def _recorded(sent: Outgoing, outcome: Outcome) -> Recorded:
+def _recorded(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
     """Record how a request ended; where calls of ours were answered, what is to be sent next."""
     if sent.exchange is None:
-        return Recorded()
+        return AfterReply()
     if sent.offer is None:
         record_outcome(sent.exchange, outcome)
-        return Recorded()
+        return AfterReply()
     offer, settled = sent.offer, settle(sent.offer, sent.exchange, outcome)
     if not settled.asks_again:
-        return Recorded(unsaid=settled.unsaid)
+        return AfterReply(unsaid=settled.unsaid)
     answered = Answered(offer.answered + 1, sent.exchange.session_id)
     again = prepare(offer.caller, offer.route, offer.incoming, answered)
-    return Recorded(again=again)
+    return AfterReply(again=again)
 
 
 async def _body(receive: Receive) -> bytes:
@@ -115,7 +117,7 @@ async def _body(receive: Receive) -> bytes:
             return b"".join(pieces)
 
 
-async def _refuse(provider: Provider, error: DomainError, send: Send) -> None:
+async def _refuse(provider: WireProvider, error: DomainError, send: Send) -> None:
     body = refusal_body(provider, error)
     headers = [
         (b"content-type", PROBLEM.encode()),

@@ -44,7 +44,7 @@ FORMS: Mapping[str, Members] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
+class ForwardedBody:
     """A request's body, its conversation found in it."""
 
     form: str
@@ -150,7 +150,7 @@ class Body:
         return b"{" + b",".join(pairs) + b"}"
 
 
-def read_body(form: str, raw: bytes) -> Body:
+def read_body(form: str, raw: bytes) -> ForwardedBody:
     """The body of a request that holds a conversation. Raises Invalid where it holds none."""
     value, words = read_json(raw), None
     if not isinstance(value, dict):
@@ -174,7 +174,9 @@ def read_body(form: str, raw: bytes) -> Body:
     if form == "gemini":
         messages = _whole_answers(value[name], messages)
         value = value | {name: [read_json(bytes(memoryview(one))) for one in messages]}
-    return Body(form=form, raw=raw, members=members, value=value, messages=messages)
+    return ForwardedBody(
+        form=form, raw=raw, members=members, value=value, messages=messages
+    )
 
 
 def _whole_answers(
@@ -216,7 +218,7 @@ class Rewritten(NamedTuple):
     applied: int
 
 
-def rewritten(body: Body, answer: bytes) -> Rewritten:
+def rewritten(body: ForwardedBody, answer: bytes) -> Rewritten:
     """What the answer of `apply` changes in a body; nothing where it says the same."""
     found = _answer(answer)
     changes: dict[str, bytes | None] = {}
@@ -231,7 +233,7 @@ def rewritten(body: Body, answer: bytes) -> Rewritten:
     return Rewritten(changes, len(found.applied))
 
 
-def _without_lost_ids(body: Body, sent: Sequence[bytes]) -> list[bytes]:
+def _without_lost_ids(body: ForwardedBody, sent: Sequence[bytes]) -> list[bytes]:
     """The items to send; where reasoning is gone, what followed it has no id any more.
 
     By its id the provider would look it up, and ask for the reasoning that it belongs to.
@@ -258,6 +260,6 @@ def _without_id(raw: bytes) -> bytes:
     return dump({name: value for name, value in item.items() if name != "id"})
 
 
-def _is_same(body: Body, system: bytes) -> bool:
+def _is_same(body: ForwardedBody, system: bytes) -> bool:
     given = body.value.get(body.names.system)
     return given is None if not system else bool(read_json(system) == given)

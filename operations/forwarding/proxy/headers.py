@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from contextstudio.accounts.credentials import CREDENTIALS, KEY_START, bare
 from contextstudio.accounts.domain.errors import Invalid
-from operations.forwarding.upstreams.services import Provider, Target
+from operations.forwarding.upstreams.services import Target, WireProvider
 
 Header = tuple[bytes, bytes]
 SESSION = b"x-session-id"
@@ -83,9 +83,9 @@ def _with_key(target: Target) -> Header:
         )
     key = target.api_key.encode()
     match target.provider:
-        case Provider.ANTHROPIC:
+        case WireProvider.ANTHROPIC:
             return b"x-api-key", key
-        case Provider.GEMINI:
+        case WireProvider.GEMINI:
             return b"x-goog-api-key", key
     return b"authorization", b"Bearer " + key
 

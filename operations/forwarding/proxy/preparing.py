@@ -8,18 +8,18 @@ from contextstudio.accounts.credentials import KEY_START
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.selectors import project_to_edit
-from operations.forwarding.upstreams.services import Provider, Target, target_of
+from operations.forwarding.upstreams.services import Target, WireProvider, target_of
 
 from .headers import Header, to_upstream
 from .incoming import Incoming
 from .recording import Exchange
-from .rewriting import Asked, Sent, rewrite
-from .routes import Kind, Route
+from .rewriting import Asked, RewrittenRequest, rewrite
+from .routes import RequestKind, Route
 from .tools.offering import MOST_ROUNDS, NOT_YET, Answered, Offer, wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outgoing:
+class OutgoingRequest:
     """A request as it is sent."""
 
     method: str
@@ -41,7 +41,7 @@ class Outgoing:
 
 def prepare(
     caller: Caller, route: Route, incoming: Incoming, answered: Answered = NOT_YET
-) -> Outgoing:
+) -> OutgoingRequest:
     """The request to send in place of a client's, of which the session holds the messages by now.
 
     `answered`: the calls of our tools since the client asked. Raises what `apply` does, and Invalid
@@ -49,11 +49,11 @@ def prepare(
     """
     project = project_to_edit(caller, None, Right.OWN_SESSION)
     target = target_of(project.pk, route.provider)
-    is_read = route.kind is Kind.REPLY
+    is_read = route.kind is RequestKind.REPLY
     headers = to_upstream(incoming.headers, target, is_read=is_read)
     path = _path(target, route, incoming.query)
-    sent, offer = Sent(incoming.body), None
-    if route.kind is not Kind.OTHER:
+    sent, offer = RewrittenRequest(incoming.body), None
+    if route.kind is not RequestKind.OTHER:
         asked = Asked(
             caller,
             project,
@@ -76,7 +76,7 @@ def prepare(
     body, exchange = sent.body, sent.exchange
     if body or incoming.method in ("POST", "PUT", "PATCH"):
         headers.append((b"content-length", str(len(body)).encode()))
-    return Outgoing(
+    return OutgoingRequest(
         method=incoming.method,
         target=target,
         path=path,
@@ -98,7 +98,7 @@ def _path(target: Target, route: Route, query: bytes) -> bytes:
     base, path = target.base.path, route.path
     root, _, rest = path[1:].partition("/")
     is_added_already = base.endswith(f"/{root}")
-    is_openai = target.provider is Provider.OPENAI and base != ""
+    is_openai = target.provider is WireProvider.OPENAI and base != ""
     if is_added_already or is_openai:
         path = f"/{rest}" if rest else ""
     if target.model and route.model:

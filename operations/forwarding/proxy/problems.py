@@ -5,7 +5,7 @@ from typing import Any
 
 from contextstudio.accounts.domain.errors import DomainError, problem
 from contextstudio.accounts.responses import dump
-from operations.forwarding.upstreams.services import Provider
+from operations.forwarding.upstreams.services import WireProvider
 
 _ANTHROPIC: Mapping[int, str] = {
     401: "authentication_error",
@@ -24,18 +24,18 @@ _GEMINI: Mapping[int, str] = {
 }
 
 
-def refusal_body(provider: Provider, error: DomainError) -> bytes:
+def refusal_body(provider: WireProvider, error: DomainError) -> bytes:
     """A problem document (RFC 9457) that a provider's SDK understands too."""
     return dump(problem(error) | {"error": _error(provider, error)})
 
 
-def _error(provider: Provider, error: DomainError) -> dict[str, Any]:
+def _error(provider: WireProvider, error: DomainError) -> dict[str, Any]:
     status = error.status
     match provider:
-        case Provider.ANTHROPIC:
+        case WireProvider.ANTHROPIC:
             usual = "invalid_request_error" if status < 500 else "api_error"
             return {"type": _ANTHROPIC.get(status, usual), "message": error.message}
-        case Provider.GEMINI:
+        case WireProvider.GEMINI:
             usual = "INVALID_ARGUMENT" if status < 500 else "INTERNAL"
             word = _GEMINI.get(status, usual)
             return {"code": status, "message": error.message, "status": word}
@@ -43,12 +43,12 @@ def _error(provider: Provider, error: DomainError) -> dict[str, Any]:
     return {"message": error.message, "type": kind, "param": None, "code": error.code}
 
 
-def error_event(provider: Provider, sentence: str) -> bytes:
+def error_event(provider: WireProvider, sentence: str) -> bytes:
     """The last event of a stream that broke off, behind what may be half of one."""
     failed = DomainError(sentence, code="upstream_broke_off")
     failed.status = 502  # type: ignore[misc]  # as if nothing had come yet
     error: dict[str, Any] = {"error": _error(provider, failed)}
     name = b""
-    if provider is Provider.ANTHROPIC:
+    if provider is WireProvider.ANTHROPIC:
         name, error = b"event: error\n", {"type": "error", **error}
     return b"\n\n" + name + b"data: " + dump(error) + b"\n\n"

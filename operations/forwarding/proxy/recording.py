@@ -23,7 +23,7 @@ from threads.store.recording import named_by_hash, record_messages
 from threads.store.selectors import get_session, load_digests
 
 from .replies import Reply
-from .replies.stream import Tokens
+from .replies.stream import ReplyTokens
 
 logger = logging.getLogger(__name__)
 Status = SessionRequest.Status
@@ -76,7 +76,7 @@ def record_outcome(exchange: Exchange, outcome: Outcome) -> None:
             logger.warning("A reply was not recorded: %s", refused.message)
     if exchange.request_id is None:
         return
-    tokens = reply.tokens if reply else Tokens()
+    tokens = reply.tokens if reply else ReplyTokens()
     model = (reply.model if reply else "") or exchange.model
     finish_request(
         exchange.request_id,
@@ -116,7 +116,7 @@ def _name(exchange: Exchange, reply: Reply | None) -> bytes | None:
     return digest_of_id(said.source_id)
 
 
-def _cost(provider: str, model: str, tokens: Tokens) -> Decimal | None:
+def _cost(provider: str, model: str, tokens: ReplyTokens) -> Decimal | None:
     if tokens.input is None or tokens.output is None:
         return None
     return cost_of(

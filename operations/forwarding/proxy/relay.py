@@ -20,7 +20,7 @@ from contextstudio.accounts.domain.errors import DomainError
 from operations.forwarding.upstreams import dialing
 
 from .headers import Header, to_client
-from .preparing import Outgoing
+from .preparing import OutgoingRequest
 from .problems import error_event
 from .recording import Outcome
 from .replies import MOST_BYTES, ReplyReader
@@ -53,22 +53,22 @@ class GatewayTimeout(DomainError):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class AfterReply:
     """What is to be done once a reply is recorded."""
 
-    again: Outgoing | None = None
+    again: OutgoingRequest | None = None
     """The request to send now: calls of our tools were answered."""
     unsaid: frozenset[str] = frozenset()
     """The tools whose calls are not the client's."""
 
 
-Record = Callable[[Outgoing, Outcome], Awaitable[Recorded]]
+Record = Callable[[OutgoingRequest, Outcome], Awaitable[AfterReply]]
 
 
 class Exchanging:
     """One request and its reply; of a client that is offered tools of ours, perhaps several."""
 
-    def __init__(self, outgoing: Outgoing, send: Send, record: Record) -> None:
+    def __init__(self, outgoing: OutgoingRequest, send: Send, record: Record) -> None:
         self._outgoing = outgoing
         self._send = send
         self._record = record
@@ -80,7 +80,7 @@ class Exchanging:
         self._is_recorded = False
         self._is_begun = False
         """Whether the client has a part of an answer."""
-        self._again: Outgoing | None = None
+        self._again: OutgoingRequest | None = None
 
     async def run(self, receive: Receive) -> None:
         """Send the request and pass on its reply, until it ends or the client goes.
@@ -112,7 +112,7 @@ class Exchanging:
         if refusal is not None:
             raise refusal
 
-    def _begin_again(self, outgoing: Outgoing) -> None:
+    def _begin_again(self, outgoing: OutgoingRequest) -> None:
         """Be at the beginning of another request, with what was answered."""
         self._outgoing, self._again = outgoing, None
         self._started, self._first_byte = time.perf_counter(), None
@@ -277,10 +277,10 @@ class Exchanging:
         self._error = self._error or error.message
         return error
 
-    async def _keep(self, *, broken: bool) -> Recorded:
+    async def _keep(self, *, broken: bool) -> AfterReply:
         """Record how it ended, once."""
         if self._is_recorded or self._outgoing.exchange is None:
-            return Recorded()
+            return AfterReply()
         self._is_recorded = True
         reader = self._reader
         outcome = Outcome(
@@ -290,7 +290,7 @@ class Exchanging:
             first_byte_ms=self._first_byte,
             total_ms=self._since(),
         )
-        recorded = Recorded()
+        recorded = AfterReply()
         with anyio.CancelScope(shield=True):
             recorded = await self._record(self._outgoing, outcome)
         return recorded  # noqa: RET504  # for the scope's type says that it may swallow

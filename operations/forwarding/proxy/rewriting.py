@@ -37,11 +37,11 @@ from threads.sessions.services import append_messages
 from threads.store.selectors import get_session
 
 from . import bodies, sessions
-from .bodies import Body, Rewritten
+from .bodies import ForwardedBody, Rewritten
 from .headers import SESSION, TAGS, Header
 from .incoming import Incoming
 from .recording import UNKNOWN, Exchange
-from .routes import Kind, Route
+from .routes import RequestKind, Route
 from .tools import offering, rounds
 
 logger = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ class Asked(NamedTuple):
         words = (word.strip() for word in self.incoming.header(TAGS).split(","))
         return frozenset(word for word in words if word)
 
-    def model(self, body: Body) -> str:
+    def model(self, body: ForwardedBody) -> str:
         """The model that is asked."""
         return self.target.model or self.route.model or body.model
 
@@ -109,7 +109,7 @@ class _Found:
 
     session: Session | None
     """None where it could not be said which, and the request goes out all the same."""
-    body: Body
+    body: ForwardedBody
     """As the client sent it, with what was answered for it."""
     rewritten: Rewritten
     request: SessionRequest | None
@@ -119,7 +119,7 @@ class _Found:
     note: bytes = b""
 
 
-class Sent(NamedTuple):
+class RewrittenRequest(NamedTuple):
     """A request as it goes out."""
 
     body: bytes
@@ -131,7 +131,7 @@ class Sent(NamedTuple):
     """The tools of ours that were added to it."""
 
 
-def rewrite(asked: Asked) -> Sent:
+def rewrite(asked: Asked) -> RewrittenRequest:
     """What to send of a conversation, of which the session holds the messages by now.
 
     A request that only counts tokens makes no session, and records nothing. Raises Invalid for
@@ -144,14 +144,16 @@ def rewrite(asked: Asked) -> Sent:
     body = bodies.read_body(asked.route.form, asked.incoming.body)
     found = _find(asked, body)
     if found is None:
-        return Sent(_written(asked, body, Rewritten({}, 0)), notes=_notes(body))
+        return RewrittenRequest(
+            _written(asked, body, Rewritten({}, 0)), notes=_notes(body)
+        )
     tools = _offered(asked, found)
     sent = _written(asked, found.body, found.rewritten, tools)
     notes = [(NOTE, found.note)] if found.note else []
     if found.session is not None:
         notes.append((SESSION_NOTE, str(found.session.pk).encode()))
     if found.session is None or found.request is None:
-        return Sent(sent, notes=notes)
+        return RewrittenRequest(sent, notes=notes)
     exchange = Exchange(
         caller=asked.caller,
         session_id=found.session.pk,
@@ -161,7 +163,9 @@ def rewrite(asked: Asked) -> Sent:
         model=asked.model(body),
         is_named=asked.route.form == "openai-responses",
     )
-    return Sent(sent, exchange, notes, frozenset(tool.name for tool in tools))
+    return RewrittenRequest(
+        sent, exchange, notes, frozenset(tool.name for tool in tools)
+    )
 
 
 def _offered(asked: Asked, found: _Found) -> list[OfferedTool]:
@@ -174,7 +178,10 @@ def _offered(asked: Asked, found: _Found) -> list[OfferedTool]:
 
 
 def _written(
-    asked: Asked, body: Body, found: Rewritten, tools: Sequence[OfferedTool] = ()
+    asked: Asked,
+    body: ForwardedBody,
+    found: Rewritten,
+    tools: Sequence[OfferedTool] = (),
 ) -> bytes:
     changes = dict(found.changes)
     if tools:
@@ -184,15 +191,15 @@ def _written(
     return body.written(changes)
 
 
-def _notes(body: Body) -> Sequence[Header]:
+def _notes(body: ForwardedBody) -> Sequence[Header]:
     return [] if body.continues is None else [(NOTE, _STATEFUL)]
 
 
-def _find(asked: Asked, body: Body) -> _Found | None:
+def _find(asked: Asked, body: ForwardedBody) -> _Found | None:
     """The request in its session; None where there is none, and none is made."""
     if body.continues is not None:
         return _stateful(asked, body)
-    append, session = asked.route.kind is Kind.REPLY, None
+    append, session = asked.route.kind is RequestKind.REPLY, None
     try:
         session = _session(asked, body)
         if session is None and not append:
@@ -216,24 +223,26 @@ def _find(asked: Asked, body: Body) -> _Found | None:
         return _failed(asked, body, session, error)
 
 
-def _inbound(asked: Asked, body: Body) -> Inbound:
+def _inbound(asked: Asked, body: ForwardedBody) -> Inbound:
     is_offered = any(tool.name == RECALL for tool in asked.tools)
     return body.inbound(
         asked.tags,
-        append=asked.route.kind is Kind.REPLY,
+        append=asked.route.kind is RequestKind.REPLY,
         can_recall=is_offered or body.has_recall,
         model=asked.model(body),
         client=asked.incoming.header(b"user-agent"),
     )
 
 
-def _with_answered(asked: Asked, body: Body, session: Session) -> Body:
+def _with_answered(
+    asked: Asked, body: ForwardedBody, session: Session
+) -> ForwardedBody:
     """The body with the calls of our tools that were answered in a session, if it has the tools."""
     has_tools = offering.offered(body, asked.tools)
     return rounds.with_answered(session, body) if has_tools else body
 
 
-def _session(asked: Asked, body: Body) -> Session | None:
+def _session(asked: Asked, body: ForwardedBody) -> Session | None:
     """The session that a request names, or goes on from; None where there is none yet."""
     if asked.goes_on:
         return get_session(asked.caller, asked.goes_on, Right.OWN_SESSION)
@@ -247,7 +256,7 @@ def _session(asked: Asked, body: Body) -> Session | None:
     return session_for(asked.caller, asked.project, _inbound(asked, body), known)
 
 
-def _new_session(asked: Asked, body: Body) -> Session:
+def _new_session(asked: Asked, body: ForwardedBody) -> Session:
     return sessions.new_session(
         asked.caller,
         asked.project,
@@ -257,7 +266,7 @@ def _new_session(asked: Asked, body: Body) -> Session:
     )
 
 
-def _under_way(applied: Applied, body: Body, rewritten: Rewritten) -> _Found:
+def _under_way(applied: Applied, body: ForwardedBody, rewritten: Rewritten) -> _Found:
     """What `apply` found, its request marked as sent."""
     if applied.request is not None:
         records.finish_request(
@@ -273,7 +282,7 @@ def _under_way(applied: Applied, body: Body, rewritten: Rewritten) -> _Found:
 
 
 def _failed(
-    asked: Asked, body: Body, session: Session | None, error: Exception
+    asked: Asked, body: ForwardedBody, session: Session | None, error: Exception
 ) -> _Found:
     """The request as it came, where the policy says so and nothing of it is to be hidden.
 
@@ -287,7 +296,7 @@ def _failed(
     if not isinstance(error, DomainError):
         logger.error("A request was not rewritten", exc_info=error)
     request = None
-    if session is not None and asked.route.kind is Kind.REPLY:
+    if session is not None and asked.route.kind is RequestKind.REPLY:
         request = _record(asked, body, session, f"Sent as it came: {error}")
     return _Found(
         session=session,
@@ -313,7 +322,7 @@ def _may_hide(asked: Asked, session: Session | None) -> bool:
 
 
 @transaction.atomic
-def _stateful(asked: Asked, body: Body) -> _Found | None:
+def _stateful(asked: Asked, body: ForwardedBody) -> _Found | None:
     """A request that goes on from what the provider keeps: only what is new comes with it.
 
     It can't be rewritten. Where the response that it names is the last that a session has, its
@@ -339,7 +348,9 @@ def _stateful(asked: Asked, body: Body) -> _Found | None:
 
 
 @transaction.atomic
-def _record(asked: Asked, body: Body, session: Session, error: str) -> SessionRequest:
+def _record(
+    asked: Asked, body: ForwardedBody, session: Session, error: str
+) -> SessionRequest:
     """Keep a request that was not rewritten."""
     locked = get_session(asked.caller, session.pk, Right.OWN_SESSION, lock=True)
     request = records.record_request(

@@ -6,10 +6,10 @@ from enum import StrEnum
 from urllib.parse import unquote_to_bytes
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.forwarding.upstreams.services import Provider
+from operations.forwarding.upstreams.services import WireProvider
 
 
-class Kind(StrEnum):
+class RequestKind(StrEnum):
     """What is asked of the provider."""
 
     REPLY = "reply"
@@ -24,10 +24,10 @@ class Kind(StrEnum):
 class Route:
     """Where a request goes."""
 
-    provider: Provider
+    provider: WireProvider
     path: str
     """From `/v1` on, still percent-encoded."""
-    kind: Kind = Kind.OTHER
+    kind: RequestKind = RequestKind.OTHER
     form: str = ""
     """The form of a conversation: one of `apply`'s; empty where there is none."""
     external_id: str | None = None
@@ -41,15 +41,19 @@ class Route:
 _ROOTS = ("/v1", "/v1beta", "/v1alpha")
 _SESSIONS = "/s/"
 _CONVERSATIONS = {
-    "/v1/chat/completions": (Provider.OPENAI, Kind.REPLY, "openai"),
-    "/v1/messages": (Provider.ANTHROPIC, Kind.REPLY, "anthropic"),
-    "/v1/messages/count_tokens": (Provider.ANTHROPIC, Kind.COUNT, "anthropic"),
-    "/v1/responses": (Provider.OPENAI, Kind.REPLY, "openai-responses"),
+    "/v1/chat/completions": (WireProvider.OPENAI, RequestKind.REPLY, "openai"),
+    "/v1/messages": (WireProvider.ANTHROPIC, RequestKind.REPLY, "anthropic"),
+    "/v1/messages/count_tokens": (
+        WireProvider.ANTHROPIC,
+        RequestKind.COUNT,
+        "anthropic",
+    ),
+    "/v1/responses": (WireProvider.OPENAI, RequestKind.REPLY, "openai-responses"),
 }
 _GEMINI = {
-    "generateContent": Kind.REPLY,
-    "streamGenerateContent": Kind.REPLY,
-    "countTokens": Kind.COUNT,
+    "generateContent": RequestKind.REPLY,
+    "streamGenerateContent": RequestKind.REPLY,
+    "countTokens": RequestKind.COUNT,
 }
 
 
@@ -99,7 +103,7 @@ def _route(method: str, path: str, headers: Mapping[bytes, bytes]) -> Route:
     if is_gemini or any(name.startswith(b"x-goog-") for name in headers):
         return _gemini(method, path)
     is_anthropic = path.startswith("/v1/messages") or b"anthropic-version" in headers
-    provider = Provider.ANTHROPIC if is_anthropic else Provider.OPENAI
+    provider = WireProvider.ANTHROPIC if is_anthropic else WireProvider.OPENAI
     return Route(provider=provider, path=path)
 
 
@@ -107,9 +111,9 @@ def _gemini(method: str, path: str) -> Route:
     model, _, verb = path.rpartition(":")
     kind = _GEMINI.get(verb) if method == "POST" and "/models/" in model else None
     if kind is None:
-        return Route(provider=Provider.GEMINI, path=path)
+        return Route(provider=WireProvider.GEMINI, path=path)
     return Route(
-        provider=Provider.GEMINI,
+        provider=WireProvider.GEMINI,
         path=path,
         kind=kind,
         form="gemini",

@@ -17,7 +17,12 @@ from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
 from operations.context.pages.request_page import pieces_of
-from operations.context.pages.sent_messages import AT_ONCE, Sent, differing, listed
+from operations.context.pages.sent_messages import (
+    AT_ONCE,
+    ComparedMessage,
+    differing,
+    listed,
+)
 from operations.domain.forwarding.sent import SentChange
 from operations.domain.ledger.ledger import Side
 from operations.log.selectors import load_history, load_thread
@@ -103,7 +108,7 @@ def _messages(
     before: SentRequest | None,
     side: Side,
     places: range,
-) -> Iterator[Sent]:
+) -> Iterator[ComparedMessage]:
     shown = before if before and side is Side.BEFORE else sent
     numbers = shown.messages[places.start : places.stop]
     read = read_pieces(session, numbers)
@@ -113,7 +118,7 @@ def _messages(
         is_system = facts.kind == SentPiece.Kind.SYSTEM
         form = said if isinstance(said, dict) else {"content": said}
         role = form.get("role") or form.get("type") or "message"
-        yield Sent(
+        yield ComparedMessage(
             place=place,
             role="system" if is_system else str(role),
             pieces=pieces_of(form),

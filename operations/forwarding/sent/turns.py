@@ -15,7 +15,7 @@ NEXT = "in the next request"
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class SentTurns:
     """The heads under which requests of a session went out, and since when."""
 
     heads: Sequence[int]
@@ -33,9 +33,9 @@ class Turns:
         return f"sent at {at:%H:%M}" if is_today else f"sent {at:%Y-%m-%d %H:%M}"
 
 
-def load_turns(session: Session) -> Turns:
+def load_turns(session: Session) -> SentTurns:
     """The turns of a session that the caller may read, in the order of their heads."""
     rows = SessionRequest.objects.filter(session=session)
     known = rows.values("head").annotate(first=Min("created_at")).order_by("head")
     found = list(known.values_list("head", "first"))
-    return Turns([head for head, _ in found], [first for _, first in found])
+    return SentTurns([head for head, _ in found], [first for _, first in found])

@@ -10,7 +10,7 @@ from contextstudio.accounts.selectors import get_project
 
 from . import services
 from .schemas import UpstreamIn, UpstreamList, UpstreamOut, present
-from .services import Provider
+from .services import WireProvider
 
 router = Router(tags=["projects"])
 _PATH = "/projects/{str:slug}/upstreams"
@@ -29,7 +29,7 @@ def list_upstreams(request: HttpRequest, slug: str) -> dict[str, Any]:
     operation_id="operations_api_set_upstream",
 )
 def set_upstream(
-    request: HttpRequest, slug: str, provider: Provider, body: UpstreamIn
+    request: HttpRequest, slug: str, provider: WireProvider, body: UpstreamIn
 ) -> UpstreamOut:
     """Say where requests of one form go."""
     made = services.set_upstream(
@@ -50,7 +50,7 @@ def set_upstream(
     operation_id="operations_api_delete_upstream",
 )
 def delete_upstream(
-    request: HttpRequest, slug: str, provider: Provider
+    request: HttpRequest, slug: str, provider: WireProvider
 ) -> Status[None]:
     """Forget an upstream with its key."""
     services.delete_upstream(caller_of(request), slug, provider)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from contextstudio.accounts.shape import RequestBody
 from operations.models import Upstream
 
-from .services import Provider
+from .services import WireProvider
 
 
 class UpstreamIn(RequestBody):
@@ -38,7 +38,7 @@ class UpstreamIn(RequestBody):
 class UpstreamOut(BaseModel):
     """An upstream, without its key."""
 
-    provider: Provider
+    provider: WireProvider
     base_url: str
     has_key: bool
     model: str
@@ -55,7 +55,7 @@ class UpstreamList(Schema):
 def present(upstream: Upstream) -> UpstreamOut:
     """An upstream as it may be shown."""
     return UpstreamOut(
-        provider=Provider(upstream.provider),
+        provider=WireProvider(upstream.provider),
         base_url=upstream.base_url,
         has_key=bool(upstream.sealed_key),
         model=upstream.model,

@@ -25,7 +25,7 @@ _SECONDS_TO_RESOLVE = 5
 MOST_KEY = 4000
 
 
-class Provider(StrEnum):
+class WireProvider(StrEnum):
     """The forms of requests that are forwarded, named by whose they are."""
 
     OPENAI = "openai"
@@ -34,9 +34,9 @@ class Provider(StrEnum):
 
 
 PUBLIC = {
-    Provider.OPENAI: "https://api.openai.com/v1",
-    Provider.ANTHROPIC: "https://api.anthropic.com",
-    Provider.GEMINI: "https://generativelanguage.googleapis.com",
+    WireProvider.OPENAI: "https://api.openai.com/v1",
+    WireProvider.ANTHROPIC: "https://api.anthropic.com",
+    WireProvider.GEMINI: "https://generativelanguage.googleapis.com",
 }
 """Where requests go that come with a key of the caller's own, unless the project says otherwise."""
 
@@ -45,7 +45,7 @@ PUBLIC = {
 class Target:
     """Where a project's requests of one form go."""
 
-    provider: Provider
+    provider: WireProvider
     base: BaseAddress
     api_key: str = ""
     """Empty: the caller brings one."""
@@ -63,7 +63,7 @@ def list_upstreams(project: Project) -> list[Upstream]:
 def set_upstream(
     caller: Caller,
     slug: str,
-    provider: Provider,
+    provider: WireProvider,
     *,
     base_url: str,
     api_key: str | None = None,
@@ -107,7 +107,7 @@ def set_upstream(
 
 
 @transaction.atomic
-def delete_upstream(caller: Caller, slug: str, provider: Provider) -> None:
+def delete_upstream(caller: Caller, slug: str, provider: WireProvider) -> None:
     """Forget an upstream with its key. Raises NotFound."""
     project = get_project(caller, slug, Right.ADMIN)
     gone, _ = Upstream.objects.filter(project=project, provider=provider).delete()
@@ -116,7 +116,7 @@ def delete_upstream(caller: Caller, slug: str, provider: Provider) -> None:
     _audit(caller, project, "upstream.delete", provider)
 
 
-def target_of(project_id: int, provider: Provider) -> Target:
+def target_of(project_id: int, provider: WireProvider) -> Target:
     """Where the requests of a project go; the public provider where it doesn't say.
 
     Raises Invalid where what is stored can't be used any more.
@@ -179,11 +179,13 @@ def checked_base(url: str) -> BaseAddress:
     return base
 
 
-def _place(project_id: int, provider: Provider, base: BaseAddress) -> str:
+def _place(project_id: int, provider: WireProvider, base: BaseAddress) -> str:
     return f"{project_id} {provider} {base.origin}"
 
 
-def _audit(caller: Caller, project: Project, action: str, provider: Provider) -> None:
+def _audit(
+    caller: Caller, project: Project, action: str, provider: WireProvider
+) -> None:
     AuditEntry.objects.create(
         project=project, actor=caller.actor, action=action, object_id=provider.value
     )

@@ -19,17 +19,17 @@ from contextstudio.accounts.selectors import get_project
 from operations.models import Upstream
 
 from . import services
-from .services import MOST_KEY, PUBLIC, Provider
+from .services import MOST_KEY, PUBLIC, WireProvider
 
 LABELS = {
-    Provider.OPENAI: "OpenAI",
-    Provider.ANTHROPIC: "Anthropic",
-    Provider.GEMINI: "Gemini",
+    WireProvider.OPENAI: "OpenAI",
+    WireProvider.ANTHROPIC: "Anthropic",
+    WireProvider.GEMINI: "Gemini",
 }
 SERVES = {
-    Provider.OPENAI: "/v1/chat/completions, /v1/responses",
-    Provider.ANTHROPIC: "/v1/messages",
-    Provider.GEMINI: "/v1beta/models/…",
+    WireProvider.OPENAI: "/v1/chat/completions, /v1/responses",
+    WireProvider.ANTHROPIC: "/v1/messages",
+    WireProvider.GEMINI: "/v1beta/models/…",
 }
 
 
@@ -37,7 +37,7 @@ class UpstreamForm(forms.Form):
     """Where requests of one form go."""
 
     provider = forms.ChoiceField(
-        choices=[(one.value, LABELS[one]) for one in Provider], label="Requests for"
+        choices=[(one.value, LABELS[one]) for one in WireProvider], label="Requests for"
     )
     base_url = forms.CharField(
         max_length=500,
@@ -89,7 +89,7 @@ def upstreams(request: HttpRequest, slug: str) -> HttpResponse:
             services.set_upstream(
                 caller,
                 slug,
-                Provider(given["provider"]),
+                WireProvider(given["provider"]),
                 base_url=given["base_url"],
                 api_key=given["api_key"] or None,
                 model=given["model"],
@@ -118,7 +118,7 @@ def upstreams(request: HttpRequest, slug: str) -> HttpResponse:
 def remove(request: HttpRequest, slug: str) -> HttpResponse:
     """Forget an upstream with its key: requests go to the public provider again."""
     try:
-        provider = Provider(request.POST.get("provider", ""))
+        provider = WireProvider(request.POST.get("provider", ""))
     except ValueError:
         raise Invalid("There is no such provider.", at=["provider"]) from None
     services.delete_upstream(caller_of(request), slug, provider)
@@ -136,5 +136,5 @@ def _shown(rows: list[Upstream]) -> list[ShownUpstream]:
             base_url=known[one].base_url if one in known else PUBLIC[one],
             row=known.get(one),
         )
-        for one in Provider
+        for one in WireProvider
     ]

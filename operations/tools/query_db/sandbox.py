@@ -42,7 +42,7 @@ class QueryRow(NamedTuple):
     created_at: str | None
 
 
-class Answered(NamedTuple):
+class QueryAnswer(NamedTuple):
     """What a statement gave: names of columns, rows of JSON values, whether there were more."""
 
     columns: list[str]
@@ -88,7 +88,7 @@ class Sandbox:
     ) -> None:
         self._end()
 
-    def ask(self, sql: str) -> Answered:
+    def ask(self, sql: str) -> QueryAnswer:
         """The answer to one statement. Raises Invalid, with a code, where there is none."""
         try:
             left = SECONDS - self._loaded_in
@@ -102,7 +102,7 @@ class Sandbox:
             ) from error
         if "code" in told:
             raise Invalid(told["sentence"], at=["sql"], code=told["code"])
-        return Answered(**told)
+        return QueryAnswer(**told)
 
     def _load(self) -> None:
         try:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from archive.domain.reference import (
     Location,
-    Reference,
+    RecallReference,
     read_lines,
     read_location,
     read_reference,
@@ -21,21 +21,23 @@ MESSAGE, SESSION = "msg-def67890", "abc12345"
     [
         (
             "nexora://nexora-cli/abc12345/msg-def67890",
-            Reference(MESSAGE, SESSION, "nexora-cli"),
+            RecallReference(MESSAGE, SESSION, "nexora-cli"),
         ),
         (
             "nexora://nexora-cli/abc12345/msg-def67890:L50-100",
-            Reference(MESSAGE, SESSION, "nexora-cli", Location("lines", 50, 100)),
+            RecallReference(MESSAGE, SESSION, "nexora-cli", Location("lines", 50, 100)),
         ),
         (
             "nexora://nexora-cli/abc12345/msg-def67890:match-3",
-            Reference(MESSAGE, SESSION, "nexora-cli", Location("match", 3, 3)),
+            RecallReference(MESSAGE, SESSION, "nexora-cli", Location("match", 3, 3)),
         ),
-        ("nexora://_/current/msg-def67890", Reference(MESSAGE)),
-        ("msg-def67890", Reference(MESSAGE)),
+        ("nexora://_/current/msg-def67890", RecallReference(MESSAGE)),
+        ("msg-def67890", RecallReference(MESSAGE)),
     ],
 )
-def test_the_five_forms_of_document_1_are_read(text: str, expected: Reference) -> None:
+def test_the_five_forms_of_document_1_are_read(
+    text: str, expected: RecallReference
+) -> None:
     assert read_reference(text) == expected
     assert read_reference(f" [recall:{text}] ") == expected
 
@@ -43,16 +45,18 @@ def test_the_five_forms_of_document_1_are_read(text: str, expected: Reference) -
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("m12", Reference("m12")),
-        ("o7.0:tool-2", Reference("o7.0", location=Location("tool", 2, 2))),
+        ("m12", RecallReference("m12")),
+        ("o7.0:tool-2", RecallReference("o7.0", location=Location("tool", 2, 2))),
         (
             "nexora://demo/01234567-89ab-4cde-8f01-23456789abcd/m0",
-            Reference("m0", "0123456789ab4cde8f0123456789abcd", "demo"),
+            RecallReference("m0", "0123456789ab4cde8f0123456789abcd", "demo"),
         ),
-        ("nexora://_/abc12345/msg-def6", Reference("msg-def6", SESSION)),
+        ("nexora://_/abc12345/msg-def6", RecallReference("msg-def6", SESSION)),
     ],
 )
-def test_keys_whole_ids_and_beginnings_are_read(text: str, expected: Reference) -> None:
+def test_keys_whole_ids_and_beginnings_are_read(
+    text: str, expected: RecallReference
+) -> None:
     assert read_reference(text) == expected
 
 
@@ -98,7 +102,9 @@ def test_what_is_written_is_read_again(
     project: str, session: str, message: str, location: Location | None
 ) -> None:
     text = write_reference(project, session, message, location)
-    assert read_reference(text) == Reference(message, session[:8], project, location)
+    assert read_reference(text) == RecallReference(
+        message, session[:8], project, location
+    )
 
 
 @given(st.text(max_size=60))

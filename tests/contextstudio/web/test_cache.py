@@ -6,16 +6,16 @@ import pytest
 from redis.exceptions import RedisError
 
 from contextstudio.accounts.jobs import tasks
-from contextstudio.web.cache import Cache
+from contextstudio.web.cache import SpareableCache
 from threads.store import events
 
 
 @pytest.fixture
-def cache() -> Cache:
-    return Cache("redis://127.0.0.1:1/0", {})
+def cache() -> SpareableCache:
+    return SpareableCache("redis://127.0.0.1:1/0", {})
 
 
-def test_a_cache_that_is_away_is_an_empty_one(cache: Cache) -> None:
+def test_a_cache_that_is_away_is_an_empty_one(cache: SpareableCache) -> None:
     cache.set("a", 1)
     assert cache.set_many({"a": 1, "b": 2}) == []
     assert cache.get("a") is None
@@ -26,7 +26,7 @@ def test_a_cache_that_is_away_is_an_empty_one(cache: Cache) -> None:
 
 @pytest.mark.django_db
 def test_the_sweep_goes_on_without_its_cache(
-    cache: Cache, monkeypatch: pytest.MonkeyPatch
+    cache: SpareableCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "cache", cache)
     tasks.sweep()

@@ -26,7 +26,7 @@ from operations.edits import services
 from operations.edits.arguments import DigestArguments, EditArguments, SnipArguments
 from operations.edits.lenses import save_lens
 from operations.forwarding.requests.records import RequestFacts, record_request
-from operations.forwarding.upstreams.services import Provider, set_upstream
+from operations.forwarding.upstreams.services import WireProvider, set_upstream
 from operations.tools import TOOLS
 from tests.people import key_of
 from tests.threads.imports.uploads import with_image
@@ -494,7 +494,7 @@ def places(owner: User, project: Project, stranger: User) -> dict[str, str]:
     record_request(session, caller, RequestFacts(**REQUEST))
     key_of(owner, project, name="named")
     base_url = "https://93.184.216.34"
-    set_upstream(caller, "demo", Provider.GEMINI, base_url=base_url)
+    set_upstream(caller, "demo", WireProvider.GEMINI, base_url=base_url)
     brought = Import.objects.create(project=project, name="known")
     source = Source.objects.create(project=project, sha256="0" * 64, size=1, name="x")
     event = Event.objects.create(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from operations.context.layers import Words, register_layer
+from operations.context.layers import LayerWords, register_layer
 from tests.operations.support.rest import (
     adds_up,
     context,
@@ -160,9 +160,9 @@ def test_layers_stand_in_the_order_of_the_document(
     monkeypatch.setattr("operations.context.layers._providers", dict(providers()))
     asked: list[str] = []
 
-    def memos(surroundings: Any) -> Words:
+    def memos(surroundings: Any) -> LayerWords:
         asked.append(surroundings.question())
-        return Words("Memo.")
+        return LayerWords("Memo.")
 
     register_layer("memos", memos)
     with pytest.raises(ValueError, match="none of"):

@@ -17,7 +17,7 @@ from operations.domain.context.policy import REPLAY, SLOP, Policy
 from operations.domain.context.selection import Preference
 from operations.domain.context.truncation import Tiers
 from operations.domain.log.log import Entry, fold
-from operations.domain.providers.request import Draft, Layer, LeftOut
+from operations.domain.providers.request import Draft, Layer, LeftOutResult
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.leaf import Leaf, New
@@ -161,7 +161,7 @@ def _leaves(messages: Sequence[Message]) -> list[Leaf]:
 
 def _left_out(
     thread: Thread, assembly: Assembly, conversation: Conversation
-) -> dict[str, LeftOut]:
+) -> dict[str, LeftOutResult]:
     calls = unanswered(assembly.messages)
     words = {
         key: conversation.messages[int(key[1:])].parts

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from operations.domain.providers.turns import Piece, Turn
+from operations.domain.providers.turns import Turn, TurnPart
 from threads.domain.formats.io import json_text
 from threads.domain.message import Role
 from threads.domain.part import JSON, File, Image, Opaque, Text, ToolResult
@@ -102,14 +102,14 @@ def without_media(turns: Sequence[Turn], work: Work) -> list[Turn]:
     for turn in turns:
         kept.append(turn)
         if turn.role is Role.TOOL and (media := _taken_out(turn, work)):
-            kept.append(Turn(Role.USER, [Piece(Text(LEAD)), *media]))
+            kept.append(Turn(Role.USER, [TurnPart(Text(LEAD)), *media]))
     return kept
 
 
-def _taken_out(turn: Turn, work: Work) -> list[Piece]:
+def _taken_out(turn: Turn, work: Work) -> list[TurnPart]:
     """Takes images and files out of a turn's results."""
     rules = work.rules
-    taken: list[Piece] = []
+    taken: list[TurnPart] = []
     for place, piece in enumerate(turn.pieces):
         part = piece.part
         assert isinstance(part, ToolResult)  # noqa: S101 - a tool's turn holds nothing else

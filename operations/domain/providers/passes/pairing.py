@@ -18,7 +18,7 @@ from itertools import count
 from typing import NamedTuple
 
 from operations.domain.providers.rules import Alphabet
-from operations.domain.providers.turns import Piece, Turn
+from operations.domain.providers.turns import Turn, TurnPart
 from operations.domain.tree.key import original_index
 from threads.domain.message import Role
 from threads.domain.part import Text, ToolCall, ToolResult
@@ -130,7 +130,7 @@ class _Pairing:
                 waiting[part.call_id].remove(found)
                 self._answers[found.spot] = spot
 
-    def _pieces(self) -> Iterator[tuple[_Spot, Piece]]:
+    def _pieces(self) -> Iterator[tuple[_Spot, TurnPart]]:
         """The calls and results, each with where it stands."""
         for number, turn in enumerate(self._turns):
             for place, piece in enumerate(turn.pieces):
@@ -139,9 +139,9 @@ class _Pairing:
 
     # Writing out
 
-    def _results(self, number: int, turn: Turn) -> list[Piece]:
+    def _results(self, number: int, turn: Turn) -> list[TurnPart]:
         """The results of a turn's calls, in the order in which they came; the calls' new ids."""
-        found: list[tuple[_Spot, Piece]] = []
+        found: list[tuple[_Spot, TurnPart]] = []
         for place, piece in enumerate(turn.pieces):
             if not isinstance(piece.part, ToolCall):
                 continue
@@ -163,7 +163,7 @@ class _Pairing:
             found.sort(key=lambda pair: pair[0])
         return [piece for _, piece in found]
 
-    def _given_id(self, id_: str, piece: Piece, nth: int) -> str:
+    def _given_id(self, id_: str, piece: TurnPart, nth: int) -> str:
         """The id of the nth call of a message: its own where that is legal and free."""
         if id_ in self._ids or not self._work.rules.ids.takes(id_):
             self._work.repaired(findings.ID, piece)
@@ -172,7 +172,7 @@ class _Pairing:
         self._ids.add(id_)
         return id_
 
-    def _answer(self, spot: _Spot, number: int, id_: str, name: str) -> Piece:
+    def _answer(self, spot: _Spot, number: int, id_: str, name: str) -> TurnPart:
         piece = self._turns[spot.turn].pieces[spot.piece]
         if spot.turn != number + 1:
             self._work.repaired(findings.APART, piece)
@@ -182,14 +182,14 @@ class _Pairing:
         if (id_, name) == (part.call_id, part.name):
             return piece
         renamed = ToolResult(id_, part.content, name, part.is_error)
-        return Piece(renamed, piece.place, piece.key)
+        return TurnPart(renamed, piece.place, piece.key)
 
-    def _stub(self, call: ToolCall, id_: str, name: str, piece: Piece) -> Piece:
+    def _stub(self, call: ToolCall, id_: str, name: str, piece: TurnPart) -> TurnPart:
         self._work.found(findings.UNANSWERED, piece)
         self._work.breaks(piece.place + 1)
         left_out = self._work.draft.left_out.get(call.id)
         words = NEVER if left_out is None else LEFT_OUT.format(**left_out._asdict())
-        return Piece(ToolResult(id_, (Text(words),), name), piece.place, piece.key)
+        return TurnPart(ToolResult(id_, (Text(words),), name), piece.place, piece.key)
 
 
 def _nearest(calls: list[_Call], result: ToolResult) -> _Call | None:

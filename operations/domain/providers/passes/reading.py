@@ -12,7 +12,7 @@ from itertools import groupby
 
 from operations.domain.providers.request import Outgoing
 from operations.domain.providers.rules import Reasoning, Rules
-from operations.domain.providers.turns import Piece, Turn
+from operations.domain.providers.turns import Turn, TurnPart
 from threads.domain.formats.anthropic.messages import FRAME
 from threads.domain.formats.arguments import object_of, parsed
 from threads.domain.formats.openai.items import COMPACTIONS
@@ -73,7 +73,7 @@ def _plain(place: int, message: Outgoing, rules: Rules) -> Turn | None:
     parts: Sequence[Part] = message.parts
     if role is Role.ASSISTANT and not rules.written_arguments:
         parts = list(map(_without_text, parts))
-    return Turn(role, [Piece(part, place, message.key) for part in parts])
+    return Turn(role, [TurnPart(part, place, message.key) for part in parts])
 
 
 def _without_text(part: Part) -> Part:
@@ -113,7 +113,7 @@ class _Reading:
     def __init__(self, work: Work, place: int, message: Outgoing) -> None:
         self._work = work
         self._message = message
-        self._head = Piece(Text(""), place, message.key)
+        self._head = TurnPart(Text(""), place, message.key)
         """Stands for the message in what is reported."""
 
     def turns(self) -> Iterator[Turn]:
@@ -142,13 +142,13 @@ class _Reading:
         self._work.found(findings.SPEAKER, self._head)
         return None
 
-    def _pieces(self, role: Role) -> Iterator[Piece]:
+    def _pieces(self, role: Role) -> Iterator[TurnPart]:
         cleaned = tuple(map(clean_part, self._message.parts))
         if any(map(operator.is_not, cleaned, self._message.parts)):
             self._work.repaired(findings.SURROGATE, self._head)
         for part in self._framed(cleaned):
             if (found := self._read(part, role)) is not None:
-                yield Piece(found, self._head.place, self._head.key)
+                yield TurnPart(found, self._head.place, self._head.key)
 
     def _framed(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
         """The parts with their words in a frame, where they are a summary or the system's.
@@ -253,7 +253,7 @@ class _Reading:
         )
 
 
-def _speaker(piece: Piece, role: Role) -> Role:
+def _speaker(piece: TurnPart, role: Role) -> Role:
     """Who says a part of a message: each of them is some speaker's alone."""
     match piece.part:
         case ToolResult():

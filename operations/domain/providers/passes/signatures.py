@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from operations.domain.providers.request import Outgoing
 from operations.domain.providers.rules import Reasoning
-from operations.domain.providers.turns import Piece, Turn
+from operations.domain.providers.turns import Turn, TurnPart
 from operations.domain.tree.key import Key
 from threads.domain.message import Role
 from threads.domain.part import File, Image, Text, Thinking, ToolCall, signer_of
@@ -53,7 +53,7 @@ def _without_broken(turns: Sequence[Turn], work: Work) -> list[Turn]:
     return kept
 
 
-def _without_loose(pieces: list[Piece], work: Work) -> Iterator[Piece]:
+def _without_loose(pieces: list[TurnPart], work: Work) -> Iterator[TurnPart]:
     """The pieces without bare signatures that nothing they belong to follows."""
     for piece, following in zip_longest(pieces, pieces[1:]):
         is_bare = isinstance(piece.part, Thinking) and not piece.part.text
@@ -67,7 +67,7 @@ def _without_loose(pieces: list[Piece], work: Work) -> Iterator[Piece]:
             yield piece
 
 
-def _may_stay(piece: Piece, work: Work) -> bool:
+def _may_stay(piece: TurnPart, work: Work) -> bool:
     if not isinstance(piece.part, Thinking):
         return True
     finding = _fault(piece.part, piece.place, work)

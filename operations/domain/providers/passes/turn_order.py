@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from operations.domain.providers.turns import Piece, Turn
+from operations.domain.providers.turns import Turn, TurnPart
 from threads.domain.message import Role
 from threads.domain.part import Text
 
@@ -60,7 +60,7 @@ def _bridged(turns: list[Turn], work: Work) -> Iterator[Turn]:
 
 
 def _made(role: Role, words: str) -> Turn:
-    return Turn(role, [Piece(Text(words))])
+    return Turn(role, [TurnPart(Text(words))])
 
 
 def joined_results(turns: list[Turn]) -> list[Turn]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from operations.domain.providers.request import Draft, Issue
 from operations.domain.providers.rules import Rules
-from operations.domain.providers.turns import MADE, Piece
+from operations.domain.providers.turns import MADE, TurnPart
 from operations.domain.tree.key import Key
 
 from .findings import Finding
@@ -26,13 +26,13 @@ class Work:
         self.watermark = draft.intact
         """The place from which on something is sent otherwise than it was recorded."""
 
-    def found(self, finding: Finding, piece: Piece | None = None) -> None:
+    def found(self, finding: Finding, piece: TurnPart | None = None) -> None:
         """Report what was found, in the message of a piece or in none; a repeat counts once."""
         keys = self._found.setdefault(finding, {})
         if piece is not None and piece.key is not None:
             keys[piece.place] = piece.key
 
-    def repaired(self, finding: Finding, piece: Piece) -> None:
+    def repaired(self, finding: Finding, piece: TurnPart) -> None:
         """Report what was changed in a piece, and that signatures no longer hold from it on."""
         self.found(finding, piece)
         self.breaks(piece.place)

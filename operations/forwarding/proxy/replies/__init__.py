@@ -15,7 +15,7 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.message import Message
 
 from . import anthropic, chat, gemini, responses
-from .stream import Assembler, JSONObject, Tokens, parse, sse
+from .stream import Assembler, JSONObject, ReplyTokens, parse, sse
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class Reply(NamedTuple):
     """What came back."""
 
     message: Message | None
-    tokens: Tokens
+    tokens: ReplyTokens
     model: str
     is_whole: bool
     """Whether it came to the end that its provider puts to it."""
@@ -94,7 +94,7 @@ class ReplyReader:
             return self._finish(broken)
         except Exception:
             logger.exception("A reply can't be read")
-            return Reply(None, Tokens(), "", False)
+            return Reply(None, ReplyTokens(), "", False)
 
     def _finish(self, broken: bool) -> Reply:
         if self._whole and self.streams:

@@ -3,7 +3,7 @@
 from threads.domain.formats.anthropic.messages import read_reply
 from threads.domain.message import Message
 
-from .stream import Assembler, JSONObject, Tokens, added, count, given, parse
+from .stream import Assembler, JSONObject, ReplyTokens, added, count, given, parse
 
 _TEXTS = {
     "text_delta": "text",
@@ -66,13 +66,13 @@ class AnthropicAssembler(Assembler):
         return [{"role": "assistant", "content": blocks}]
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> ReplyTokens:
         """As `usage` has them: what was cached stands beside the input there."""
         usage = self.response.get("usage")
         fresh = count(usage, "input_tokens")
         cached = count(usage, "cache_read_input_tokens")
         written = count(usage, "cache_creation_input_tokens")
-        return Tokens(
+        return ReplyTokens(
             input=None if fresh is None else fresh + (cached or 0) + (written or 0),
             cached=cached,
             written=written,

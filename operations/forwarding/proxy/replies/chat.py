@@ -5,7 +5,7 @@ from typing import Any
 from threads.domain.formats.openai.messages import read_reply
 from threads.domain.message import Message
 
-from .stream import Assembler, JSONObject, Tokens, added, count, given, parse
+from .stream import Assembler, JSONObject, ReplyTokens, added, count, given, parse
 
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 
@@ -75,13 +75,13 @@ class ChatAssembler(Assembler):
         return [{"content": None, **given(message)}]
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> ReplyTokens:
         """As `usage` has them; DeepSeek's names for what was cached are understood too."""
         usage = self.response.get("usage")
         cached = count(usage, "prompt_tokens_details", "cached_tokens")
         if cached is None:
             cached = count(usage, "prompt_cache_hit_tokens")
-        return Tokens(
+        return ReplyTokens(
             input=count(usage, "prompt_tokens"),
             cached=cached,
             output=count(usage, "completion_tokens"),

@@ -8,7 +8,7 @@ from threads.domain.formats.gemini.messages import read_reply
 from threads.domain.formats.kit.calls import OpenCalls
 from threads.domain.message import Message
 
-from .stream import Assembler, JSONObject, Tokens, count, parse
+from .stream import Assembler, JSONObject, ReplyTokens, count, parse
 
 
 class GeminiAssembler(Assembler):
@@ -60,7 +60,7 @@ class GeminiAssembler(Assembler):
         return [{"role": "model", "parts": parts}]
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> ReplyTokens:
         """As the last `usageMetadata` has them; thoughts are output."""
         found = (chunk.get("usageMetadata") for chunk in reversed(self._chunks))
         usage = next((one for one in found if isinstance(one, dict)), None)
@@ -69,7 +69,7 @@ class GeminiAssembler(Assembler):
         said = count(usage, "candidatesTokenCount")
         thought = count(usage, "thoughtsTokenCount")
         has_output = said is not None or thought is not None
-        return Tokens(
+        return ReplyTokens(
             input=None if given is None else given + (tools or 0),
             cached=count(usage, "cachedContentTokenCount"),
             output=(said or 0) + (thought or 0) if has_output else None,

@@ -3,7 +3,7 @@
 from threads.domain.formats.openai.request import read_reply
 from threads.domain.message import Message
 
-from .stream import Assembler, JSONObject, Tokens, added, count, parse
+from .stream import Assembler, JSONObject, ReplyTokens, added, count, parse
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 _TEXTS = {
@@ -60,10 +60,10 @@ class ResponsesAssembler(Assembler):
         ]
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> ReplyTokens:
         """As `usage` has them."""
         usage = self.response.get("usage")
-        return Tokens(
+        return ReplyTokens(
             input=count(usage, "input_tokens"),
             cached=count(usage, "input_tokens_details", "cached_tokens"),
             output=count(usage, "output_tokens"),

@@ -16,7 +16,7 @@ MOST_OF_EVENT = 32 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tokens:
+class ReplyTokens:
     """What a reply cost, as its provider counted; None where it didn't say."""
 
     input: int | None = None
@@ -60,7 +60,7 @@ class Assembler(ABC):
 
     @property
     @abstractmethod
-    def tokens(self) -> Tokens:
+    def tokens(self) -> ReplyTokens:
         """What it cost."""
 
     @property

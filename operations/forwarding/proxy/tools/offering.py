@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from contextstudio.accounts.domain.caller import Caller
 from operations.forwarding import toolbox
-from operations.forwarding.proxy.bodies import Body
+from operations.forwarding.proxy.bodies import ForwardedBody
 from operations.forwarding.proxy.headers import TOOLS
 from operations.forwarding.proxy.incoming import Incoming
 from operations.forwarding.proxy.routes import Route
@@ -58,7 +58,7 @@ def wanted(incoming: Incoming, target: Target) -> list[OfferedTool]:
     return toolbox.offered(target.tools)
 
 
-def offered(body: Body, tools: Sequence[OfferedTool]) -> list[OfferedTool]:
+def offered(body: ForwardedBody, tools: Sequence[OfferedTool]) -> list[OfferedTool]:
     """Those of the tools that a body can get: of two with one name the client's own stays."""
     if not tools or not body.messages or not FORMS[body.form].suits(dict(body.value)):
         return []
@@ -67,7 +67,7 @@ def offered(body: Body, tools: Sequence[OfferedTool]) -> list[OfferedTool]:
 
 
 def changes(
-    body: Body, tools: Sequence[OfferedTool], *, calls: bool
+    body: ForwardedBody, tools: Sequence[OfferedTool], *, calls: bool
 ) -> dict[str, bytes | None]:
     """The members of a body with tools of ours. `calls`: whether the model may call any."""
     form = FORMS[body.form]

@@ -16,7 +16,7 @@ import msgspec
 
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.responses import dump, read_json
-from operations.forwarding.proxy.bodies import Body
+from operations.forwarding.proxy.bodies import ForwardedBody
 from operations.models import AnsweredCalls
 from threads.domain.formats import READERS
 from threads.domain.message import digest
@@ -27,7 +27,10 @@ from .form import JSONObject, list_of_raws
 
 
 def keep(
-    session_id: uuid.UUID, body: Body, index: int, messages: Sequence[JSONObject]
+    session_id: uuid.UUID,
+    body: ForwardedBody,
+    index: int,
+    messages: Sequence[JSONObject],
 ) -> None:
     """Keep calls with their answers, made at the end of a body as its client sent it.
 
@@ -44,7 +47,7 @@ def keep(
     )
 
 
-def with_answered(session: Session, body: Body) -> Body:
+def with_answered(session: Session, body: ForwardedBody) -> ForwardedBody:
     """A client's body with the calls that were answered for it."""
     found = AnsweredCalls.objects.filter(session=session, form=body.form)
     rows = list(found.order_by("pk"))
@@ -69,7 +72,7 @@ def with_answered(session: Session, body: Body) -> Body:
 
 
 def _placed(
-    body: Body, rows: Sequence[AnsweredCalls]
+    body: ForwardedBody, rows: Sequence[AnsweredCalls]
 ) -> Iterator[tuple[int, AnsweredCalls]]:
     """Behind how many of the client's messages each row stands; those whose message is gone don't.
 
@@ -94,7 +97,7 @@ def _placed(
             yield found, row
 
 
-def _mark(body: Body, at: int) -> bytes:
+def _mark(body: ForwardedBody, at: int) -> bytes:
     """What a message of a client says, however it writes it."""
     value: Any = body.value[body.names.messages][at]
     try:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive.domain.hindsight.losses import LeftOut, Said, hindsight
+from archive.domain.hindsight.losses import LeftOut, Passage, hindsight
 
 FORMS = (
     "src/p{}/main.py", "file{}.toml", "https://host.example/{}", "71{:04}",
@@ -51,9 +51,9 @@ def words(numbers: frozenset[int]) -> str:
     return ", ".join(f"see {written(number)} there" for number in sorted(numbers))
 
 
-def said(thread: Sequence[Planted]) -> list[Said]:
+def said(thread: Sequence[Planted]) -> list[Passage]:
     return [
-        Said(
+        Passage(
             key=f"m{place}",
             place=place,
             texts=[words(one.holds)],
@@ -108,9 +108,9 @@ def test_all_planted_losses_are_found_and_no_other(thread: list[Planted]) -> Non
 
 def test_a_use_says_it_again() -> None:
     thread = [
-        Said(key="m0", place=0, texts=["port 48213"], left_out=[LeftOut(("o1",))]),
-        Said(key="m1", place=1, texts=["48213"], uses=["48213"]),
-        Said(key="m2", place=2, texts=["48213"], uses=["48213"]),
+        Passage(key="m0", place=0, texts=["port 48213"], left_out=[LeftOut(("o1",))]),
+        Passage(key="m1", place=1, texts=["48213"], uses=["48213"]),
+        Passage(key="m2", place=2, texts=["48213"], uses=["48213"]),
     ]
     (loss,) = hindsight(thread).losses["o1"]
     assert (loss.text, loss.left_out_in, loss.used_in) == ("48213", ("m0",), ("m1",))
@@ -118,9 +118,9 @@ def test_a_use_says_it_again() -> None:
 
 def test_what_another_message_of_the_operation_shows_is_not_its_loss() -> None:
     thread = [
-        Said(key="o1.0", place=0, texts=["48213"], left_out=[LeftOut(("o2",))], shown_by="o1"),
-        Said(key="m0", place=0, texts=["48213"], left_out=[LeftOut(("o2", "o1"))]),
-        Said(key="m1", place=1, texts=["48213"], uses=["48213"]),
+        Passage(key="o1.0", place=0, texts=["48213"], left_out=[LeftOut(("o2",))], shown_by="o1"),
+        Passage(key="m0", place=0, texts=["48213"], left_out=[LeftOut(("o2", "o1"))]),
+        Passage(key="m1", place=1, texts=["48213"], uses=["48213"]),
     ]  # fmt: skip
     found = hindsight(thread)
     assert set(found.losses) == {"o2"}

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive.domain.hindsight.losses import Said, hindsight
+from archive.domain.hindsight.losses import Passage, hindsight
 from archive.domain.hindsight.policies import said_under
 from archive.domain.hindsight.texts import texts_of
 from operations.domain.context.policy import Policy
@@ -48,7 +48,7 @@ def threads(draw: st.DrawFn) -> list[Outgoing]:
     return found
 
 
-def shown_at(said: list[Said], place: int) -> list[tuple[str, str]]:
+def shown_at(said: list[Passage], place: int) -> list[tuple[str, str]]:
     """What is read of each piece that stands before a place."""
     found = []
     for one in said:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from archive.domain.hindsight.references import Kind, Reference, References
+from archive.domain.hindsight.references import Reference, References, ReferenceType
 from archive.domain.hindsight.sightings import Sightings
 
 UUID = "9B6be9e3-102d-4a21-af7f-4426b8914807"
@@ -85,6 +85,6 @@ def test_a_hash_and_its_beginning_are_both_found() -> None:
     wanted = References().of(["a1b2c3d and a1b2c3d4e5 and a1b2c3dff"])
     found = Sightings(wanted).in_texts(["a1b2c3d4e5"])
     assert found == {
-        Reference(Kind.HASH, "a1b2c3d"),
-        Reference(Kind.HASH, "a1b2c3d4e5"),
+        Reference(ReferenceType.HASH, "a1b2c3d"),
+        Reference(ReferenceType.HASH, "a1b2c3d4e5"),
     }

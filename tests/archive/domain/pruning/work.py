@@ -6,7 +6,7 @@ from typing import Any
 
 from archive.domain.pruning.classes import Protected, Prunable
 from archive.domain.pruning.needs import plan
-from archive.domain.pruning.plan import Plan
+from archive.domain.pruning.plan import PrunePlan
 from operations.domain.context.policy import Pruning
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
@@ -51,17 +51,17 @@ def thread(*messages: Prunable) -> list[Prunable]:
 
 def planned(
     *messages: Prunable, protected: Protected | None = None, **rules: Any
-) -> Plan:
+) -> PrunePlan:
     """The plan for messages behind which nothing is kept unless told."""
     chosen = Pruning(**{"keep_last_n": 0, "condense_after_n": 0, **rules})
     return plan(thread(*messages), chosen, count, protected)
 
 
-def classes(plan: Plan) -> list[str]:
+def classes(plan: PrunePlan) -> list[str]:
     return [item.prune_class.value for item in plan.items]
 
 
-def lines(plan: Plan) -> list[str]:
+def lines(plan: PrunePlan) -> list[str]:
     """What each condensed message reads."""
     return [
         json.dumps(part.arguments, ensure_ascii=False)

@@ -5,35 +5,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archive.domain.summaries.retention import (
-    Reference,
+    Mention,
     ReferenceKind,
     as_lines,
     check_retention,
     error_of,
     imperatives,
 )
-from archive.domain.summaries.said import Said
+from archive.domain.summaries.said import Utterance
 from threads.domain.message import Role
 from threads.domain.part import Text, ToolCall, ToolResult
 
 
-def user(text: str, key: str = "m0") -> Said:
-    return Said(key, Role.USER, (Text(text),))
+def user(text: str, key: str = "m0") -> Utterance:
+    return Utterance(key, Role.USER, (Text(text),))
 
 
-def assistant(text: str, key: str = "m1") -> Said:
-    return Said(key, Role.ASSISTANT, (Text(text),))
+def assistant(text: str, key: str = "m1") -> Utterance:
+    return Utterance(key, Role.ASSISTANT, (Text(text),))
 
 
-def result(text: str, *, failed: bool = False, key: str = "m3") -> Said:
+def result(text: str, *, failed: bool = False, key: str = "m3") -> Utterance:
     part = ToolResult("c", (Text(text),), is_error=failed)
-    return Said(key, Role.TOOL, (part,))
+    return Utterance(key, Role.TOOL, (part,))
 
 
 SAID = [
     user("Never touch settings/base.py. What of the 8080?"),
     assistant("See https://sqlite.org/wal.html. It has 1284 lines."),
-    Said(
+    Utterance(
         "m2",
         Role.ASSISTANT,
         (
@@ -52,14 +52,14 @@ def test_every_kind_is_found_with_the_first_message_that_names_it() -> None:
     found = check_retention(SAID, "")
     assert found.retained == 0
     assert set(found.dropped) == {
-        Reference(ReferenceKind.PATH, "settings/base.py", "m0"),
-        Reference(ReferenceKind.IMPERATIVE, "Never touch settings/base.py.", "m0"),
-        Reference(ReferenceKind.NUMBER, "8080", "m0"),
-        Reference(ReferenceKind.URL, "https://sqlite.org/wal.html", "m1"),
-        Reference(ReferenceKind.NUMBER, "1284", "m1"),
-        Reference(ReferenceKind.COMMAND, "make test", "m2"),
-        Reference(ReferenceKind.URL, "https://a.example/x", "m2"),
-        Reference(ReferenceKind.ERROR, "KeyError: 'port'", "m3"),
+        Mention(ReferenceKind.PATH, "settings/base.py", "m0"),
+        Mention(ReferenceKind.IMPERATIVE, "Never touch settings/base.py.", "m0"),
+        Mention(ReferenceKind.NUMBER, "8080", "m0"),
+        Mention(ReferenceKind.URL, "https://sqlite.org/wal.html", "m1"),
+        Mention(ReferenceKind.NUMBER, "1284", "m1"),
+        Mention(ReferenceKind.COMMAND, "make test", "m2"),
+        Mention(ReferenceKind.URL, "https://a.example/x", "m2"),
+        Mention(ReferenceKind.ERROR, "KeyError: 'port'", "m3"),
     }
 
 

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from archive.domain.summaries import prompts
 from archive.domain.summaries.checks import why_refused
-from archive.domain.summaries.retention import Reference, ReferenceKind
+from archive.domain.summaries.retention import Mention, ReferenceKind
 from archive.domain.summaries.said import (
     MOST_RESULT,
-    Said,
+    Utterance,
     in_parts,
     read_aloud,
 )
@@ -18,7 +18,7 @@ from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 
 
 def test_a_message_is_read_with_its_calls_and_results() -> None:
-    message = Said(
+    message = Utterance(
         "m3",
         Role.ASSISTANT,
         (
@@ -77,7 +77,7 @@ def test_what_is_summed_up_cannot_end_its_marks() -> None:
     assert asked["content"].count(prompts.END) == 1
     assert system["content"].endswith("adds: Be brief.")
     assert "Part 2:\nb" in prompts.join(["a", "b"])[1]["content"]
-    dropped = [Reference(ReferenceKind.PATH, "a.py", "m1")]
+    dropped = [Mention(ReferenceKind.PATH, "a.py", "m1")]
     assert "- path: a.py [m1]" in prompts.verify("s", dropped)[1]["content"]
     assert "so far" in prompts.state("talk", "### STATE")[1]["content"]
     assert "so far" not in prompts.state("talk", "")[1]["content"]

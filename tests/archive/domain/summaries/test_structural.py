@@ -1,13 +1,13 @@
 """The structural digest: what can be said of a range without a model."""
 
-from archive.domain.summaries.said import Said
+from archive.domain.summaries.said import Utterance
 from archive.domain.summaries.structural import MOST, structural_digest
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 
 
-def said(index: int, role: Role, *parts: Part) -> Said:
-    return Said(f"m{index}", role, parts)
+def said(index: int, role: Role, *parts: Part) -> Utterance:
+    return Utterance(f"m{index}", role, parts)
 
 
 THREAD = [
@@ -48,7 +48,7 @@ def test_it_says_what_was_asked_done_failed_and_decided() -> None:
 def test_one_message_and_inserted_ones_are_named() -> None:
     one = said(0, Role.USER, Text("Hello"))
     assert structural_digest([one]).startswith("Message 0, summed up by rule")
-    made = Said("o2.0", Role.USER, (Text("x" * 500),))
+    made = Utterance("o2.0", Role.USER, (Text("x" * 500),))
     first, *_, last = structural_digest([one, made]).splitlines()
     assert first.startswith("Message 0 to o2.0, ")
     assert last.endswith("… (o2.0)")  # a long message is cut

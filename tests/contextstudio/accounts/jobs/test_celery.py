@@ -43,7 +43,7 @@ def job(
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Any,
 ) -> Job:
-    kind = queue.Kind(KIND, lambda context: {"done": True}, queue.PROVIDER_QUEUE)
+    kind = queue.JobKind(KIND, lambda context: {"done": True}, queue.PROVIDER_QUEUE)
     monkeypatch.setitem(queue._kinds, KIND, kind)
     with django_capture_on_commit_callbacks(execute=True):
         return jobs.enqueue(project, KIND, {}, caller(editor))

@@ -69,7 +69,7 @@ def meetings() -> Iterator[Meetings]:
 def enqueue(
     project: Project, editor: User, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], Job]:
-    kind = queue.Kind(KIND, lambda *_, **__: None)
+    kind = queue.JobKind(KIND, lambda *_, **__: None)
     monkeypatch.setitem(queue._kinds, KIND, kind)
     return lambda: jobs.enqueue(project, KIND, {"slug": "effect"}, caller(editor))
 

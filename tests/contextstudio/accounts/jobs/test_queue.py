@@ -35,7 +35,7 @@ class Work:
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     handler = Work()
-    monkeypatch.setitem(queue._kinds, KIND, queue.Kind(KIND, handler))
+    monkeypatch.setitem(queue._kinds, KIND, queue.JobKind(KIND, handler))
     yield handler
 
 
@@ -357,7 +357,7 @@ def test_what_killed_runs_left_of_a_job_goes_before_it_is_cancelled(
     job: Job, work: Work, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     taken_back: list[uuid.UUID] = []
-    kind = queue.Kind(KIND, work, take_back=taken_back.append)
+    kind = queue.JobKind(KIND, work, take_back=taken_back.append)
     monkeypatch.setitem(queue._kinds, KIND, kind)
     for minutes in range(times):
         pass_time(monkeypatch, minutes=minutes)

@@ -36,7 +36,7 @@ def workers() -> Iterator[Workers]:
 def does(
     monkeypatch: pytest.MonkeyPatch, handler: Any, queue_name: str = "default"
 ) -> None:
-    kind = queue.Kind(KIND, handler, queue_name)
+    kind = queue.JobKind(KIND, handler, queue_name)
     monkeypatch.setitem(queue._kinds, KIND, kind)
 
 

@@ -18,7 +18,7 @@ from operations.domain.forwarding.sent import SentBlock
 from operations.domain.forwarding.splice import joined, splice
 from operations.domain.providers import compile_portion
 from operations.domain.providers.passes.work import issues_of, together
-from operations.domain.providers.request import PROMPT, LeftOut
+from operations.domain.providers.request import PROMPT, LeftOutResult
 from tests.operations.domain.forwarding.sending import Conversation
 from tests.operations.domain.thread.talks import FORMATS, conversations, turns
 from tests.operations.support.builders import entries, snip
@@ -46,7 +46,9 @@ class Request:
         self.thread, made, more, beside = conversation.aligned(format, body)
         self.assembly, draft = conversation.drafted(self.thread, format, more)
         lost = [*unanswered(draft.messages)]
-        left_out = {id_: LeftOut("m0", "o1") for id_ in lost if sum(id_.encode()) % 2}
+        left_out = {
+            id_: LeftOutResult("m0", "o1") for id_ in lost if sum(id_.encode()) % 2
+        }
         self.draft = replace(draft, left_out=left_out)
         self.units, self.system = made.units, body.get("system")
         self.given = [*([None] * beside), *range(len(body["messages"]))]
@@ -67,7 +69,7 @@ class Request:
             at_top=[unit for unit in at_top if unit],
             unit=by_key.get,
             left_out=lambda calls: {
-                id_: LeftOut("m0", "o1") for id_ in calls if sum(id_.encode()) % 2
+                id_: LeftOutResult("m0", "o1") for id_ in calls if sum(id_.encode()) % 2
             },
             write=dump,
             count=len,

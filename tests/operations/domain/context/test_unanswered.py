@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from operations.domain.context.compiling import keys_near, left_out_results, unanswered
 from operations.domain.context.step import Omission, Step
-from operations.domain.providers.request import LeftOut, Outgoing
+from operations.domain.providers.request import LeftOutResult, Outgoing
 from tests.operations.support.builders import originals, snip, thread
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
@@ -49,14 +49,16 @@ def test_a_result_is_sought_shortly_behind_its_call() -> None:
 def test_the_fold_that_holds_a_result_left_it_out() -> None:
     found = thread(6, snip(3, 4))
     words = {"m3": (RESULT, Text("x")), "m5": (ToolResult("z", ()),)}
-    assert left_out_results(found, [], {"a": 2}, words) == {"a": LeftOut("m3", "o1")}
+    assert left_out_results(found, [], {"a": 2}, words) == {
+        "a": LeftOutResult("m3", "o1")
+    }
 
 
 def test_else_it_was_a_step() -> None:
     found = thread(6)
     steps = [step("slice", "m1"), step("window", "m3")]
     assert left_out_results(found, steps, {"a": 2}, {"m3": (RESULT,)}) == {
-        "a": LeftOut("m3", "window")
+        "a": LeftOutResult("m3", "window")
     }
     assert left_out_results(found, [], {"a": 2}, {"m3": (RESULT,)}) == {}
     assert len(originals(6)) == 6

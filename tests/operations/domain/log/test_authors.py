@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operations.domain.log.authors import switch_of
-from operations.domain.log.log import EditState, Entry, Log, Standing
+from operations.domain.log.log import EditCounts, EditState, Entry, Log
 from operations.domain.log.operation import Revert, Snip, Toggle, Undo
 from tests.operations.support.builders import (
     AUTHOR,
@@ -31,11 +31,11 @@ def test_the_edits_of_each_are_counted_by_what_became_of_them():
         by(OTHER, snip(8, 9)),
         Revert(operations=("o6",)),
     )
-    standing = {AUTHOR: Standing(1, 1, 1), OTHER: Standing(1, 0, 0)}
+    standing = {AUTHOR: EditCounts(1, 1, 1), OTHER: EditCounts(1, 0, 0)}
     assert folded.standing == standing
     assert list(folded.standing) == list(standing)
     undone = folded.extended([Entry(8, Undo(entries=(7,)), OTHER)])
-    assert undone.standing == {**standing, OTHER: Standing(2, 0, 0)}
+    assert undone.standing == {**standing, OTHER: EditCounts(2, 0, 0)}
     assert folded.standing == standing
 
 

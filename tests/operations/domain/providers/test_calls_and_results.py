@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from operations.domain.providers import PROVIDERS, compile_request
 from operations.domain.providers.passes.pairing import LEFT_OUT, NEVER
-from operations.domain.providers.request import Compiled, LeftOut, Severity
+from operations.domain.providers.request import Compiled, LeftOutResult, Severity
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 
 from .drafts import call, draft, issue, message, result, rules, spoken
@@ -82,7 +82,7 @@ def test_a_call_without_its_result_gets_one_that_says_how_to_recall_it() -> None
         draft(
             ("user", "go"),
             ("assistant", call("a"), call("b")),
-            left_out={"a": LeftOut("m2", "o7")},
+            left_out={"a": LeftOutResult("m2", "o7")},
         ),
     )
     assert answered(compiled) == [
@@ -308,7 +308,7 @@ def test_what_was_said_after_a_result_that_is_left_out_stays_behind_its_stub(
         message(3, "assistant", "It says so."),
         message(4, "user", "thanks"),
     ]
-    left_out = {"a": LeftOut("m2", "o7")}
+    left_out = {"a": LeftOutResult("m2", "o7")}
     compiled = compile_request(provider, draft(*rows, left_out=left_out))
     words = json.dumps(compiled.messages)
     assert words.index("left out by o7") < words.index("It says so.")
@@ -323,7 +323,7 @@ def test_an_answer_in_pieces_stays_one_where_its_result_follows_or_is_left_out()
         message(2, "assistant", "I look.", call("b")),
         message(4, "tool", result("b", "B")),
     ]
-    left_out = {"a": LeftOut("m3", "o7")}
+    left_out = {"a": LeftOutResult("m3", "o7")}
     compiled = compile_request("openai", draft(*rows, left_out=left_out))
     assert called(compiled) == ["a", "b"]
     assert [form["role"] for form in compiled.messages] == [

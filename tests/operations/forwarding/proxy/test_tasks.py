@@ -11,13 +11,13 @@ from django.test import override_settings
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
-from operations.forwarding.proxy.preparing import Outgoing
+from operations.forwarding.proxy.preparing import OutgoingRequest
 from operations.forwarding.proxy.recording import Exchange, Outcome
-from operations.forwarding.proxy.relay import Exchanging, Recorded
+from operations.forwarding.proxy.relay import AfterReply, Exchanging
 from operations.forwarding.upstreams import dialing
 from operations.forwarding.upstreams.addresses import read_base
-from operations.forwarding.upstreams.services import Provider as Form
 from operations.forwarding.upstreams.services import Target
+from operations.forwarding.upstreams.services import WireProvider as Form
 
 from .provider import Provider
 
@@ -47,7 +47,7 @@ class StreamingClient:
         return {"type": "http.disconnect"}
 
 
-def outgoing(provider: Provider) -> Outgoing:
+def outgoing(provider: Provider) -> OutgoingRequest:
     exchange = Exchange(
         caller=Caller(actor="key:1", name="agent"),
         session_id=uuid.uuid4(),
@@ -56,7 +56,7 @@ def outgoing(provider: Provider) -> Outgoing:
         provider="openai",
         model="m",
     )
-    return Outgoing(
+    return OutgoingRequest(
         method="POST",
         target=Target(provider=Form.OPENAI, base=read_base(provider.url, private=True)),
         path=b"/v1/chat/completions",
@@ -76,9 +76,9 @@ async def test_streams_that_are_cut_leave_no_task_behind(
     if cut_by in ("provider", "both"):
         provider.cut = 3_000
 
-    async def record(sent: Outgoing, outcome: Outcome) -> Recorded:
+    async def record(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
         recorded.append(outcome)
-        return Recorded()
+        return AfterReply()
 
     async def one() -> None:
         goes = cut_by in ("client", "both") and chance.random() < 0.7

@@ -18,7 +18,7 @@ from operations.forwarding.upstreams.dialing import (
     GuardedBackend,
     new_pool,
 )
-from operations.forwarding.upstreams.services import Provider, set_upstream
+from operations.forwarding.upstreams.services import WireProvider, set_upstream
 from operations.models import Upstream
 
 from .hostile import ADDRESSES, EVERY, PLAIN
@@ -69,7 +69,9 @@ def test_there_are_enough_hostile_addresses() -> None:
 def test_no_hostile_address_is_saved(caller: Caller, project: Project) -> None:
     for url in EVERY:
         with pytest.raises(Invalid) as refused:
-            set_upstream(caller, "demo", Provider.OPENAI, base_url=url, api_key="sk-1")
+            set_upstream(
+                caller, "demo", WireProvider.OPENAI, base_url=url, api_key="sk-1"
+            )
         assert refused.value.at == ("base_url",), url
     assert not Upstream.objects.exists()
 
@@ -227,8 +229,8 @@ def test_a_key_stays_only_while_the_origin_does(
     caller: Caller, project: Project
 ) -> None:
     def put(url: str, key: str | None = None) -> str:
-        set_upstream(caller, "demo", Provider.OPENAI, base_url=url, api_key=key)
-        return services.target_of(project.pk, Provider.OPENAI).api_key
+        set_upstream(caller, "demo", WireProvider.OPENAI, base_url=url, api_key=key)
+        return services.target_of(project.pk, WireProvider.OPENAI).api_key
 
     assert put("https://api.example.com/v1", "sk-1") == "sk-1"
     assert put("https://api.example.com/v2") == "sk-1"
@@ -242,12 +244,12 @@ def test_a_key_lies_encrypted_and_opens_at_its_place_alone(
     caller: Caller, project: Project
 ) -> None:
     url = "https://api.example.com"
-    set_upstream(caller, "demo", Provider.OPENAI, base_url=url, api_key="sk-secret")
+    set_upstream(caller, "demo", WireProvider.OPENAI, base_url=url, api_key="sk-secret")
     row = Upstream.objects.get()
     assert b"sk-secret" not in bytes(row.sealed_key)
     Upstream.objects.update(base_url="https://evil.example.com")
     with pytest.raises(Invalid, match="enter it again"):
-        services.target_of(project.pk, Provider.OPENAI)
+        services.target_of(project.pk, WireProvider.OPENAI)
     Upstream.objects.update(base_url=url, provider="anthropic")
     with pytest.raises(Invalid, match="enter it again"):
-        services.target_of(project.pk, Provider.ANTHROPIC)
+        services.target_of(project.pk, WireProvider.ANTHROPIC)

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
-from operations.forwarding.upstreams.services import Provider, target_of
+from operations.forwarding.upstreams.services import WireProvider, target_of
 from operations.models import Upstream
 
 PATH = "/settings/projects/demo/upstreams"
@@ -25,7 +25,7 @@ def test_an_upstream_is_saved_and_its_key_is_never_shown(
     answer = browser.post(PATH, given, follow=True)
     shown = answer.content.decode()
     assert BASE in shown and "saved" in shown and "sk-harbour" not in shown
-    assert target_of(project.pk, Provider.OPENAI).api_key == "sk-harbour"
+    assert target_of(project.pk, WireProvider.OPENAI).api_key == "sk-harbour"
     assert b"sk-harbour" not in bytes(Upstream.objects.get().sealed_key)
 
 
@@ -35,7 +35,7 @@ def test_an_empty_key_keeps_the_one_that_is_saved(
     given = {"provider": "openai", "base_url": BASE, "api_key": "sk-harbour"}
     browser.post(PATH, given)
     browser.post(PATH, given | {"api_key": "", "model": "heron-2"})
-    target = target_of(project.pk, Provider.OPENAI)
+    target = target_of(project.pk, WireProvider.OPENAI)
     assert (target.api_key, target.model) == ("sk-harbour", "heron-2")
 
 

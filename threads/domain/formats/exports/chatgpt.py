@@ -25,7 +25,7 @@ from threads.domain.part import Part, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Event, Warning
 
 from .chatgpt_content import Assets, assets_of, plain_text, read_parts
-from .conversations import Conversation, ExportFormat
+from .conversations import ConversationTree, ExportFormat
 
 OWN = re.compile(
     r"chat\.html|(?:user|message_feedback|shared_conversations|group_chats|shopping|sora"
@@ -76,7 +76,7 @@ def _index(
     said: dict[str, Any],
     assets: Assets,
     skipped: list[Warning],
-) -> Conversation | None:
+) -> ConversationTree | None:
     if not fields.mapping(said, "mapping"):
         return None
     try:
@@ -90,7 +90,7 @@ def _index(
         words = f"The conversation at byte {span.start:,} can't be read."
         skipped.append(Warning("json_invalid", words))
         return None
-    return Conversation(
+    return ConversationTree(
         id=fields.word(said, "conversation_id", "id", limit=200) or tree.ids[0][:200],
         title=fields.text(said, "title").strip() or tree.words.strip(),
         model=tree.model or fields.word(said, "default_model_slug"),

@@ -39,7 +39,7 @@ from threads.domain.part import (
 )
 from threads.domain.transcript import Event, Warning
 
-from .conversations import Conversation, ExportFormat
+from .conversations import ConversationTree, ExportFormat
 
 ROLES = {"human": Role.USER, "user": Role.USER, "assistant": Role.ASSISTANT}
 NO_CONTEXT = frozenset({"token_budget"})
@@ -84,7 +84,7 @@ def _index(
     said: dict[str, Any],
     projects: dict[str, str],
     skipped: list[Warning],
-) -> Conversation | None:
+) -> ConversationTree | None:
     """The messages of a conversation, by their places and their parents."""
     messages = fields.items(said, "chat_messages")
     if not messages:
@@ -107,7 +107,7 @@ def _index(
             known.words = Message(role=Role.USER, parts=runs[0]).text
         numbers.setdefault(uuid, number)
     leaf = fields.text(said, "current_leaf_message_uuid", "current_leaf_message_id")
-    return Conversation(
+    return ConversationTree(
         id=fields.word(said, "uuid", limit=200),
         title=fields.text(said, "name").strip() or (known.words or "").strip(),
         model=fields.word(said, "model"),

@@ -28,7 +28,7 @@ Nodes = Sequence[int]
 """Messages of a conversation by their places in it, on the way to one of its leaves."""
 
 
-class Conversation(NamedTuple):
+class ConversationTree(NamedTuple):
     """A conversation before it is read: what names it, and its messages as a tree."""
 
     id: str
@@ -46,7 +46,7 @@ class Conversation(NamedTuple):
 
 
 Index = Callable[
-    [BinaryIO, ByteSpan, dict[str, Any], Any, list[Warning]], Conversation | None
+    [BinaryIO, ByteSpan, dict[str, Any], Any, list[Warning]], ConversationTree | None
 ]
 """Finds the conversation of an object, whose place and value it is given; None where it says
 nothing. What lies beside the file is as `ExportFormat.beside` gives it."""
@@ -122,7 +122,7 @@ class ExportFormat:
         return warn_first(at_least_one(found, skipped, self.label), skipped)
 
     def _transcripts(
-        self, known: Conversation, opener: Opener, member: str
+        self, known: ConversationTree, opener: Opener, member: str
     ) -> Iterator[Transcript]:
         """The conversation, and its branches: regenerated answers, edited questions."""
         title = fields.one_line(known.title) or self.untitled

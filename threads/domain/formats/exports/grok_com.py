@@ -18,7 +18,7 @@ from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Image, Opaque, Part, Text, Thinking
 from threads.domain.transcript import Event, Warning
 
-from .conversations import Conversation, ExportFormat
+from .conversations import ConversationTree, ExportFormat
 from .trees import TreeNode, conversation_of, listed
 
 _LONGEST_TIME = 20
@@ -33,7 +33,7 @@ def _index(
     said: dict[str, Any],
     _beside: Any,
     _skipped: list[Warning],
-) -> Conversation | None:
+) -> ConversationTree | None:
     members = json_file.members(file, span.start, [])
     if "responses" not in members:
         return None

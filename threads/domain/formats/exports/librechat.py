@@ -19,7 +19,7 @@ from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Image, Opaque, Part, Text, Thinking, ToolResult
 from threads.domain.transcript import Event, Warning
 
-from .conversations import Conversation, ExportFormat
+from .conversations import ConversationTree, ExportFormat
 from .trees import TreeNode, below, conversation_of, listed
 
 _LISTS = ("messages", "messagesTree")
@@ -33,7 +33,7 @@ def _index(
     said: dict[str, Any],
     _beside: Any,
     _skipped: list[Warning],
-) -> Conversation | None:
+) -> ConversationTree | None:
     """The messages of a conversation, the instructions that were sent with it before them."""
     members = json_file.members(file, span.start, [])
     name = next((name for name in _LISTS if name in members), "")

@@ -32,7 +32,7 @@ from threads.domain.part import (
 )
 from threads.domain.transcript import Event, Warning
 
-from .conversations import Conversation, ExportFormat
+from .conversations import ConversationTree, ExportFormat
 from .trees import TreeNode, below, conversation_of, listed
 
 ROLES = {role.value: role for role in (Role.SYSTEM, Role.USER, Role.ASSISTANT)}
@@ -48,7 +48,7 @@ def _index(
     said: dict[str, Any],
     _beside: Any,
     _skipped: list[Warning],
-) -> Conversation | None:
+) -> ConversationTree | None:
     """The messages of a chat: those of its history, else those of its list."""
     outer = json_file.members(file, span.start, [])
     chat = fields.mapping(said, "chat") or said

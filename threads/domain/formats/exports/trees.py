@@ -14,7 +14,7 @@ from threads.domain.formats.kit.items import Item
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Warning
 
-from .conversations import Conversation
+from .conversations import ConversationTree
 
 ReadMessages = Callable[[dict[str, Any], str], Sequence[Message]]
 """The messages of an export's message, given its record; none where it says nothing."""
@@ -38,7 +38,7 @@ def conversation_of(
     model: str = "",
     leaf: str = "",
     beside: Sequence[Event] = (),
-) -> Conversation | None:
+) -> ConversationTree | None:
     """The conversation of messages, each under its parent; None where there are none.
 
     A message whose parent isn't there begins anew. Without a leaf that is known the thread ends
@@ -53,7 +53,7 @@ def conversation_of(
     said = [read(node.value, node.span.record) for node in found]
     users = (m for messages in said for m in messages if m.role is Role.USER)
     models = (m.model for messages in said for m in messages if m.model)
-    return Conversation(
+    return ConversationTree(
         id=id,
         title=title.strip() or fields.first(message.text for message in users),
         model=model or next(models, ""),

@@ -20,7 +20,7 @@ from threads.domain.transcript import Transcript, Warning
 
 from . import shapes, trace_steps, traces
 from .shape_blocks import read_answer
-from .trace_steps import GENERATION, OTHER, TOOL, Exchange, TraceStep
+from .trace_steps import GENERATION, OTHER, TOOL, StepMessages, TraceStep
 
 NAME = "langfuse"
 LABEL = "a Langfuse trace"
@@ -80,17 +80,17 @@ def _step(value: dict[str, Any], span: ByteSpan, group: str) -> TraceStep:
     )
 
 
-def read_said(value: dict[str, Any]) -> Exchange:
+def read_said(value: dict[str, Any]) -> StepMessages:
     """What an observation was given and gave. Only a model's words need no role to be some."""
     given, gave = value.get("input"), value.get("output")
     kind = fields.text(value, "type")
     if kind == "TOOL":
-        return Exchange([], [tool_result(gave, fields.text(value, "name"))])
+        return StepMessages([], [tool_result(gave, fields.text(value, "name"))])
     if kind == "GENERATION":
         inputs = shapes.read_messages(given, Role.USER)
-        return Exchange(inputs, shapes.read_messages(gave, Role.ASSISTANT))
+        return StepMessages(inputs, shapes.read_messages(gave, Role.ASSISTANT))
     inputs = shapes.read_structured(given, Role.USER)
-    return Exchange(inputs, shapes.read_structured(gave, Role.ASSISTANT))
+    return StepMessages(inputs, shapes.read_structured(gave, Role.ASSISTANT))
 
 
 def tool_result(answer: Any, name: str, call_id: str = "") -> Message:

@@ -19,7 +19,7 @@ from threads.domain.transcript import Transcript, Warning
 
 from . import shapes, trace_steps, traces
 from .langfuse import tool_result
-from .trace_steps import GENERATION, OTHER, TOOL, Exchange, TraceStep
+from .trace_steps import GENERATION, OTHER, TOOL, StepMessages, TraceStep
 
 NAME = "langsmith"
 LABEL = "runs of LangSmith"
@@ -78,7 +78,7 @@ def _run(
             yield from _run(file, child.span, group, titles, skipped)
 
 
-def read_said(value: dict[str, Any]) -> Exchange:
+def read_said(value: dict[str, Any]) -> StepMessages:
     """What a run was given and gave. Only a model's words need no role to be some."""
     given, gave = value.get("inputs"), value.get("outputs")
     kind = KINDS.get(fields.text(value, "run_type"), OTHER)
@@ -86,12 +86,12 @@ def read_said(value: dict[str, Any]) -> Exchange:
         output = fields.mapping(gave).get("output", gave)
         held = shapes.read_structured(output, Role.TOOL)
         name = fields.text(value, "name")
-        return Exchange([], held[:1] or [tool_result(output, name)])
+        return StepMessages([], held[:1] or [tool_result(output, name)])
     if kind == GENERATION:
         inputs = shapes.read_messages(_flat(given), Role.USER)
-        return Exchange(inputs, shapes.read_messages(_flat(gave), Role.ASSISTANT))
+        return StepMessages(inputs, shapes.read_messages(_flat(gave), Role.ASSISTANT))
     inputs = shapes.read_structured(_flat(given), Role.USER)
-    return Exchange(inputs, shapes.read_structured(_flat(gave), Role.ASSISTANT))
+    return StepMessages(inputs, shapes.read_structured(_flat(gave), Role.ASSISTANT))
 
 
 def _flat(said: Any) -> Any:

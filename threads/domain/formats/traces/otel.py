@@ -20,7 +20,7 @@ from threads.domain.transcript import Transcript, Warning
 from . import otel_messages, trace_steps, traces
 from .langfuse import tool_result
 from .otel_messages import Tree, attributes, get, word
-from .trace_steps import TOOL, Exchange, TraceStep
+from .trace_steps import TOOL, StepMessages, TraceStep
 
 NAME = "otel"
 LABEL = "a trace of OpenTelemetry"
@@ -95,14 +95,14 @@ def _step(value: dict[str, Any], place: ByteSpan) -> tuple[TraceStep, str]:
     return step, trace
 
 
-def read_said(value: dict[str, Any]) -> Exchange:
+def read_said(value: dict[str, Any]) -> StepMessages:
     """What a span was given and gave."""
     tree = _attributes(value)
     kind = otel_messages.kind(tree)
     if kind == TOOL:
         name = word(tree, *TOOL_NAMES) or fields.text(value, "name")
         answer = get(tree, *TOOL_ANSWERS)
-        return Exchange([], [tool_result(answer, name, word(tree, *TOOL_IDS))])
+        return StepMessages([], [tool_result(answer, name, word(tree, *TOOL_IDS))])
     events = [
         (fields.text(one, "name"), attributes(fields.mapping(one).get("attributes")))
         for one in fields.items(value, "events")

@@ -17,7 +17,7 @@ from threads.domain.message import Message, Role, Usage
 from threads.domain.part import JSON
 
 from . import shapes
-from .trace_steps import GENERATION, OTHER, TOOL, Exchange
+from .trace_steps import GENERATION, OTHER, TOOL, StepMessages
 
 Tree = dict[str, Any]
 """Attributes by the steps of their dotted names."""
@@ -92,7 +92,7 @@ def usage(tree: Tree) -> Usage | None:
     return Usage(**counts) if any(counts.values()) else None
 
 
-def said(tree: Tree, events: Sequence[tuple[str, Tree]], of: str) -> Exchange:
+def said(tree: Tree, events: Sequence[tuple[str, Tree]], of: str) -> StepMessages:
     """What a span was given and gave; `events` are its own, by name and attributes."""
     for _, inner in events:
         if get(inner, "gen_ai.input.messages", "gen_ai.output.messages"):
@@ -104,9 +104,9 @@ def said(tree: Tree, events: Sequence[tuple[str, Tree]], of: str) -> Exchange:
     if system and not any(m.role is Role.SYSTEM for m in inputs):
         inputs = [*shapes.read_messages(system, Role.SYSTEM), *inputs]
     if inputs or outputs:
-        return Exchange(inputs, outputs)
+        return StepMessages(inputs, outputs)
     given, gave = (get(tree, *names) for names in WHOLE)
-    return _from_events(tree, events) or Exchange(
+    return _from_events(tree, events) or StepMessages(
         _read(given, Role.USER, of), _read(gave, Role.ASSISTANT, of)
     )
 
@@ -162,7 +162,7 @@ def _unwrapped(value: JSON) -> JSON:
     return {"type": "image", "url": url} if url else found
 
 
-def _from_events(tree: Tree, events: Sequence[tuple[str, Tree]]) -> Exchange | None:
+def _from_events(tree: Tree, events: Sequence[tuple[str, Tree]]) -> StepMessages | None:
     """Messages that were logged one by one; what the model said comes as a choice."""
     given: list[JSON] = []
     gave: list[JSON] = []
@@ -184,7 +184,7 @@ def _from_events(tree: Tree, events: Sequence[tuple[str, Tree]]) -> Exchange | N
     if not given and not gave:
         return None
     inputs = shapes.read_messages(given, Role.USER)
-    return Exchange(inputs, shapes.read_messages(gave, Role.ASSISTANT))
+    return StepMessages(inputs, shapes.read_messages(gave, Role.ASSISTANT))
 
 
 def _logged(

@@ -14,7 +14,7 @@ from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 GENERATION, TOOL, OTHER = "generation", "tool", "other"
 
 
-class Exchange(NamedTuple):
+class StepMessages(NamedTuple):
     """What a step was given, and what it gave."""
 
     inputs: list[Message]
@@ -76,7 +76,7 @@ def mark(message: Message) -> int:
     return hash("\0".join(words))
 
 
-def step(said: Exchange, **members: Any) -> TraceStep:
+def step(said: StepMessages, **members: Any) -> TraceStep:
     """A step by its messages, of which only the marks are held."""
     messages = said.all
     given = 0 if messages is said.outputs else len(said.inputs)

@@ -24,10 +24,10 @@ from threads.domain.formats.kit.transcripts import at_least_one, warn_first
 from threads.domain.message import Message, Role
 from threads.domain.transcript import Event, Transcript, Warning
 
-from .trace_steps import GENERATION, OTHER, TOOL, Exchange, TraceStep
+from .trace_steps import GENERATION, OTHER, TOOL, StepMessages, TraceStep
 
 NEVER = datetime.max.replace(tzinfo=UTC)
-ReadSaid = Callable[[dict[str, Any]], Exchange]
+ReadSaid = Callable[[dict[str, Any]], StepMessages]
 """What a step's JSON says that it was given and gave."""
 
 
@@ -195,7 +195,7 @@ def _messages(
 ) -> Iterator[tuple[int, Message]]:
     """The messages of a conversation by their places, which are negative in front of it."""
 
-    def said(one: TraceStep) -> Exchange:
+    def said(one: TraceStep) -> StepMessages:
         value = json_file.known_value(file, one.span, warnings)
         return read_said(fields.mapping(value))
 
