@@ -20,10 +20,13 @@ from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
 from operations.context.pages.forms import ListField
 from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key
 from operations.log.selectors import load_thread
 from operations.messages.names import Named, name_of, named
+from operations.messages.relevance import relevance_at
 from threads.models import Session
 from threads.search import meaning
+from threads.search.relevance import has_relevance
 from threads.store.selectors import get_session
 
 from .automatic import trigger_of
@@ -106,6 +109,8 @@ class PlanLine:
     name: str
     by: Named | None
     """The message that made it out of date, where one did."""
+    relevance: float | None
+    """How near it is to the objective, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,22 +207,26 @@ def _plan_shown(found: Pruned, everything: bool) -> dict[str, Any]:
     ]
     thread = load_thread(found.session)
     first = found.plan.first_changed
+    shown = items[:MOST_SHOWN]
+    near = relevance_at(found.session, [item.key for item in shown])
     return {
         "plan": found.plan,
         "first_changed": named(thread, [first])[0] if first else None,
         "head": found.session.head,
         "tokens_before": found.plan.tokens_after + found.plan.tokens_saved,
         "sums": _sums(found.plan.items),
-        "items": [_line(thread, item) for item in items[:MOST_SHOWN]],
+        "has_relevance": has_relevance(found.session),
+        "items": [_line(thread, item, near) for item in shown],
         "more": max(0, len(items) - MOST_SHOWN),
         "everything": everything,
         "count": len(found.plan.items),
     }
 
 
-def _line(thread: Thread, item: PruneItem) -> PlanLine:
+def _line(thread: Thread, item: PruneItem, near: Mapping[Key, float]) -> PlanLine:
     by = named(thread, [item.by])[0] if item.by else None
-    return PlanLine(item, name_of(thread, item.key), by)
+    name, relevance = name_of(thread, item.key), near.get(item.key)
+    return PlanLine(item, name, by, relevance)
 
 
 def _sums(items: Sequence[PruneItem]) -> list[RuleSum]:

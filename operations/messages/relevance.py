@@ -1,15 +1,23 @@
 """Which messages of a thread are about something: a question, or the session's objective."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key
+from operations.domain.tree.key import Key, original_index
 from operations.requests import View
 from threads.domain.meaning.nearness import NEAR, as_share
 from threads.models import Session
-from threads.search.relevance import relevance_of
+from threads.search.relevance import has_relevance, relevance_of
 
 from .search import in_order
+
+
+def relevance_at(session: Session, keys: Iterable[Key]) -> Mapping[Key, float]:
+    """How near those of the keys that are originals are to the objective, as far as it is known."""
+    indexes = {index for key in keys if (index := original_index(key)) is not None}
+    if not indexes or not has_relevance(session):
+        return {}
+    return relevance_of(session, indexes=indexes)
 
 
 def find_near(

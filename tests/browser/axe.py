@@ -14,6 +14,7 @@ OF_COLOURS = ALL | {
 def found_in(page: Page, *, within: str | None = None) -> list[str]:
     """What axe calls serious or critical, in the light theme and in the dark one."""
     found = []
+    was_dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     for theme, rules in (("light", ALL), ("dark", OF_COLOURS)):
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         violations = Axe().run(page, within, rules).response["violations"]
@@ -23,4 +24,5 @@ def found_in(page: Page, *, within: str | None = None) -> list[str]:
             if violation["impact"] in SERIOUS
             for node in violation["nodes"][:3]
         ]
+    page.emulate_media(color_scheme="dark" if was_dark else "light")
     return found

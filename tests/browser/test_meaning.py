@@ -1,5 +1,6 @@
 """The list of sessions where messages can be searched by meaning."""
 
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -50,14 +51,28 @@ def session(server: Server) -> str:
     return str(answer.json()["id"])
 
 
+def look_in(page: Page, theme: str, width: int) -> None:
+    """Choose the theme as its button does: the cookie counts, whatever the system's colours."""
+    page.set_viewport_size({"width": width, "height": 844})
+    cookie = {"name": "theme", "value": theme, "domain": "127.0.0.1", "path": "/"}
+    page.context.add_cookies([cookie])  # type: ignore[list-item]  # a dict as it asks for
+
+
+def set_objective(server: Server, session: str, objective: str) -> None:
+    headers = {"Authorization": f"Bearer {server.key()}"}
+    with httpx.Client(headers=headers, timeout=PATIENCE_SECONDS) as client:
+        address = f"{server.url}/api/sessions/{session}"
+        client.patch(address, json={"objective": objective}).raise_for_status()
+
+
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_message_is_found_by_what_it_is_about(
     page: Page, session: str, width: int, theme: str
 ):
-    page.set_viewport_size({"width": width, "height": 844})
-    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    look_in(page, theme, width)
     page.goto("/sessions/")
+    expect(page.locator("html")).to_have_attribute("data-theme", theme)
     page.get_by_label("Search titles and messages").fill(QUESTION)
     page.get_by_role("button", name="Search", exact=True).click()
     expect(page.locator("#matches")).to_contain_text("No matching messages.")
@@ -80,10 +95,7 @@ def test_a_message_is_found_by_what_it_is_about(
 def test_a_thread_is_gone_through_by_what_is_relevant(
     page: Page, server: Server, session: str, width: int
 ):
-    headers = {"Authorization": f"Bearer {server.key()}"}
-    objective = {"objective": "Make the colours of the theme nicer"}
-    with httpx.Client(headers=headers, timeout=PATIENCE_SECONDS) as client:
-        client.patch(f"{server.url}/api/sessions/{session}", json=objective)
+    set_objective(server, session, "Make the colours of the theme nicer")
     page.set_viewport_size({"width": width, "height": 844})
     visit(page, session)
     press(page, "/")
@@ -102,3 +114,41 @@ def test_a_thread_is_gone_through_by_what_is_relevant(
     assert box["x"] + box["width"] <= width
     bar.get_by_label("By meaning").uncheck()
     expect(count).to_have_text("No matches")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_rows_say_how_relevant_they_are(
+    page: Page, server: Server, session: str, width: int, theme: str
+):
+    set_objective(server, session, "Make the colours of the theme nicer")
+    look_in(page, theme, width)
+    visit(page, session)
+    figures = page.locator("#feed .relevance")
+    expect(figures).to_have_count(0)
+    page.get_by_role("button", name="Export and views").click()
+    toggle = page.get_by_role("button", name="Show relevance to the objective")
+    toggle.click()
+    expect(figures).to_have_count(3)
+    label = re.compile(r"Relevance to the objective: 0\.\d\d")
+    expect(row(page, "m2").get_by_role("img", name=label)).to_be_visible()
+    page.reload()
+    expect(figures).to_have_count(3)
+    assert found_in(page) == []
+    tokens = row(page, "m2").locator(".tok").bounding_box()
+    figure = row(page, "m2").locator(".relevance").bounding_box()
+    assert tokens is not None
+    assert figure is not None
+    assert (
+        figure["x"] >= tokens["x"] + tokens["width"]
+        or tokens["x"] >= figure["x"] + figure["width"]
+    )
+    page.goto(f"/sessions/{session}/prune?show=all")
+    column = page.get_by_role("columnheader", name="Relevance")
+    expect(column).to_have_count(1 if width == 1440 else 0)
+    assert found_in(page) == []
+    visit(page, session)
+    page.get_by_role("button", name="Export and views").click()
+    expect(toggle).to_have_attribute("aria-pressed", "true")
+    toggle.click()
+    expect(figures).to_have_count(0)

@@ -6,7 +6,7 @@ not by the vectors of what was recorded.
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -68,19 +68,23 @@ def search_by_meaning(
     return SearchResults(_hits(sessions, asked, near[:count]), [], cursor, pending)
 
 
-def relevance(session: Session, question: str) -> Mapping[int, int]:
-    """How near each message of a session is to a question, by their indexes.
+def relevance(
+    session: Session, question: str, indexes: Collection[int] | None = None
+) -> Mapping[int, int]:
+    """How near the messages of a session are to a question, by their indexes: all, or some.
 
     A text whose vectors are not made yet is left out, unless it is among the newest. Raises
     Conflict where search by meaning is off.
     """
     asked = meaning.ask(question)
     messages = Message.objects.filter(session=session).values_list("index", "body_id")
+    if indexes is not None:
+        messages = messages.filter(index__in=indexes)
     body_of = dict(messages.order_by("index"))
     scores = asked.scores_of_bodies(body_of.values())
     found = {at: scores[body] for at, body in body_of.items() if body in scores}
     this = Session.objects.filter(pk=session.pk)
-    masked = [index for _, index in touched(this)]
+    masked = [index for _, index in touched(this) if index in body_of]
     for index, original in load_messages_at(session, masked).items():
         [found[index]] = asked.scores_of([whole_text(original.parts)])
     return found

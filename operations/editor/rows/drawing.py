@@ -1,6 +1,6 @@
 """Articles as HTML: what was drawn before is taken from the process, the rest drawn in bulk."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.template.loader import render_to_string
@@ -14,6 +14,7 @@ from operations.domain.tree.key import Key, made_key
 from operations.domain.tree.span import read_changed
 from operations.messages.names import name_of
 from operations.messages.reader import MessageReader, MessageText
+from operations.messages.relevance import relevance_at
 from operations.messages.senders import agents_of
 from operations.requests import View
 from threads.domain.message import Role, body_digest
@@ -38,16 +39,17 @@ MOST_SEARCHED = 300
 def draw(look: Look, articles: Iterable[Article]) -> list[SafeString]:
     """The HTML of each article. Bodies are loaded only of those that were not drawn before."""
     wanted = list(articles)
-    found = fragments.rows.get(article.mark for article in wanted)
-    missing = [
-        article for article, html in zip(wanted, found, strict=True) if html is None
-    ]
+    keys = [article.shows for article in wanted]
+    near = relevance_at(look.session, keys) if look.shows_relevance else {}
+    marks = [(article.mark, near.get(article.shows)) for article in wanted]
+    found = fragments.rows.get(marks)
+    missing = [at for at, html in enumerate(found) if html is None]
     if missing:
-        making = _Making(look, missing)
-        drawn = [making.draw(article) for article in missing]
-        for article, html in zip(missing, drawn, strict=True):
-            if not article.is_open:
-                fragments.rows.keep(article.mark, html)
+        making = _Making(look, [wanted[at] for at in missing], near)
+        drawn = [making.draw(wanted[at]) for at in missing]
+        for at, html in zip(missing, drawn, strict=True):
+            if not wanted[at].is_open:
+                fragments.rows.keep(marks[at], html)
         in_turn = iter(drawn)
         found = [next(in_turn) if html is None else html for html in found]
     return [html for html in found if html is not None]
@@ -65,8 +67,11 @@ def draw_gap(gap: Gap) -> SafeString:
 class _Making:
     """What some articles need, loaded at once: the words, and their bodies' HTML."""
 
-    def __init__(self, look: Look, articles: Sequence[Article]) -> None:
+    def __init__(
+        self, look: Look, articles: Sequence[Article], near: Mapping[Key, float]
+    ) -> None:
         self.look = look
+        self.near = near
         keys = [key for article in articles for key in printed(article)]
         leaves = [key for article in articles for key in self._leaves(article)]
         self.words = MessageReader(look.session, look.thread).effective(
@@ -110,6 +115,7 @@ class _Making:
             name=name_of(self.look.thread, key),
             role=said.voice,
             tokens=tokens,
+            relevance=self.near.get(key),
             time=original.created_at if original else None,
             model=visible(original.model) if original else "",
             by=visible(self.agents.get(original.index, "")) if original else "",

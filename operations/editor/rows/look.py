@@ -87,6 +87,8 @@ class Look:
     may_propose: bool = False
     may_edit: bool = False
     may_decide: bool = False
+    shows_relevance: bool = False
+    """Whether rows say how near they are to the objective, where that is known."""
 
     @cached_property
     def id(self) -> str:

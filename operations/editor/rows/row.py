@@ -74,6 +74,8 @@ class Row:
     name: str
     role: str
     tokens: int
+    relevance: float | None = None
+    """How near it is to the objective, where that is shown and known."""
     time: datetime | None = None
     model: str = ""
     by: str = ""

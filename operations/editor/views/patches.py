@@ -22,13 +22,14 @@ from operations.editor.rows.patch import patch_of
 from operations.log.transaction import LogTransaction
 from operations.requests import fields_of, number_of, view_of
 
-from .requests import earlier, look_of, ranges_of
+from .requests import earlier, look_of, ranges_of, shows_relevance
 
 
 def answer(request: HttpRequest, transaction: LogTransaction) -> HttpResponse:
     """The patch that shows what was recorded, with a notice that offers to undo it."""
-    view = view_of(fields_of(request))
-    look = look_of(caller_of(request), transaction.session, view=view)
+    view, relevance = view_of(fields_of(request)), shows_relevance(request)
+    session = transaction.session
+    look = look_of(caller_of(request), session, view=view, shows_relevance=relevance)
     return patch(
         request,
         look,

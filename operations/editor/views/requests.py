@@ -25,11 +25,17 @@ def look_at(request: HttpRequest, session_id: uuid.UUID) -> Look:
     """The session as the caller looks at it now. Raises NotFound for a stranger."""
     caller = caller_of(request)
     session = get_session(caller, session_id)
-    fields = fields_of(request)
-    return look_of(caller, session, view=view_of(fields))
+    view, relevance = view_of(fields_of(request)), shows_relevance(request)
+    return look_of(caller, session, view=view, shows_relevance=relevance)
 
 
-def look_of(caller: Caller, session: Session, *, view: View = View.ANNOTATED) -> Look:
+def look_of(
+    caller: Caller,
+    session: Session,
+    *,
+    view: View = View.ANNOTATED,
+    shows_relevance: bool = False,
+) -> Look:
     """The look of one who has passed the gate."""
     history = load_history(session)
     thread = load_thread(session)
@@ -38,11 +44,17 @@ def look_of(caller: Caller, session: Session, *, view: View = View.ANNOTATED) ->
         thread=thread,
         operations=derived(thread, "operations", lambda: Operations(thread, history)),
         view=view,
+        shows_relevance=shows_relevance,
         open_folds=open_folds(caller, session),
         may_propose=caller.may(Right.PROPOSE, session.project_id),
         may_edit=caller.may(Right.EDIT, session.project_id),
         may_decide=caller.may(Right.REVIEW, session.project_id),
     )
+
+
+def shows_relevance(request: HttpRequest) -> bool:
+    """Whether this browser has switched on how relevant each message is."""
+    return request.COOKIES.get("relevance") == "shown"
 
 
 def earlier(look: Look, *, head: int, message_count: int | None) -> Look:

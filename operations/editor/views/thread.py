@@ -23,6 +23,7 @@ from operations.editor.rows.sections import SIZE, draw_chunk, draw_sections, sta
 from operations.exports.services import export_menu, export_response
 from operations.requests import View, fields_of, number_of, view_of
 from threads.search import meaning
+from threads.search.relevance import has_relevance
 from threads.store.origins import load_origin
 from threads.store.selectors import get_session
 
@@ -53,6 +54,8 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         "may_edit": look.may_edit,
         "may_propose": look.may_propose,
         "has_meaning": meaning.is_on(),
+        "has_relevance": has_relevance(look.session),
+        "shows_relevance": look.shows_relevance,
         "sections": draw_sections(look, loaded) if look.total else "",
         "total": look.total,
         "pages": _pages(look, loaded, address),

@@ -26,6 +26,7 @@ export const COMMANDS = [
   { group: "View", action: "outline", name: "Show or hide the outline", keys: [], once: true },
   { group: "View", action: "meter", name: "Go to the token meter", keys: ["w"], once: true },
   { group: "View", action: "export", name: "Export…", keys: [] },
+  { group: "View", action: "relevance", name: "Show or hide relevance to the objective", keys: [] },
   { group: "View", action: "theme", name: "Theme: system, light or dark", keys: [] },
   { group: "Selection", action: "select", name: "Toggle selection", keys: ["x"], once: true },
   { group: "Selection", action: "select-next", name: "Extend the selection down", keys: ["Shift+ArrowDown"] },

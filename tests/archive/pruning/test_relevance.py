@@ -1,5 +1,6 @@
 """Pruning by what is relevant to the session's objective, and how relevance is told."""
 
+import re
 from typing import Any
 
 import pytest
@@ -85,6 +86,21 @@ def test_the_page_of_a_run_has_the_rule_where_it_is_on(
     shown = browser.get(path, given).content.decode()
     assert "Keep what is relevant above" not in shown
     assert "Relevant to the objective" not in shown
+
+
+def test_the_table_of_a_run_has_relevance_as_a_column(
+    tools: Tools, owner: User, settings: LazySettings
+) -> None:
+    browser = Client()
+    browser.force_login(owner)
+    told = get(tools.client, f"/api/sessions/{tools.session_id}/relevance")["items"]
+    path, given = f"/sessions/{tools.session_id}/prune", {"show": "all"}
+    shown = browser.get(path, given).content.decode()
+    column = re.findall(r'<td class="t-end not-narrow">([^<]*)</td>', shown)
+    assert column == [f"{one['relevance']:.2f}" for one in told]
+    assert ">Relevance</th>" in shown
+    settings.MEANING_SEARCH = False
+    assert ">Relevance</th>" not in browser.get(path, given).content.decode()
 
 
 def test_relevance_is_told_for_each_message(tools: Tools) -> None:

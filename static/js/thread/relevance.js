@@ -1,0 +1,21 @@
+/** How relevant each message is to the objective: rows say it while a cookie asks the server for it. */
+import { say } from "../base/announce.js";
+import { define } from "../base/actions.js";
+import { reload } from "./chunks.js";
+
+const YEAR_S = 31536000;
+const button = document.querySelector("[data-action=relevance]");
+
+async function turn() {
+  const shown = button.getAttribute("aria-pressed") !== "true";
+  document.cookie = `relevance=shown; path=/; max-age=${shown ? YEAR_S : 0}; samesite=lax`;
+  button.setAttribute("aria-pressed", String(shown));
+  button.closest("[popover]").hidePopover();
+  await reload();
+  say(shown ? "Relevance to the objective is shown" : "Relevance is hidden");
+}
+
+/** Offer it where the page has a button for it. */
+export function offerRelevance() {
+  if (button) define({ relevance: turn });
+}
