@@ -22,10 +22,11 @@ from operations.domain.context.assembly import Assembly
 from operations.domain.context.compiling import NAME, framing, omissions
 from operations.domain.context.portions import Frame, Portion, Portions
 from operations.domain.context.step import Count, Step
+from operations.domain.context.sums import KeptPortions
 from operations.domain.forwarding.alignment import Unit
 from operations.domain.forwarding.sent import PieceRun, SentBlock, SentMessage
 from operations.domain.forwarding.splice import GivenRun, Raw, Splice, joined
-from operations.domain.providers.passes.work import issues_of, together
+from operations.domain.providers.passes.work import issues_of
 from operations.domain.providers.request import PROMPT, Issue, Severity
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index
@@ -51,9 +52,12 @@ class Outbound:
     """What is sent in place of a client's messages. Figures are tokens."""
 
     blocks: Sequence[SentBlock]
+    """Those behind what is `kept`."""
     system: Any
     before: int
     after: int
+    kept: KeptPortions = field(default_factory=KeptPortions)
+    """Those of the first portions that are kept already."""
     portions: Sequence[Portion] = ()
     units: Sequence[Unit] = ()
     by_key: Mapping[Key, Unit] = field(default_factory=dict)
@@ -63,7 +67,8 @@ class Outbound:
     @property
     def splice(self) -> Splice:
         """Its messages."""
-        return Splice(joined(piece for block in self.blocks for piece in block.pieces))
+        more = (piece for block in self.blocks for piece in block.pieces)
+        return Splice(joined(more, self.kept.blocks.pieces))
 
 
 class _LastRequest(NamedTuple):
@@ -77,6 +82,8 @@ class _LastRequest(NamedTuple):
     units: Sequence[Unit]
     by_key: Mapping[Key, Unit]
     portions: Sequence[Portion]
+    kept: KeptPortions
+    """The first of them."""
     blocks: Sequence[SentBlock]
     """Of a request that passed as it was given."""
     grows_from: Hashable
@@ -110,7 +117,9 @@ def outbound(
     portions = Portions(frame, known, grown=grown).of(
         draft.messages, intact=draft.intact
     )
-    return replace(_joined(inputs, portions, assembly), units=units, by_key=by_key)
+    kept = last.kept if last else KeptPortions()
+    made = _joined(inputs, portions, kept.of(portions[:-1]), assembly)
+    return replace(made, units=units, by_key=by_key)
 
 
 def _is_grown(inputs: ContextInputs, units: Sequence[Unit], last: _LastRequest) -> bool:
@@ -135,6 +144,7 @@ def keep_last(inputs: ContextInputs, inbound: Inbound, sent: Outbound) -> None:
         sent.units,
         sent.by_key,
         sent.portions,
+        sent.kept,
         () if sent.portions else sent.blocks,
         _grows_from(inputs),
     )
@@ -196,33 +206,23 @@ def _frame(
 
 
 def _joined(
-    inputs: ContextInputs, portions: Sequence[Portion], assembly: Assembly
+    inputs: ContextInputs,
+    portions: Sequence[Portion],
+    kept: KeptPortions,
+    assembly: Assembly,
 ) -> Outbound:
     """What portions are together, with the step from the assembly to what is sent.
 
     It is without what the compiler would have done to messages that go out as given.
     """
-    starts, place = list[int](), 0
-    for portion in portions:
-        starts.append(place)
-        place += portion.length
-    found = zip(starts, (one.findings for one in portions), strict=True)
-    issues = issues_of(together(found))
+    new = portions[len(kept.sums.portions) :]
+    sums = kept.sums.and_(new)
+    issues = issues_of(sums.findings)
     _refuse(issues)
     first, count = portions[0], counter_of(inputs.encoding)
-    lost = [
-        (key, less)
-        for portion in portions
-        for key, less in portion.lost
-        if key not in portion.given
-    ]
-    left_out = tuple(omissions(lost, issues))
-    after = (
-        assembly.sent
-        + sum(portion.added + portion.more for portion in portions)
-        + framing(assembly.layers, first.prompt, count)
-        - sum(less for portion in portions for _, less in portion.lost)
-    )
+    left_out = tuple(omissions(sums.lost, issues))
+    framed = framing(assembly.layers, first.prompt, count)
+    after = assembly.sent + sums.change + framed
     step = Step(
         name=NAME,
         before=assembly.sent,
@@ -231,10 +231,11 @@ def _joined(
         left_out=left_out,
     )
     return Outbound(
-        blocks=[portion.block for portion in portions],
+        blocks=[portion.block for portion in new],
         system=first.system,
         before=inputs.thread.tokens_sent,
         after=after,
+        kept=kept,
         portions=portions,
         issues=[*_of_others(issues, portions)],
         steps=[*assembly.steps, step],
@@ -319,6 +320,7 @@ def keep_outbound(
         weight = count((Text(dump(inbound.tools).decode()),))
         beside.append(member_piece(SentPiece.Kind.TOOLS, inbound.tools, (), weight))
     if sent.system is not None:
-        weight = max(0, sent.after - sum(block.tokens for block in sent.blocks))
+        tokens = sent.kept.blocks.tokens + sum(block.tokens for block in sent.blocks)
+        weight = max(0, sent.after - tokens)
         beside.append(member_piece(SentPiece.Kind.SYSTEM, sent.system, (), weight))
-    return keep_sent(session, beside, sent.blocks, run)
+    return keep_sent(session, beside, sent.kept.blocks.runs, sent.blocks, run)

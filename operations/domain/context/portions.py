@@ -55,6 +55,8 @@ class Portion:
     """What some messages, one behind the other, become."""
 
     basis: _Basis
+    length: int
+    """How many messages it is made of."""
     findings: Findings
     breaks: int | None
     """The place from which on signatures no longer hold, for what was done in it."""
@@ -82,11 +84,6 @@ class Portion:
     """The words of all layers, as `Compiled.prompt`."""
     system: Any
     """The prompt that stands in a member of its own."""
-
-    @property
-    def length(self) -> int:
-        """How many messages it is made of."""
-        return len(self.basis.messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,6 +318,7 @@ class Portions:
         turns = compiled.turns
         return Portion(
             basis=basis,
+            length=len(messages),
             findings=found.findings,
             breaks=found.watermark if found.watermark < basis.intact else None,
             unanswered=unanswered(messages),

@@ -61,6 +61,25 @@ class SentBlock:
         """None where they are not kept yet."""
 
 
+class KeptBlocks(NamedTuple):
+    """Blocks that go out one behind another and are kept, as one."""
+
+    pieces: tuple[GivenRun | bytes, ...] = ()
+    runs: Sequence[PieceRun] = ()
+    tokens: int = 0
+
+    def and_(self, blocks: Sequence[SentBlock]) -> "KeptBlocks":
+        """With those behind them, which are kept too."""
+        if not blocks:
+            return self
+        runs = (run for block in blocks for run in block.runs or ())
+        return KeptBlocks(
+            joined((piece for block in blocks for piece in block.pieces), self.pieces),
+            joined_runs([*self.runs, *runs]),
+            self.tokens + sum(block.tokens for block in blocks),
+        )
+
+
 class SentChange(NamedTuple):
     """What a request differs in from the one before it. Figures are tokens.
 

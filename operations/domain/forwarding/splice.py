@@ -5,7 +5,7 @@ runs of the client's messages and ready bytes between them, and a request that s
 again is answered without reading its messages at all.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,8 +50,7 @@ class Splice:
     @property
     def weight(self) -> int:
         """About how many bytes of memory it takes."""
-        sizes = (len(one) if isinstance(one, bytes) else 100 for one in self.pieces)
-        return sum(sizes) + 50 * len(self.pieces)
+        return sum(map(len, self.pieces)) + 150 * len(self.pieces)
 
 
 def splice(
@@ -64,9 +63,11 @@ def splice(
     )
 
 
-def joined(pieces: Iterable[GivenRun | bytes]) -> tuple[GivenRun | bytes, ...]:
-    """Pieces, in which runs that follow one another are one."""
-    found: list[GivenRun | bytes] = []
+def joined(
+    pieces: Iterable[GivenRun | bytes], before: Sequence[GivenRun | bytes] = ()
+) -> tuple[GivenRun | bytes, ...]:
+    """Pieces, in which runs that follow one another are one; those `before` are so already."""
+    found = list(before)
     for piece in pieces:
         last = found[-1] if found else None
         if (

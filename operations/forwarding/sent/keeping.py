@@ -49,15 +49,17 @@ _known: Cache[_Numbers] = Cache(lambda known: len(known.of) + 1)
 def keep_sent(
     session: Session,
     beside: Sequence[OutgoingPiece],
+    kept: Sequence[PieceRun],
     blocks: Sequence[SentBlock],
     run: Callable[[int, int], Raw],
 ) -> list[PieceRun]:
     """Keep what goes out, and what goes before it; the session's row is locked.
 
-    Blocks that were kept before are not looked at. `run` gives the client's messages.
+    What comes first is `kept` already. Blocks that were kept before are not looked at. `run`
+    gives the client's messages.
     """
     keeping = _Keeping(session)
-    runs = keeping.runs(beside)
+    runs = [*keeping.runs(beside), *kept]
     for block in blocks:
         if block.runs is None:
             block.runs = keeping.runs(message_pieces(block, run))

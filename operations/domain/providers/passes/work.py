@@ -1,6 +1,7 @@
 """What the passes of a compiler share while one draft is compiled."""
 
 from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
 from operations.domain.providers.request import Draft, Issue
 from operations.domain.providers.rules import Rules
@@ -62,9 +63,14 @@ def issues_of(found: Findings) -> tuple[Issue, ...]:
     return tuple(_issue(finding, found[finding]) for finding in ordered)
 
 
-def together(portions: Iterable[tuple[int, Findings]]) -> Findings:
-    """What was found in portions of one request, each with the place at which it begins."""
-    found: dict[Finding, dict[int, Key]] = {}
+def together(
+    portions: Iterable[tuple[int, Findings]], before: Findings = MappingProxyType({})
+) -> Findings:
+    """What was found in portions of one request, each with the place at which it begins.
+
+    `before` is what was found in those before them, by the places in the request.
+    """
+    found = {finding: dict(keys) for finding, keys in before.items()}
     for start, findings in portions:
         for finding, keys in findings.items():
             moved = found.setdefault(finding, {})

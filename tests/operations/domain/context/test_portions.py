@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from operations.domain.context import portions
 from operations.domain.context.compiling import compare, unanswered
 from operations.domain.context.portions import Frame, Portion, Portions
+from operations.domain.context.sums import KeptPortions, Sums
 from operations.domain.forwarding.passthrough import with_own
-from operations.domain.forwarding.sent import SentBlock
+from operations.domain.forwarding.sent import KeptBlocks, PieceRun, SentBlock
 from operations.domain.forwarding.splice import joined, splice
 from operations.domain.providers import compile_portion
 from operations.domain.providers.passes.work import issues_of, together
@@ -173,6 +174,44 @@ def test_what_is_known_of_another_request_changes_nothing(
         tuple(m for one in request.portions() for m in one.block.messages)
     )
     assert tokens == whole.tokens
+
+
+@settings(max_examples=100)
+@given(long_talks(), st.sampled_from(FORMATS), st.data())
+def test_portions_that_are_kept_are_summed_once(
+    conversation: Conversation, format: str, data: st.DataObject
+) -> None:
+    """What is said of them all is what is said of them in two goes."""
+    found = Request(conversation, format, 1 << 20).portions()
+    for place, portion in enumerate(found):
+        portion.block.runs = [PieceRun(place, place + 1)]
+    first = data.draw(st.integers(0, len(found)))
+    kept = KeptPortions().of(found[:first])
+    whole = kept.of(found)
+    assert whole.sums == Sums().and_(found)
+    assert whole.blocks == KeptBlocks().and_([one.block for one in found])
+    assert whole.blocks.runs == [PieceRun(0, len(found))]
+    _, _, given, _, issues, added, lost, _ = together_of(found)
+    assert issues_of(whole.sums.findings) == issues
+    assert list(whole.sums.lost) == [one for one in lost if one[0] not in given]
+    more, less = sum(one.more for one in found), sum(less for _, less in lost)
+    assert whole.sums.change == added + more - less
+
+
+def test_portions_are_kept_as_far_as_their_pieces_are() -> None:
+    said = [
+        Message(role=(Role.USER, Role.ASSISTANT)[k % 2], parts=(Text(f"Word {k}."),))
+        for k in range(12)
+    ]
+    found = Request(Conversation(said), "openai", 12).portions()
+    assert KeptPortions().of(found) == KeptPortions()
+    for place in (0, 1, 3):
+        found[place].block.runs = [PieceRun(place, place + 1)]
+    kept = KeptPortions().of(found)
+    assert list(kept.sums.portions) == found[:2]
+    again = Request(Conversation(said), "openai", 12).portions()
+    assert kept.of(again) == KeptPortions()
+    assert kept.of(found[:1]).sums.portions == (found[0],)
 
 
 def test_what_is_the_same_is_not_made_again() -> None:

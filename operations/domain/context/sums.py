@@ -1,0 +1,76 @@
+"""What portions come to together: of those that the last request had too, it is known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, takewhile
+from operator import is_
+from types import MappingProxyType
+
+from operations.domain.forwarding.sent import KeptBlocks
+from operations.domain.providers.passes.work import Findings, together
+from operations.domain.tree.key import Key
+
+from .portions import Portion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """What the first portions of a request come to, one behind the other."""
+
+    portions: Sequence[Portion] = ()
+    length: int = 0
+    """How many messages they are made of."""
+    findings: Findings = field(default_factory=lambda: MappingProxyType({}))
+    change: int = 0
+    """The tokens that they have more than their messages, for what was added, and less."""
+    lost: Sequence[tuple[Key, int]] = ()
+    """As `Compared`, but for what goes out as its client gave it."""
+
+    def begin(self, portions: Sequence[Portion]) -> bool:
+        """Whether a request begins with these very portions."""
+        return len(self.portions) <= len(portions) and all(
+            map(is_, self.portions, portions)
+        )
+
+    def and_(self, portions: Sequence[Portion]) -> "Sums":
+        """With what stands behind them."""
+        if not portions:
+            return self
+        lengths = (portion.length for portion in portions)
+        *starts, length = accumulate(lengths, initial=self.length)
+        found = (portion.findings for portion in portions)
+        lost = [(portion, *one) for portion in portions for one in portion.lost]
+        return Sums(
+            portions=(*self.portions, *portions),
+            length=length,
+            findings=together(zip(starts, found, strict=True), self.findings),
+            change=self.change
+            + sum(portion.added + portion.more for portion in portions)
+            - sum(less for _, _, less in lost),
+            lost=(
+                *self.lost,
+                *((key, less) for one, key, less in lost if key not in one.given),
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptPortions:
+    """The first portions of a request, all of whose pieces are kept."""
+
+    sums: Sums = field(default_factory=Sums)
+    blocks: KeptBlocks = field(default_factory=KeptBlocks)
+
+    def of(self, portions: Sequence[Portion]) -> "KeptPortions":
+        """Those of another request, which perhaps goes on from this one."""
+        known = self if self.sums.begin(portions) else KeptPortions()
+        behind = portions[len(known.sums.portions) :]
+        more = [*takewhile(_is_kept, behind)]
+        return KeptPortions(
+            sums=known.sums.and_(more),
+            blocks=known.blocks.and_([portion.block for portion in more]),
+        )
+
+
+def _is_kept(portion: Portion) -> bool:
+    return portion.block.runs is not None
