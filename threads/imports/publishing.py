@@ -96,7 +96,7 @@ def unstage(stage: uuid.UUID) -> None:
     keys = list(sessions.values_list("pk", flat=True))
     erasing.empty(sessions)
     _run([Session.objects.filter(pk__in=some).delete for some in chunks(keys, AT_ONCE)])
-    brought.delete()
+    erasing.remove_imports(brought)
 
 
 def _run(steps: Sequence[Step]) -> None:

@@ -109,6 +109,20 @@ def empty(sessions: QuerySet[Session]) -> None:
                 model.objects.filter(pk__in=some).delete()
 
 
+def remove_imports(imports: QuerySet[Import]) -> None:
+    """Remove imports whose sessions are gone, and the rows of their files, a few at a time.
+
+    To delete an import at once would part it from 50,000 files in one statement. A file that a
+    session has stays with it.
+    """
+    files = Source.objects.filter(brought_by__in=imports).order_by("pk")
+    while some := list(files.values_list("pk", flat=True)[:_AT_ONCE]):
+        with transaction.atomic():
+            Source.objects.filter(pk__in=some, session=None).delete()
+            Source.objects.filter(pk__in=some).update(brought_by=None)
+    imports.delete()
+
+
 def purge(session: Session, indexes: Iterable[int]) -> None:
     """Destroy what these originals say, in the caller's transaction; its row is locked.
 
@@ -177,7 +191,7 @@ def clean() -> None:
             session = sessions.filter(pk=key).select_for_update().first()
             if session is not None:
                 erase(session)
-    Import.objects.filter(staged_by__in=stranded).delete()
+    remove_imports(Import.objects.filter(staged_by__in=stranded))
     # Files that no row names: an import that was refused may have left them.
     before = time() - ORPHANED.total_seconds()
     found = Path(settings.BLOB_DIR).glob("??/*")

@@ -9,7 +9,7 @@ from threads.domain.part import Part
 from threads.models import Session
 
 from .recording import named_by_hash
-from .selectors import Original, load_digests, load_recorded_at
+from .selectors import Original, load_recorded_at
 
 _MOST_PIECES = 100
 """Originals that one message of a transcript may have come in as."""
@@ -39,11 +39,6 @@ class Alignment:
     _given: int = 0
     _extra: list[tuple[int, int]] = field(default_factory=list)
     """Which messages of the transcript are more than one original, and how many more."""
-
-    @classmethod
-    def of(cls, session: Session) -> "Alignment":
-        """The beginning of a transcript beside a session as it is now."""
-        return cls(session, load_digests(session)[: session.message_count])
 
     @property
     def is_beyond(self) -> bool:

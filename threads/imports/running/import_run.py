@@ -27,6 +27,7 @@ from threads.sessions import erasing
 from threads.store import blobs
 
 from . import growth
+from .ahead import Ahead
 from .ingest import UNFINISHED, guarded, unreadable
 from .outcome import FileOutcome, Imported, Progress, begin_row, write_report
 from .session_matcher import SessionMatcher
@@ -90,6 +91,15 @@ class ImportRun:
     read: list[ReadFile] = field(default_factory=list)
     """What `run_at_once` took conversations from."""
 
+    def __post_init__(self) -> None:
+        self.matcher = SessionMatcher(
+            caller=self.caller,
+            project=self.project,
+            upload=self.upload,
+            stage=self.stage,
+            step=self.progress.messages,
+        )
+
     def run(self) -> Imported:
         """Import every file. Raises Invalid where none of them holds a message."""
         brought = self._unpack()
@@ -116,6 +126,8 @@ class ImportRun:
             for group in groups
             for transcript, file in self._files_of(group.transcripts, group.files)
         ]
+        for group in groups:
+            self._read_ahead(group)
 
         def record() -> Imported:
             self._begin()
@@ -149,14 +161,7 @@ class ImportRun:
                 size=upload.size,
                 staged_by=self.stage,
             )
-        self.matcher = SessionMatcher(
-            caller=self.caller,
-            project=self.project,
-            upload=self.upload,
-            row=self.row,
-            stage=self.stage,
-            step=self.progress.messages,
-        )
+        self.matcher.row = self.row
         return done
 
     def _done_before(self) -> set[str]:
@@ -222,15 +227,17 @@ class ImportRun:
 
         What is large is committed in many steps while it is read.
         """
+        self.matcher.sources = []
+        self.matcher.ahead = Ahead()
         if group.is_small:
             # Most of what is brought again is known, and need not be read for it.
-            self.matcher.sources = []
             if self.matcher.is_known(group.files):
                 self._save_sources()
             else:
-                self._record(_read_to_end(group), alone=alone)
+                read = _read_to_end(group)
+                self._read_ahead(read)
+                self._record(read, alone=alone)
             return
-        self.matcher.sources = []
         try:
             if not self.matcher.is_known(group.files):
                 with group.open() as transcripts:
@@ -241,6 +248,11 @@ class ImportRun:
             self._refuse(group.files, refusal, alone=alone)
         else:
             self._save_sources()
+
+    def _read_ahead(self, group: ReadGroup) -> None:
+        """Read what the sessions hold that these files may go on."""
+        for transcript, file in self._files_of(group.transcripts, group.files):
+            self.matcher.read_ahead(transcript, file)
 
     def _record(self, group: ReadGroup, *, alone: bool) -> None:
         """Record files that were read, in one transaction: all that they hold, or why nothing."""

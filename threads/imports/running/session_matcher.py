@@ -9,10 +9,11 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Conflict
+from contextstudio.accounts.domain.errors import Conflict, DomainError
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
 from threads import tokens
+from threads.domain.message import Message as GivenMessage
 from threads.domain.tally import storable
 from threads.domain.transcript import Parent, Relation, Transcript, Warning
 from threads.imports import hooks
@@ -25,7 +26,8 @@ from threads.store.alignment import Alignment, Diverged
 from threads.store.selectors import get_session
 
 from . import growth
-from .ingest import UNFINISHED, Ingest, RecordedEvents, Step
+from .ahead import Ahead
+from .ingest import UNFINISHED, Ingest, Step
 from .outcome import FileOutcome
 
 _TRIES = 3
@@ -38,9 +40,12 @@ class SessionMatcher:
     caller: Caller
     project: Project
     upload: Upload
-    row: Import
     stage: uuid.UUID | None
     step: Step
+    row: Import = field(init=False)
+    """The import's own: set before anything is recorded."""
+    ahead: Ahead = field(default_factory=Ahead)
+    """What was read of sessions so far."""
     sources: list[Source] = field(default_factory=list)
     """What the files at hand have come to so far."""
     created: bool = False
@@ -75,6 +80,22 @@ class SessionMatcher:
         if self.stage is None:
             return here.filter(staged_by=None)
         return here.filter(Q(staged_by=None) | Q(staged_by=self.stage))
+
+    def read_ahead(self, transcript: Transcript, one: KeptFile) -> None:
+        """Read what `place` will compare a transcript with, while no transaction is open."""
+        if self._held(one):
+            return
+        transcript = _named(transcript)
+        try:
+            for session in self._earlier_versions(transcript):
+                self.ahead.events_of(session, one.sha256)
+                if _new_in(transcript, self.ahead.alignment_of(session)) is not None:
+                    return
+            for session in self._holders_of_branch(transcript):
+                if _new_in(transcript, self.ahead.alignment_of(session)) == 0:
+                    return
+        except DomainError:
+            return  # it is said once the file is recorded
 
     def place(self, transcript: Transcript, one: KeptFile) -> None:
         """Add a transcript to the session it continues, or make one of it."""
@@ -132,7 +153,7 @@ class SessionMatcher:
 
     def _holds(self, session: Session, transcript: Transcript, one: KeptFile) -> bool:
         """Whether a session has all of a branch; then it is noted, and nothing is added."""
-        alignment = Alignment.of(session)
+        alignment = self.ahead.alignment_of(session)
         ingest = Ingest(
             transcript=transcript,
             source=self.source(one, session=session, format=transcript.format),
@@ -240,14 +261,14 @@ class SessionMatcher:
         self, session: Session, transcript: Transcript, one: KeptFile
     ) -> Ingest:
         """A transcript beside the session as it is now."""
-        alignment = Alignment.of(session)
+        alignment = self.ahead.alignment_of(session)
         ingest = Ingest(
             transcript=transcript,
             source=self.source(one, session=session, format=transcript.format),
             open_session=lambda: self._lock(session, alignment, ingest),
             encoding=session.encoding,
             alignment=alignment,
-            past=RecordedEvents.of(session, one.sha256),
+            past=self.ahead.events_of(session, one.sha256),
             step=self.step,
         )
         return ingest
@@ -304,6 +325,15 @@ def _named(transcript: Transcript) -> Transcript:
         model=storable(transcript.model)[:128],
         parent=parent,
     )
+
+
+def _new_in(transcript: Transcript, alignment: Alignment) -> int | None:
+    """How many messages a transcript has beyond a session; None where it is another course."""
+    said = (one for one in transcript.items if isinstance(one, GivenMessage))
+    try:
+        return sum(alignment.place(one) is not None for one in said)
+    except Diverged:
+        return None
 
 
 class _SessionGrew(Exception):

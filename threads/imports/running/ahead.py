@@ -1,0 +1,48 @@
+"""What sessions hold, read before the transaction in which files are added to them.
+
+A session may have a million messages, and reading their digests would keep all others from writing.
+"""
+
+import uuid
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+from threads.models import Session
+from threads.store.alignment import Alignment
+from threads.store.selectors import load_digests
+
+from .ingest import RecordedEvents
+
+_Files = Sequence[tuple[int, str, str]]
+"""The files that a session was read from, with what became of each."""
+_FILE = ("pk", "outcome", "sha256")
+
+
+@dataclass(slots=True)
+class Ahead:
+    """Reads what a transcript is laid beside; a second time only what came since."""
+
+    _digests: dict[uuid.UUID, list[bytes]] = field(default_factory=dict)
+    _events: dict[tuple[uuid.UUID, str], tuple[_Files, RecordedEvents]] = field(
+        default_factory=dict
+    )
+
+    def alignment_of(self, session: Session) -> Alignment:
+        """The beginning of a transcript beside a session as its row says that it is."""
+        # Originals are only ever added. What was purged since still counts as what it was.
+        known = self._digests.setdefault(session.pk, [])
+        if len(known) < session.message_count:
+            known += load_digests(session, len(known))
+        return Alignment(session, known[: session.message_count])
+
+    def events_of(self, session: Session, sha256: str) -> RecordedEvents:
+        """What a session has of the events of a file."""
+        files = list(session.sources.order_by("pk").values_list(*_FILE))
+        seen = self._events.get((session.pk, sha256))
+        if seen is None or seen[0] != files:
+            seen = (files, RecordedEvents.of(session, sha256))
+            # Of a file that is still being read more events come without another row of it.
+            if all(outcome for _, outcome, _ in files):
+                self._events[session.pk, sha256] = seen
+        return deepcopy(seen[1])
