@@ -31,17 +31,6 @@ Told = Mapping[Key, str]
 """By message what its line says besides."""
 
 
-def plan_by_rules(
-    messages: Sequence[Prunable],
-    rules: Pruning,
-    count: Count,
-    protected: Protected | None = None,
-    told: Told = MappingProxyType({}),
-) -> PrunePlan:
-    """The plan of a run by rules; `count` counts tokens of parts."""
-    return Planning(messages, rules, count, protected or Protected()).plan(told)
-
-
 class Planning:
     """Judges each message, then finds what can go whole; the rest of it is condensed.
 

@@ -19,6 +19,7 @@ SOURCES = {
     "codex_exec": "Codex",
     "completions": "Data set",
     "contextstudio": "ContextStudio",
+    "contextstudio-session": "ContextStudio",
     "copilot_chat": "Copilot Chat",
     "continue": "Continue",
     "copilot_replay": "Copilot Chat",

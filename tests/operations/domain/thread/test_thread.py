@@ -145,3 +145,9 @@ def test_every_edit_says_why_it_does_not_apply():
 def test_reordered_messages_are_shown_to_the_model_in_their_order():
     made = thread(3, resequence("m2", "m0"))
     assert [message.index for message in made.effective()] == [2, 1, 0]
+
+
+def test_inserted_messages_are_told_by_their_role_and_tokens():
+    made = thread(3, insert("m0", "a", "b"), digest(1, 2), insert("m2", "c"))
+    assert made.inserted_sizes == dict.fromkeys(("o1.0", "o1.1", "o3.0"), ("system", 3))
+    assert {*made.inserted} == {*made.inserted_sizes}
