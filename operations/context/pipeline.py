@@ -19,6 +19,7 @@ from operations.domain.context.assembly import (
     Plan,
     assemble,
     outgoings,
+    unchanged,
 )
 from operations.domain.context.compiling import (
     Compiling,
@@ -41,6 +42,7 @@ from operations.domain.providers.request import (
     Outgoing,
 )
 from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key
 from operations.domain.tree.status import Status
 from operations.log.cache import Cache, version_of
 from operations.messages.reader import MessageReader
@@ -309,6 +311,7 @@ class _KnownMessages(NamedTuple):
 
     lineage: object
     strategy: str
+    purged: frozenset[Key]
     nodes: int
     """How many nodes at the top of the thread they are of."""
     messages: list[Outgoing]
@@ -321,25 +324,38 @@ def _messages_of(inputs: ContextInputs) -> list[Outgoing]:
     """The messages of the thread as they go out, in the encoding of the session.
 
     Originals at its end are all that a request of a loop adds: what stands before is known.
+    Under another log, too, originals go out as they did, where nothing touches them.
     """
-    session, thread, reader = inputs.session, inputs.thread, inputs.reader
-    count, start = counter_of(session.encoding), 0
+    session, thread = inputs.session, inputs.thread
     key = (session.pk, session.encoding, thread.active_tags)
-    known, messages = _known.get(key), list[Outgoing]()
-    if known is not None and (known.lineage, known.strategy) == (
-        *(thread.lineage, session.parsing_strategy),
-    ):
-        start, messages = known.nodes, known.messages
-    if start < thread.total:
-        shown = (one.key for _, found in thread.standing(start) for one in found)
-        said = reader.effective(shown)
-        messages = [*messages, *outgoings(thread, said, count, start=start)]
-        if not reader.inbound:
-            kept = _KnownMessages(
-                thread.lineage, session.parsing_strategy, thread.total, messages
-            )
-            _known.keep(key, kept)
+    last, basis = _known.get(key), (session.parsing_strategy, thread.log.purged)
+    if last is None or (last.strategy, last.purged) != basis:
+        last = _KnownMessages(None, *basis, 0, [])
+    if last.lineage is thread.lineage:
+        if last.nodes == thread.total:
+            return last.messages
+        more = _read_messages(inputs, start=last.nodes)
+        messages = [*last.messages, *more]
+    else:
+        messages = _read_messages(inputs, known=unchanged(thread, last.messages))
+    if not inputs.reader.inbound:
+        kept = _KnownMessages(thread.lineage, *basis, thread.total, messages)
+        _known.keep(key, kept)
     return messages
+
+
+def _read_messages(
+    inputs: ContextInputs,
+    *,
+    start: int = 0,
+    known: Mapping[Key, Outgoing] = MappingProxyType({}),
+) -> list[Outgoing]:
+    """As `outgoings`; only what isn't known is read."""
+    thread, count = inputs.thread, counter_of(inputs.session.encoding)
+    new = (key for key in islice(thread.keys, start, None) if key not in known)
+    shown = (one.key for key in new for one in thread.shown(key))
+    said = inputs.reader.effective(shown)
+    return outgoings(thread, said, count, start=start, known=known)
 
 
 def _originals(session: Session) -> Iterator[tuple[Part, ...]]:

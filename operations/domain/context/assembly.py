@@ -1,9 +1,9 @@
 """From a thread to what is sent, step by step."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import takewhile
+from itertools import chain, islice, takewhile
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
@@ -91,18 +91,43 @@ class Assembly:
 
 
 def outgoings(
-    thread: Thread, said: Mapping[Key, ReadMessage], count: Count, *, start: int = 0
+    thread: Thread,
+    said: Mapping[Key, ReadMessage],
+    count: Count,
+    *,
+    start: int = 0,
+    known: Mapping[Key, Outgoing] = MappingProxyType({}),
 ) -> list[Outgoing]:
     """What the model sees of a thread, given what all of its messages read.
 
     What is changed in its text is counted again: the tokens of changes don't simply add up.
-    With `start`, what it sees of the nodes from there on, which are originals.
+    With `start`, what it sees of the nodes from there on, which are originals. Originals that
+    are `known` (`unchanged`) are taken as they are.
     """
-    return [
-        _outgoing(thread, place, shown, said[shown.key], count)
-        for place, found in _standing(thread, start)
-        for shown in found
-    ]
+    found: list[Outgoing] = []
+    places = _Places(thread)
+    for node in islice(thread.keys, start, None):
+        if node in known:
+            found.append(known[node])
+            places.last = known[node]
+        else:
+            place = places.next(node)
+            found += (
+                _outgoing(thread, place, shown, said[shown.key], count)
+                for shown in thread.shown(node)
+            )
+    return found
+
+
+def unchanged(thread: Thread, messages: Iterable[Outgoing]) -> dict[Key, Outgoing]:
+    """The originals that go out of a thread, where they stand, as they did under another log
+    by which the same is purged."""
+    rewritten = thread.rewritten
+    return {
+        one.key: one
+        for one in messages
+        if one.index is not None and not one.changed and one.key not in rewritten
+    }
 
 
 def assemble(
@@ -167,7 +192,8 @@ def _prompt_length(thread: Thread) -> int:
         is_digest = number and thread.log.edits[number].edit.kind == "digest"
         return shown.role in _SYSTEM and not is_digest
 
-    return sum(1 for _ in takewhile(is_rule, thread.effective()))
+    shown = chain.from_iterable(map(thread.shown, thread.keys))
+    return sum(1 for _ in takewhile(is_rule, shown))
 
 
 def _stepped(
@@ -219,7 +245,8 @@ def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[Standing]:
     """The nodes at the top as markers want to know them."""
     folds = {fold.key: fold for fold in thread.folds_at_top}
     shown = {message.node for message in history}
-    for place, _ in _standing(thread):
+    places = _Places(thread)
+    for place in map(places.next, thread.keys):
         yield Standing(place, folds.get(place.node), place.node in shown)
 
 
@@ -228,22 +255,28 @@ def _indexes(thread: Thread, fold: Key) -> list[int]:
     return [index for index in found if index is not None]
 
 
-def _standing(
-    thread: Thread, start: int = 0
-) -> Iterator[tuple[Place, list[EffectiveMessage]]]:
-    """The nodes of the thread with their groups: an insert's are those of the node before it."""
-    alone: dict[int, frozenset[int]] = {}
-    group = thread.leaves[0].group if thread.leaves else 0
-    groups = frozenset((group,))
-    for node, shown in thread.standing(start):
-        index = shown[0].index if shown else None
+class _Places:
+    """The nodes at the top with their groups, one after the other."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._leaves = thread.leaves
+        self._held = partial(_indexes, thread)
+        self._alone: dict[int, frozenset[int]] = {}
+        group = thread.leaves[0].group if thread.leaves else 0
+        self.last: Place | Outgoing = Place("", group, frozenset((group,)))
+
+    def next(self, node: Key) -> Place:
+        """The node behind the last one: the groups of an insert are those of that one."""
+        index = original_index(node)
+        group, groups = self.last.group, self.last.groups
         if index is not None:
-            group = thread.leaves[index].group
-            groups = alone.get(group) or alone.setdefault(group, frozenset((group,)))
-        elif entry_number(node) is not None and (held := _indexes(thread, node)):
-            group = thread.leaves[min(held)].group
-            groups = frozenset(thread.leaves[one].group for one in held)
-        yield Place(node, group, groups), shown
+            group = self._leaves[index].group
+            groups = self._alone.setdefault(group, frozenset((group,)))
+        elif entry_number(node) is not None and (held := self._held(node)):
+            group = self._leaves[min(held)].group
+            groups = frozenset(self._leaves[one].group for one in held)
+        self.last = Place(node, group, groups)
+        return self.last
 
 
 def _outgoing(

@@ -163,8 +163,12 @@ class Thread:
 
     def from_the_end(self) -> Iterator[EffectiveMessage]:
         """What the model sees, the last first."""
-        for _, shown in reversed(self._standing):
-            yield from reversed(shown)
+        for node in reversed(self._order):
+            yield from reversed(self._made.shown(node))
+
+    def shown(self, key: Key) -> list[EffectiveMessage]:
+        """What the model sees of a node at the top. Raises NotFound."""
+        return self._made.shown(self._find(key))
 
     def standing(self, start: int = 0) -> Iterator[tuple[Key, list[EffectiveMessage]]]:
         """The nodes at the top from a place on, each with what the model sees of it.
@@ -379,6 +383,11 @@ class Thread:
     def folds(self) -> list[Key]:
         """The keys of all folds, in the order in which they were made."""
         return [self._draft.key(fold) for fold in sorted(self._tree.size, reverse=True)]
+
+    @property
+    def rewritten(self) -> set[Key]:
+        """The keys of messages in whose text anything may be changed."""
+        return {*self._draft.changes, *self.log.masks.keys}
 
     @property
     def annotated(self) -> list[Key]:

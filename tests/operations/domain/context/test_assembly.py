@@ -1,12 +1,12 @@
 """From the thread to what is sent: every step says what it left out, and the figures add up."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from operations.domain.context.assembly import Assembly, outgoings
+from operations.domain.context.assembly import Assembly, outgoings, unchanged
 from operations.domain.context.layers import layer
 from operations.domain.context.policy import Policy
 from operations.domain.context.selection import Preference
@@ -14,12 +14,16 @@ from operations.domain.context.step import Step
 from operations.domain.context.truncation import Tiers
 from operations.domain.log.log import fold
 from operations.domain.log.operation import Digest, Redact, Resequence
+from operations.domain.providers.request import Outgoing
 from operations.domain.thread.replay import replay
+from operations.domain.tree.key import Key
 from operations.domain.tree.leaf import Leaf, New
+from tests.operations.domain.forwarding.sending import Conversation
 from tests.operations.domain.providers.outgoings import count
+from tests.operations.domain.thread.talks import conversations
 from tests.operations.support.builders import digest, insert, keys, log, snip, span
 from tests.operations.support.reading import Read
-from tests.operations.support.strategies import active_tags, sessions
+from tests.operations.support.strategies import active_tags, logs, sessions
 from threads.domain.part import Text
 
 from .assembled import assembled, spoken, thread_of
@@ -118,6 +122,39 @@ def test_what_is_changed_is_counted_again() -> None:
     words = spoken(thread) | {"m3": Read((Text("x" * 12),), "openai")}
     (message,) = [one for one in outgoings(thread, words, count) if one.key == "m3"]
     assert (message.changed, message.tokens) == (True, 12)
+
+
+@settings(max_examples=200)
+@given(conversations(), st.data())
+def test_originals_that_nothing_touches_go_out_under_every_log_alike(
+    conversation: Conversation, data: st.DataObject
+) -> None:
+    log = data.draw(logs(len(conversation.given)))
+    before = Conversation(conversation.given, log, conversation.tags)
+    assume(before.log.purged == conversation.log.purged)
+    known = unchanged(conversation.thread(), outgoing(before, {}))
+    assert outgoing(conversation, known) == outgoing(conversation, {})
+
+
+def test_what_nothing_touches_need_not_be_read_again() -> None:
+    before, after = thread_of(2, snip(1, 1)), thread_of(2, snip(1, 1), snip(3, 3))
+    known = unchanged(after, outgoings(before, spoken(before), count))
+    found = outgoings(after, {}, count, known=known)
+    assert [one.key for one in found] == ["m0", "m2", "m4"]
+    assert all(one is known[one.key] for one in found)
+
+
+def outgoing(
+    conversation: Conversation, known: Mapping[Key, Outgoing]
+) -> list[Outgoing]:
+    """What goes out of a conversation, reading only what isn't known."""
+    thread = conversation.thread()
+    unread = [one.key for one in thread.effective() if one.key not in known]
+    said = {
+        key: Read(message.parts, "openai", message.name)
+        for key, message in conversation.words(thread, unread).items()
+    }
+    return outgoings(thread, said, count, known=known)
 
 
 @settings(max_examples=30)
