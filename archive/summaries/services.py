@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from archive.domain.summaries.providers import Choice
 from contextstudio.accounts.domain.caller import Caller
@@ -30,6 +31,8 @@ from .providers import targets_of
 logger = logging.getLogger(__name__)
 
 LONGEST_WISH = 2_000
+_DISMISSED = "dismissed"
+"""In the notes of a job: the end of it that needs to be shown no more."""
 UNFINISHED = (Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.ASKS)
 KEPT_OPEN = 10
 """The newest messages that no summary takes by itself."""
@@ -125,6 +128,39 @@ def summarise_if_due(session: Session) -> Ordered | None:
     except DomainError:
         logger.info("No summary of session %s can be made.", session.pk, exc_info=True)
         return None
+
+
+def into_thread(session: Session) -> QuerySet[Job]:
+    """The summaries that become a digest of a session, whoever asked for them."""
+    return Job.objects.filter(
+        kind=SUMMARY,
+        project=session.project,
+        arguments__session_id=str(session.pk),
+        arguments__record=True,
+    )
+
+
+def newest_failed(session: Session) -> Job | None:
+    """The summary that came to its end last, if it failed and nobody has dismissed that."""
+    ended = into_thread(session).filter(status__in=(Job.Status.DONE, Job.Status.FAILED))
+    last = ended.exclude(finished_at=None).order_by("finished_at").last()
+    if last is None or last.status != Job.Status.FAILED:
+        return None
+    return None if last.notes.get(_DISMISSED) == _end_of(last) else last
+
+
+@transaction.atomic
+def dismiss(job: Job) -> Job:
+    """Show no more in the thread that a summary failed; a later failure of it is shown again."""
+    row = Job.objects.select_for_update().get(pk=job.pk)
+    if row.status == Job.Status.FAILED:
+        row.notes[_DISMISSED] = _end_of(row)
+        row.save(update_fields=["notes"])
+    return row
+
+
+def _end_of(job: Job) -> str:
+    return job.finished_at.isoformat() if job.finished_at else ""
 
 
 def _is_early(session: Session) -> bool:

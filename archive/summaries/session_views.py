@@ -30,9 +30,7 @@ from operations.messages.reader import mask_text
 from threads.models import Session
 from threads.store.selectors import get_session
 
-from . import choosing
-from .jobs import SUMMARY
-from .services import UNFINISHED
+from . import choosing, services
 
 _MOST = 10
 """Summaries of one thread that are shown while they are written."""
@@ -131,17 +129,13 @@ class Pending:
 def pending(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """The summaries that are being written into a thread.
 
-    Of those that a page names in `known` also how they ended.
+    Of those that a page names in `known` also how they ended; and the last, where it failed.
     """
     session = get_session(caller_of(request), session_id)
-    ours = Job.objects.filter(
-        kind=SUMMARY,
-        project=session.project,
-        arguments__session_id=str(session.pk),
-        arguments__record=True,
-    )
-    known = Q(pk__in=_ids(request.GET.get("known", "")))
-    found = ours.filter(Q(status__in=UNFINISHED) | known).order_by("created_at")
+    failed = services.newest_failed(session)
+    named = _ids(request.GET.get("known", "")) + ([failed.pk] if failed else [])
+    shown = Q(status__in=services.UNFINISHED) | Q(pk__in=named)
+    found = services.into_thread(session).filter(shown).order_by("created_at")
     context = {"session": session, "pending": _shown(session, list(found[:_MOST]))}
     return render(request, "archive/summaries/pending.html", context)
 

@@ -250,10 +250,10 @@ def progress(
 def act(
     request: HttpRequest, session_id: uuid.UUID, job_id: uuid.UUID, verb: str
 ) -> HttpResponse:
-    """Cancel a summary, let one that asks go on, or start one again that failed."""
+    """Cancel a summary, let one that asks go on, start one again that failed, or dismiss it."""
     session = get_session(caller_of(request), session_id)
     job = _summary(get_job_to_change(caller_of(request), job_id), session.pk)
-    acts = {"continue": go_on, "retry": repeat}
+    acts = {"continue": go_on, "retry": repeat, "dismiss": services.dismiss}
     job = acts.get(verb, request_cancel)(job)
     return _progress(request, session, job)
 

@@ -93,6 +93,41 @@ def test_a_summary_grows_in_the_row_where_its_digest_will_stand(
     assert stopped == ["POST"]
 
 
+def test_a_summary_that_failed_is_there_after_a_reload_until_it_is_dismissed(
+    sized: Page, pruned: str
+) -> None:
+    buttons = """<button class="button button--small" type="button"
+data-action="summary-act" data-address="summaries/retry">Retry</button>
+<button class="button button--small button--quiet" type="button"
+data-action="summary-dismiss" data-address="summaries/dismiss">Dismiss</button>"""
+    start, end = PENDING.index("<button"), PENDING.index("</button>") + len("</button>")
+    failed = PENDING[:start] + buttons + PENDING[end:]
+    failed = failed.replace("running", "failed").replace("Being written…", "No answer.")
+    parts, dismissed = [failed], list[str]()
+
+    def dismiss(route: Route) -> None:
+        dismissed.append(route.request.method)
+        parts[0] = ""
+        route.fulfill(status=200, body="")
+
+    sized.route("**/summaries/pending*", lambda route: route.fulfill(body=parts[0]))
+    sized.route("**/summaries/dismiss", dismiss)
+    for _reload in range(2):
+        visit(sized, pruned)
+        shown = row(sized, "m10").locator(".pending")
+        expect(shown).to_contain_text("No answer.")
+        expect(shown.get_by_role("button", name="Retry")).to_be_visible()
+    assert found_in(sized, within=".pending") == []
+    shown.get_by_role("button", name="Dismiss").focus()
+    with sized.expect_request("**/summaries/dismiss"):
+        press(sized, "Enter")
+    expect(sized.locator(".pending")).to_have_count(0)
+    expect(row(sized, "m10")).to_be_focused()
+    visit(sized, pruned)
+    expect(sized.locator(".pending")).to_have_count(0)
+    assert dismissed == ["POST"]
+
+
 def test_a_summary_into_the_thread_becomes_its_digest(sized: Page, pruned: str) -> None:
     visit(sized, pruned)
     row(sized, "m12").focus()

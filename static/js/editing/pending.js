@@ -14,9 +14,13 @@ import { feed, rowOf, session } from "../thread/session.js";
 const AGAIN_MS = 2000;
 const ENDED = ["done", "failed", "cancelled"];
 const known = new Set();
+const dismissed = new Set();
+let current = [];
 let timer = 0;
 let asking = false;
 let missed = false;
+
+const isOver = ({ dataset }) => ENDED.includes(dataset.status);
 
 /** Put one where it belongs; what is the same stays, with its focus. */
 function place(shown) {
@@ -47,18 +51,26 @@ function end(shown) {
 }
 
 function show(html) {
-  const found = [...fragment(html).querySelectorAll(".pending")];
+  const all = [...fragment(html).querySelectorAll(".pending")];
+  const found = all.filter(({ dataset }) => dataset.status !== "failed" || !dismissed.has(dataset.job));
+  current = found;
   const ids = new Set(found.map(({ dataset }) => dataset.job));
   for (const old of feed.querySelectorAll(".pending")) if (!ids.has(old.dataset.job)) old.remove();
   for (const shown of found) {
     if (shown.dataset.status === "done") end(shown);
     else {
-      if (!known.has(shown.dataset.job)) say("A summary is being written");
+      if (!known.has(shown.dataset.job)) say(isOver(shown) ? "A summary failed" : "A summary is being written");
+      if (!isOver(shown)) dismissed.delete(shown.dataset.job);
       known.add(shown.dataset.job);
       place(shown);
     }
   }
-  return found.some(({ dataset }) => !ENDED.includes(dataset.status));
+  return !found.every(isOver);
+}
+
+/** Rows that are loaded later, or were drawn anew, show what stands in them too. */
+function placeAgain() {
+  for (const shown of current) if (!shown.isConnected && shown.dataset.status !== "done") place(shown);
 }
 
 /** Ask how far they are, again and again while there are any. */
@@ -81,6 +93,8 @@ export async function lookForPending() {
 
 export function watchPending() {
   document.body.addEventListener("summary", lookForPending);
+  feed?.addEventListener("thread:loaded", placeAgain);
+  feed?.addEventListener("thread:drawn", placeAgain);
   lookForPending();
 }
 
@@ -93,6 +107,10 @@ define({
   "summary-dismiss": ({ pressed }) => {
     const shown = pressed.closest(".pending");
     known.delete(shown.dataset.job);
+    dismissed.add(shown.dataset.job);
+    current = current.filter(({ dataset }) => dataset.job !== shown.dataset.job);
+    // Who may not do it for all has it gone from this page.
+    send(pressed.dataset.address, { method: "POST", quiet: true }).catch(() => {});
     const row = shown.closest("article");
     shown.remove();
     row?.focus();

@@ -73,13 +73,57 @@ def test_one_that_failed_says_why_to_the_page_that_knows_it_and_is_retried(
     use("none")
     job = order(browser, session_id)
     run(str(job.pk))
-    assert "section" not in pending(browser, session_id)
-    failed = pending(browser, session_id, job.pk)
-    assert "has no such model" in failed.replace("&#x27;", "'")
+    for known in (
+        [job.pk],
+        [],
+    ):  # a page that saw it run, and one that was loaded later
+        failed = pending(browser, session_id, *known)
+        assert "has no such model" in failed.replace("&#x27;", "'")
+        assert failed.count("/retry") == failed.count("/dismiss") == 1
     browser.post(f"/sessions/{session_id}/summaries/{job.pk}/retry")
     assert "Waiting…" in pending(browser, session_id)
     browser.post(f"/sessions/{session_id}/summaries/{job.pk}/cancel")
     assert "Cancelled. Nothing was changed." in pending(browser, session_id, job.pk)
+
+
+def test_one_that_failed_is_shown_until_it_is_dismissed_and_when_it_fails_again(
+    browser: Client, session_id: str, use: Use
+) -> None:
+    use("none")
+    job = order(browser, session_id)
+    path = f"/sessions/{session_id}/summaries/{job.pk}"
+    browser.post(f"{path}/dismiss")
+    assert "Waiting…" in pending(browser, session_id)
+    run(str(job.pk))
+    browser.post(f"{path}/dismiss")
+    assert "section" not in pending(browser, session_id)
+    browser.post(f"{path}/retry")
+    run(str(job.pk))
+    assert 'data-status="failed"' in pending(browser, session_id)
+
+
+def test_one_that_failed_gives_way_to_a_later_one_that_succeeded(
+    browser: Client, session_id: str, use: Use
+) -> None:
+    use("none")
+    run(str(order(browser, session_id).pk))
+    assert 'data-status="failed"' in pending(browser, session_id)
+    use("fast")
+    run(str(order(browser, session_id).pk))
+    assert "section" not in pending(browser, session_id)
+
+
+def test_a_viewer_can_not_dismiss_it_for_all(
+    browser: Client, session_id: str, use: Use, viewer: User
+) -> None:
+    use("none")
+    job = order(browser, session_id)
+    run(str(job.pk))
+    other = Client()
+    other.force_login(viewer)
+    path = f"/sessions/{session_id}/summaries/{job.pk}/dismiss"
+    assert other.post(path).status_code == 403
+    assert 'data-status="failed"' in pending(browser, session_id)
 
 
 def test_a_summary_for_the_dialog_is_not_shown_in_the_thread(
