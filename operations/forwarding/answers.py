@@ -1,4 +1,4 @@
-"""Answers of `apply`, put together of bytes, and those that are kept.
+"""Answers of `apply`, put together of bytes, and the last one of each session, which is kept.
 
 An answer is put together without reading messages, and kept, so that the same request is not
 worked out again.
@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import NamedTuple
 
 from django.db import transaction
 
@@ -25,7 +26,7 @@ from operations.domain.context.policy import Policy
 from operations.domain.forwarding.plan import RequestDecision
 from operations.domain.forwarding.splice import Raw, Splice
 from operations.domain.providers.request import Layer
-from operations.log.cache import Cache, version_of
+from operations.log.cache import Cache, SessionVersion, version_of
 from operations.log.selectors import load_thread
 from threads.models import Session
 from threads.store.selectors import get_session
@@ -63,17 +64,29 @@ class CachedAnswer:
     """What the request was that it was made for."""
 
 
-_answers: Cache[CachedAnswer] = Cache(
-    lambda kept: kept.answer.splice.weight + len(kept.answer.report), most=MOST_BYTES
-)
+class _LastAnswer(NamedTuple):
+    """The answer to the last request of a session, and what that one is known by."""
+
+    version: SessionVersion
+    known_by: Sequence[Hashable]
+    kept: CachedAnswer
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes of memory it takes."""
+        return self.kept.answer.splice.weight + len(self.kept.answer.report)
+
+
+_answers: Cache[_LastAnswer] = Cache(lambda last: last.weight, most=MOST_BYTES)
 
 
 def keep(session: Session, raw: RawRequest, kept: CachedAnswer) -> None:
     """Keep the answer to a request, all of whose messages the session holds by now."""
-    if raw.mark is not None:
-        _answers.keep((version_of(session), raw.mark), kept)
+    known_by = [raw.mark] if raw.mark is not None else []
     if raw.goes_on_from is None:
-        _answers.keep((version_of(session), raw.digest), kept)
+        known_by.append(raw.digest)
+    if known_by:
+        _answers.keep(session.pk, _LastAnswer(version_of(session), known_by, kept))
 
 
 def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None:
@@ -87,9 +100,12 @@ def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None
         return None
     right = Right.OWN_SESSION if raw.append else Right.READ
     session = get_session(caller, session_id, right)
-    kept = _answers.get((version_of(session), known_by))
-    if kept is None:
+    last = _answers.get(session.pk)
+    if last is None or last.version != version_of(session):
         return None
+    if known_by not in last.known_by:
+        return None
+    kept = last.kept
     policy = policy_of(session)
     if policy != kept.policy or pending_slice(session, caller.actor) is not None:
         return None
