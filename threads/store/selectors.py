@@ -240,7 +240,7 @@ class Original:
 
     @property
     def key(self) -> str:
-        return f"m{self.row.index}"
+        return intern(f"m{self.row.index}")
 
     @property
     def role(self) -> Role:

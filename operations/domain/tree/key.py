@@ -7,6 +7,7 @@ digits and no leading zeros, so that every key has one spelling.
 
 import re
 from functools import lru_cache
+from sys import intern
 
 Key = str
 
@@ -15,8 +16,8 @@ _MADE = re.compile(r"o([1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]{0,8}))?").fullmatch
 
 
 def original_key(index: int) -> Key:
-    """The key of the original at an index, from 0."""
-    return f"m{index}"
+    """The key of the original at an index, from 0; held once, for all that names it."""
+    return intern(f"m{index}")
 
 
 def entry_key(number: int) -> Key:
