@@ -7,5 +7,8 @@ from .hindsight.api import router as hindsight
 from .pruning.api import router as pruning
 from .summaries.api import router as summaries
 from .transfer.api import router as transfer
+from .tray.api import router as tray
 
-ROUTERS: tuple[Router, ...] = (*(entries, pruning, hindsight, summaries, transfer),)
+ROUTERS: tuple[Router, ...] = (
+    *(entries, pruning, hindsight, summaries, transfer, tray),
+)

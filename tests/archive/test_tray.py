@@ -174,3 +174,37 @@ def test_two_inserts_of_one_tray_insert_it_once(
     with pytest.raises(Conflict, match="changed meanwhile"):
         insert_tray(who, here)
     assert len(effective(agent, here)) == 2
+
+
+def test_a_program_fills_its_tray_and_inserts_it_as_one_bundle(
+    tools: Tools, agent: Client, browser: Client
+) -> None:
+    path = f"/api/sessions/{tools.session_id}/tray"
+    assert get(agent, path) == {"items": [], "tokens": 0}
+    for name in ("m2", "m8", "m2"):
+        filled = post(agent, path, {"ref_id": name}, expect=201)
+    first, second = filled["items"]
+    assert filled["tokens"] == first["tokens"] + second["tokens"] > 0
+    assert first["readable"] and first["summary"]
+    assert get(agent, f"/api/archive/{first['ref_id']}")["content"]
+    assert tray_of(caller(User.objects.first()), UUID(tools.session_id)).items == []
+    assert agent.delete(f"{path}/{first['id']}").status_code == 204
+    here = make_session(agent, said(3))
+    elsewhere = f"/api/sessions/{here}/tray"
+    assert [one["id"] for one in get(agent, elsewhere)["items"]] == [second["id"]]
+    made = post(agent, f"{elsewhere}/insert", expect=201)
+    assert (made["entries"], made["left"], len(made["operations"])) == (1, 0, 1)
+    assert effective(agent, here)[-1]["content"].startswith("From the archive")
+    refused = post(agent, f"{elsewhere}/insert", expect=409)
+    assert refused["code"] == "tray_empty"
+    post(agent, path, {"ref_id": "m2"}, expect=201)
+    assert agent.delete(path).status_code == 204
+    assert get(agent, path)["items"] == []
+
+
+def test_a_program_is_told_what_can_not_be_set_aside(
+    tools: Tools, agent: Client
+) -> None:
+    path = f"/api/sessions/{tools.session_id}/tray"
+    post(agent, path, {"ref_id": "m999"}, expect=404)
+    post(agent, path, {"ref_id": ""}, expect=422)

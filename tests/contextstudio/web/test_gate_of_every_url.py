@@ -273,6 +273,22 @@ TABLE = (
         "api/archive/m1?session={session}",
         (401, 404, 200, 200, 200, 200, 401),
     ),
+    api_read(f"{S}/tray"),
+    Row(
+        "POST",
+        f"api/{S}/tray",
+        (401, 404, 201, 201, 201, 201, 401),
+        {"ref_id": "m1"},
+    ),
+    Row("DELETE", f"api/{S}/tray", (401, 404, 204, 204, 204, 204, 401), {}),
+    Row(
+        "DELETE",
+        f"api/{S}/tray/{UUID(int=1)}",
+        (401, 404, 204, 204, 204, 204, 401),
+        {},
+    ),
+    # One that has something in it is in `tests/archive/test_tray.py`.
+    to_propose(f"{S}/tray/insert", ok=(409, 409, 409)),
     to_propose(f"{S}/prune"),
     Row(
         "POST",

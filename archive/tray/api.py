@@ -1,0 +1,80 @@
+"""REST for the tray: what the caller sets aside from the archive, to insert it together."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Status
+
+from contextstudio.accounts.authentication import caller_of
+from threads.store.selectors import get_session
+
+from .schemas import (
+    TrayIn,
+    TrayInsertedOut,
+    TrayOut,
+    present_inserted,
+    present_tray,
+)
+from .services import collect, insert_tray, take_out, tray_of
+
+router = Router(tags=["archive"])
+_TRAY = "/sessions/{uuid:session_id}/tray"
+
+
+@router.get(_TRAY, response=TrayOut, operation_id="archive_tray_api_tray")
+def tray(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
+    """The caller's own tray, counted in this session's tokens; it is the same in every session."""
+    return present_tray(tray_of(caller_of(request), session_id))
+
+
+@router.post(_TRAY, response={201: TrayOut}, operation_id="archive_tray_api_collect")
+def collect_entry(
+    request: HttpRequest, session_id: uuid.UUID, body: TrayIn
+) -> Status[dict[str, Any]]:
+    """Set what a reference names aside, once. 409 (`tray_full`) where the tray is full."""
+    caller = caller_of(request)
+    collect(caller, session_id, body.ref_id)
+    return Status(201, present_tray(tray_of(caller, session_id)))
+
+
+@router.delete(_TRAY, response={204: None}, operation_id="archive_tray_api_empty")
+def empty_tray(request: HttpRequest, session_id: uuid.UUID) -> Status[None]:
+    """Take everything out of the tray."""
+    return _taken(request, session_id, None)
+
+
+@router.delete(
+    f"{_TRAY}/{{uuid:item_id}}",
+    response={204: None},
+    operation_id="archive_tray_api_take_out",
+)
+def take_out_entry(
+    request: HttpRequest, session_id: uuid.UUID, item_id: uuid.UUID
+) -> Status[None]:
+    """Take one item out of the tray; one that is not in it is out already."""
+    return _taken(request, session_id, item_id)
+
+
+@router.post(
+    f"{_TRAY}/insert",
+    response={201: TrayInsertedOut},
+    operation_id="archive_tray_api_insert",
+)
+def insert_entries(
+    request: HttpRequest, session_id: uuid.UUID
+) -> Status[dict[str, Any]]:
+    """Insert what is in the tray at the end of the thread as one bundle, and take it out.
+
+    Of those who may not edit it is a proposal. 409 (`tray_empty`) where nothing can be inserted.
+    """
+    return Status(201, present_inserted(insert_tray(caller_of(request), session_id)))
+
+
+def _taken(
+    request: HttpRequest, session_id: uuid.UUID, item_id: uuid.UUID | None
+) -> Status[None]:
+    caller = caller_of(request)
+    get_session(caller, session_id)
+    take_out(caller, item_id)
+    return Status(204, None)

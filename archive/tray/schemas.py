@@ -1,0 +1,67 @@
+"""What the API takes and answers of trays."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from contextstudio.accounts.shape import RequestBody
+from operations.edits.schemas import BundleOut, present_bundle
+
+from .services import Inserted, Tray
+
+
+class TrayIn(RequestBody):
+    """What is set aside: a reference, as `recall` takes it."""
+
+    ref_id: str = Field(min_length=1, max_length=500)
+
+
+class TrayItemOut(BaseModel):
+    """Something in a tray."""
+
+    id: uuid.UUID
+    ref_id: str
+    added_at: datetime
+    readable: bool
+    """Whether it can still be read, so that it will be inserted."""
+    summary: str
+    tokens: int
+    """What inserting it adds."""
+
+
+class TrayOut(BaseModel):
+    """The caller's tray, in the order in which it was filled."""
+
+    items: list[TrayItemOut]
+    tokens: int
+    """What inserting all of it adds."""
+
+
+class TrayInsertedOut(BundleOut):
+    """What inserting a tray came to."""
+
+    entries: int
+    left: int
+    """Items that can no longer be read, and stayed in the tray."""
+
+
+def present_tray(tray: Tray) -> dict[str, Any]:
+    items = [
+        {
+            "id": str(one.item.pk),
+            "ref_id": one.item.ref_id,
+            "added_at": one.item.added_at,
+            "readable": one.recalled is not None,
+            "summary": one.recalled.answer["summary"] if one.recalled else "",
+            "tokens": one.tokens,
+        }
+        for one in tray.items
+    ]
+    return {"items": items, "tokens": tray.tokens}
+
+
+def present_inserted(found: Inserted) -> dict[str, Any]:
+    recorded = present_bundle(found.transaction)
+    return {**recorded, "entries": found.entries, "left": found.left}
