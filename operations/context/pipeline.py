@@ -8,7 +8,7 @@ They differ only in how they write the result.
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import islice
+from itertools import chain, islice, repeat
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -60,7 +60,7 @@ from .policies import pending_slice, policy_of
 _ROWS = 500
 """Originals that are counted at once, where a model reads in another encoding."""
 _QUESTIONS = 20
-"""Messages of users among which the last one in words is looked for at once."""
+"""Messages of users among which words are looked for at once, where the last one has none."""
 _STRATEGIES = {
     "anthropic": "anthropic",
     "bedrock": "anthropic",
@@ -271,7 +271,8 @@ def last_question(reader: MessageReader) -> str:
     asked = (
         shown.key for shown in reader.thread.from_the_end() if shown.role == Role.USER
     )
-    while batch := list(islice(asked, _QUESTIONS)):
+    sizes = chain((1,), repeat(_QUESTIONS))
+    while batch := list(islice(asked, next(sizes))):
         for said in reader.effective(batch).values():
             texts = [part.text for part in said.parts if isinstance(part, Text)]
             if texts:
