@@ -213,7 +213,8 @@ def test_a_job_makes_them_behind_the_index_of_words(
 ):
     make_session(project, LOCKED, COLOURS)
     for one in word_index.registered():
-        list(one.catch_up())  # PostgreSQL counts on from other tests: it would have much to do
+        # PostgreSQL counts on from other tests, and would have much to do.
+        list(one.catch_up())
     jobs.index_if_worth()
     assert not Job.objects.filter(kind=jobs.INDEX).exists()
     monkeypatch.setattr(index, "WORTH_A_JOB", 2)
