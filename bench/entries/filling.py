@@ -18,11 +18,12 @@ from django.utils import timezone
 from archive.entries.store import full_reference
 from archive.entries.words import searched
 from archive.models import ArchivedContent
+from bench.search.patterns import NEEDLE
 from bench.transcript import _Author
 from contextstudio.accounts.models import Project
 from threads.models import Session
 
-NEEDLE, RARE = "zqv-needle-4711", 20
+RARE = 20
 OF_A_SESSION = 1_000
 RARE_TOOL, RARE_TYPE = "Glimpse", "grep"
 _BATCH = 10_000

@@ -30,12 +30,12 @@ from archive.entries.selectors import entries_of  # noqa: E402
 from archive.entries.words import ENTRIES, searched  # noqa: E402
 from archive.models import ArchiveEntry  # noqa: E402
 from bench.entries.filling import (  # noqa: E402
-    NEEDLE,
     RARE_TOOL,
     RARE_TYPE,
     fill,
 )
 from bench.pages.pages_data import prepare  # noqa: E402
+from bench.search.patterns import PATTERNS  # noqa: E402
 from contextstudio.accounts.domain.caller import Caller  # noqa: E402
 from contextstudio.accounts.models import Project  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
@@ -45,18 +45,6 @@ from threads.models import Session  # noqa: E402
 
 ROUNDS = 5
 LOOK_UPS = 200
-WORDS = {
-    "rare": NEEDLE,
-    "absent": "wholly absent words",
-    "absent punctuation": "}{<>%%",
-    "absent, of common words": "before the limit of session 77 is local",
-    "common": "the ",
-    "three characters": "zqv",
-    "two characters": "th",
-    "two characters, rare": "qv",
-    "two characters, absent": "q~",
-    "one character": "e",
-}
 
 
 def main(count: int) -> None:
@@ -91,7 +79,7 @@ def main(count: int) -> None:
                 "search": partial(_list, caller, ArchiveQuery(words=words), 20),
             }
         )
-        for name, words in WORDS.items()
+        for name, words in PATTERNS.items()
     }
     print(json.dumps(found))
 

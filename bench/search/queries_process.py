@@ -20,6 +20,7 @@ from django.conf import settings  # noqa: E402  # only after Django is set up
 from django.db import connection, transaction  # noqa: E402
 
 from bench.pages.pages_data import prepare  # noqa: E402
+from bench.search.patterns import NEEDLE, PATTERNS  # noqa: E402
 from bench.transcript import _Author  # noqa: E402
 from contextstudio.accounts.selectors import caller_of_user  # noqa: E402
 from threads.domain.message import Message, Role, digest_of, encode_parts  # noqa: E402
@@ -30,19 +31,7 @@ from threads.search.services import search  # noqa: E402
 from threads.sessions import services  # noqa: E402
 from threads.store import recording, rows  # noqa: E402
 
-NEEDLE, NEEDLES = "zqv-needle-4711", 20
-PATTERNS = {
-    "rare": NEEDLE,
-    "absent": "wholly absent words",
-    "absent punctuation": "}{<>%%",
-    "absent, of common words": "before the limit of session 77 is local",
-    "common": "the ",
-    "three characters": "zqv",
-    "two characters": "th",
-    "two characters, rare": "qv",
-    "two characters, absent": "q~",
-    "one character": "e",
-}
+NEEDLES = 20
 BATCH = 10_000
 APPENDED = 200
 ROUNDS = 5

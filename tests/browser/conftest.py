@@ -32,6 +32,11 @@ def server(
 @pytest.fixture(scope="session")
 def signed_in(server: Server) -> dict[str, object]:
     """The cookies of the server's owner, without opening a browser for them."""
+    return cookies_of(server)
+
+
+def cookies_of(server: Server) -> dict[str, object]:
+    """The state of a browser in which a server's owner is signed in."""
     with httpx.Client(timeout=PATIENCE_SECONDS) as client:
         server.sign_in(client)
         cookies = [

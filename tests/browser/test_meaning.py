@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.servers import PATIENCE_SECONDS, Server, started_copy
 
 from .axe import found_in
-from .conftest import press, row, visit
+from .conftest import cookies_of, press, row, visit
 
 pytestmark = pytest.mark.browser
 LOCKED = "SQLite raises OperationalError: another process holds the write lock"
@@ -28,13 +28,7 @@ def server(
 
 @pytest.fixture(scope="module")
 def signed_in(server: Server) -> dict[str, object]:
-    with httpx.Client(timeout=PATIENCE_SECONDS) as client:
-        server.sign_in(client)
-        cookies = [
-            {"name": name, "value": value, "domain": "127.0.0.1", "path": "/"}
-            for name, value in client.cookies.items()
-        ]
-    return {"cookies": cookies, "origins": []}
+    return cookies_of(server)
 
 
 @pytest.fixture(scope="module")

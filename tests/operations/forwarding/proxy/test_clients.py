@@ -6,7 +6,7 @@ Each has the same conversation with a tool: what it keeps of it is what the sess
 import asyncio
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import anthropic
@@ -41,6 +41,9 @@ class Talk(Protocol):
 class Chat:
     """A conversation in the form of Chat Completions, its answers by `complete`."""
 
+    complete: Callable[[], dict[str, Any]]
+    """Sends what was said; the reply as a message."""
+
     def __init__(self) -> None:
         self.said: list[Any] = [{"role": "system", "content": PROMPT}]
 
@@ -58,9 +61,6 @@ class Chat:
     def _next(self) -> str:
         self.said.append(self.complete())
         return str(self.said[-1]["content"])
-
-    def complete(self) -> dict[str, Any]:
-        raise NotImplementedError
 
     def close(self) -> None: ...
 
