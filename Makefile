@@ -58,7 +58,7 @@ snapshot: test-environment  ## Take the API as it is for its description from no
 oracles: run-environment oracles-environment  ## Count the samples with readers of others too
 	@$(BIN)/python -m tests.oracles
 
-bench: test-environment peers-environment  ## Measure; docs/performance.md says what and how
+bench: test-environment peers-environment litellm-environment  ## Measure; docs/performance.md says what and how
 	@$(BIN)/python -m bench
 
 soak: test-environment chromium  ## Measure what takes long
