@@ -2,7 +2,7 @@
 
 Originals and the log only grow, so what was read stays right and only the rest is read
 again. Entries are shared by threads of the process; each is replaced whole, never changed.
-What was read inside a transaction is kept only once it is committed, for a transaction that
+What was read inside a transaction is that transaction's own until it is committed, for one that
 is rolled back must leave nothing behind.
 
 All that is derived from a session is kept under its version.
@@ -10,6 +10,7 @@ All that is derived from a session is kept under its version.
 
 import uuid
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -36,33 +37,79 @@ class Cache(Generic[Value]):
             most, lambda value: min(weigh(value), most)
         )
         self._lock = Lock()
+        self._times_cleared = 0
         _all.append(self)
 
     def get(self, key: Hashable) -> Value | None:
-        """The value kept under a key, if there is one."""
+        """The value kept under a key, if there is one: that of the running transaction first."""
+        own = self._of_transaction(key)
+        if own is not None:
+            return own.value
         with self._lock:
             return self._values.get(key)
 
     def keep(self, key: Hashable, value: Value) -> None:
-        """Keep a value once the running transaction is committed, at once outside of one."""
-        transaction.on_commit(lambda: self._keep(key, value), robust=True)
+        """Keep a value, for all once the running transaction is committed."""
+        self._change(key, value)
 
     def drop(self, key: Hashable) -> None:
-        """Forget a value once the running transaction is committed, at once outside of one."""
-        transaction.on_commit(lambda: self._drop(key), robust=True)
+        """Forget a value, for all once the running transaction is committed."""
+        self._change(key, None)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget everything, also what transactions would keep that still run."""
         with self._lock:
             self._values.clear()
+            self._times_cleared += 1
 
-    def _keep(self, key: Hashable, value: Value) -> None:
-        with self._lock:
-            self._values[key] = value
+    def _change(self, key: Hashable, value: Value | None) -> None:
+        change = _Change(self, key, value, self._times_cleared)
+        transaction.on_commit(change.make, robust=True)
 
-    def _drop(self, key: Hashable) -> None:
+    def _of_transaction(self, key: Hashable) -> "_Change[Value] | None":
+        """What the running transaction did to a key.
+
+        Django's own list tells it: what a savepoint did that was rolled back is no longer there.
+        """
+        connection = transaction.get_connection()
+        if not connection.in_atomic_block:
+            return None
+        for _, callback, _ in reversed(connection.run_on_commit):
+            change = getattr(callback, "__self__", None)
+            if (
+                isinstance(change, _Change)
+                and change.cache is self
+                and change.key == key
+                and change.times_cleared == self._times_cleared
+            ):
+                return change
+        return None
+
+    def take_over(self, change: "_Change[Value]") -> None:
+        """Make a transaction's change for all, unless everything was forgotten since."""
         with self._lock:
-            self._values.pop(key, None)
+            if change.times_cleared != self._times_cleared:
+                return
+            if change.value is None:
+                self._values.pop(change.key, None)
+            else:
+                self._values[change.key] = change.value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change(Generic[Value]):
+    """What is done to a cache once a transaction is committed."""
+
+    cache: Cache[Value]
+    key: Hashable
+    value: Value | None
+    """None: it is forgotten."""
+    times_cleared: int
+    """Of the cache, when the value was made."""
+
+    def make(self) -> None:
+        """Do it."""
+        self.cache.take_over(self)
 
 
 def forget_everything() -> None:

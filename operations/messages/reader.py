@@ -38,8 +38,6 @@ FEW = 200
 and kept."""
 _MOST_FEW = 1_000
 """Of those, how many are kept of a session."""
-_HELD = "_originals_read"
-_FEW_HELD = "_few_originals_read"
 
 
 class MessageText(NamedTuple):
@@ -122,8 +120,7 @@ def _originals(session: Session, indexes: set[int]) -> Mapping[int, MessageText]
     purged = (
         frozenset(load_history(session).log.purged) if session.head else frozenset()
     )
-    # Within a transaction nothing is kept yet, so the session's own row holds it meanwhile.
-    kept = getattr(session, _HELD, None) or _kept.get(session.pk)
+    kept = _kept.get(session.pk)
     if kept is None or kept.purged != purged:
         kept = _CachedTexts(purged, [])
     end = max(indexes, default=-1) + 1
@@ -135,7 +132,6 @@ def _originals(session: Session, indexes: set[int]) -> Mapping[int, MessageText]
         more = _texts(load_recorded_at(session, rest), keep=True)
         kept = _CachedTexts(purged, [*kept.texts, *more.values()])
         _kept.keep(session.pk, kept)
-        setattr(session, _HELD, kept)
     return {index: kept.texts[index] for index in indexes if index < len(kept.texts)}
 
 
@@ -147,15 +143,13 @@ def _few_originals(
 ) -> Mapping[int, MessageText]:
     """A few originals; those that were read last need not be read again."""
     key = session.pk, purged
-    of, found = getattr(session, _FEW_HELD, (purged, None))
-    found = (found if of == purged else None) or _few.get(key) or {}
+    found = _few.get(key) or {}
     if unread := indexes - found.keys():
         more = _texts(load_recorded_at(session, unread), keep=True)
         kept = found if len(found) + len(more) <= _MOST_FEW else {}
         found = {**{index: found[index] for index in indexes & found.keys()}, **more}
         found = {**kept, **found}
         _few.keep(key, found)
-        setattr(session, _FEW_HELD, (purged, found))
     return {index: found[index] for index in sorted(indexes) if index in found}
 
 

@@ -1,14 +1,16 @@
 """What the process keeps of sessions, and lets go."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from operations.log import selectors
 from operations.log.cache import Cache, forget_everything
-from tests.operations.support.rest import make_session, post
+from tests.operations.support.rest import make_session, operate, post
 
 
 @pytest.fixture
@@ -31,28 +33,88 @@ def test_what_was_used_longest_ago_makes_room(cache: Cache[list[int]]) -> None:
     assert cache.get("huge") is None
 
 
+def seen_by_others(cache: Cache[list[int]]) -> list[int] | None:
+    """What a thread beside this one finds, which has a connection of its own."""
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        return beside.submit(cache.get, "a").result()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_what_is_rolled_back_was_never_kept(cache: Cache[list[int]]) -> None:
     with transaction.atomic():
         cache.keep("a", [1])
-        assert cache.get("a") is None
+        assert cache.get("a") == [1]
+        assert seen_by_others(cache) is None
         transaction.set_rollback(True)
     assert cache.get("a") is None
     with transaction.atomic():
         cache.keep("a", [1])
-    assert cache.get("a") == [1]
+    assert cache.get("a") == seen_by_others(cache) == [1]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_dropped_is_gone_once_that_is_committed(
+def test_a_savepoint_that_is_rolled_back_leaves_what_was_kept_before_it(
+    cache: Cache[list[int]],
+) -> None:
+    with transaction.atomic():
+        cache.keep("a", [1])
+        with transaction.atomic():
+            cache.keep("a", [2])
+            cache.drop("b")
+            assert cache.get("a") == [2]
+            transaction.set_rollback(True)
+        assert cache.get("a") == [1]
+        with transaction.atomic():
+            cache.keep("a", [3])
+        assert cache.get("a") == [3]
+    assert cache.get("a") == seen_by_others(cache) == [3]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_dropped_is_gone_for_others_once_that_is_committed(
     cache: Cache[list[int]],
 ) -> None:
     cache.keep("a", [1])
     with transaction.atomic():
         cache.drop("a")
-        assert cache.get("a") == [1]
+        assert cache.get("a") is None
+        assert seen_by_others(cache) == [1]
     assert cache.get("a") is None
+    assert seen_by_others(cache) is None
     cache.drop("never kept")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_made_before_everything_was_forgotten_is_not_kept_after_it(
+    cache: Cache[list[int]],
+) -> None:
+    with transaction.atomic():
+        cache.keep("a", [1])
+        forget_everything()
+        assert cache.get("a") is None
+        cache.keep("b", [2])
+    assert cache.get("a") is None
+    assert cache.get("b") == [2]
+
+
+def test_the_first_request_of_a_process_reads_each_entry_and_each_original_once(
+    agent: Client,
+) -> None:
+    said = [
+        {"role": ("user", "assistant")[place % 2], "content": f"word {place}"}
+        for place in range(200)
+    ]
+    session_id = make_session(agent, said)
+    for place in range(10, 190, 20):
+        operate(agent, session_id, "snip", targets=[f"m{place}"])
+    forget_everything()
+    with CaptureQueriesContext(connection) as queries:
+        answer = post(agent, f"/api/sessions/{session_id}/apply", {"messages": said})
+    assert len(answer["applied"]) == 9
+    asked = [one["sql"] for one in queries]
+    assert [sql for sql in asked if 'FROM "operations_logentry"' in sql][1:] == []
+    # Their digests, what they are in the thread, which of them bring STATE, and their words.
+    assert len([sql for sql in asked if 'FROM "threads_message"' in sql]) == 4
 
 
 def test_of_the_threads_of_a_loop_the_last_ones_are_kept(
