@@ -29,6 +29,7 @@ from threads.domain.message import Message, starts_group
 from threads.domain.part import Part
 from threads.domain.text import text_of
 from threads.models import Session
+from threads.sessions.services import name_by
 from threads.store import events
 from threads.store.recording import record_messages
 from threads.store.selectors import load_recorded_at
@@ -46,6 +47,7 @@ def record(
     first = session.message_count
     if aligned.new:
         record_messages(session, aligned.new)
+        name_by(session, aligned.new)
     if aligned.plan.operations:
         transaction = begin(session, _CLIENT)
         masks = list(_masked_again(session, transaction.history.log, aligned, first))

@@ -40,7 +40,7 @@ from .answers import Answer
 from .outbound import keep_last, keep_outbound, outbound
 from .reports import how_fared, written_report
 from .requests.records import RequestFacts, record_request
-from .sessions import is_beginning, remember, side_session
+from .sessions import forget_side_title, is_beginning, remember, side_session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,11 @@ def _aligned(
 ) -> tuple[Session, RequestAlignment, RequestDecision]:
     """The session that a request has part in, how it stands there, and what it is to it."""
     aligned = alignment.align_request(session, inbound)
-    if not aligned.is_side or is_beginning(session, inbound):
+    if not aligned.is_side:
+        return session, aligned, aligned.plan.decision
+    if is_beginning(session, inbound):
+        if inbound.append:
+            forget_side_title(session)
         return session, aligned, aligned.plan.decision
     if not inbound.append:
         return session, aligned, RequestDecision.LINKED

@@ -14,12 +14,18 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
 from operations.domain.forwarding.alignment import Given
 from operations.models import ClientOpening, SessionRequest
-from threads.domain.message import Role, starts_group
+from threads.domain.formats.kit.transcripts import title_of
+from threads.domain.message import Message, Role, starts_group
 from threads.domain.transcript import Relation
 from threads.models import Message as MessageRow
 from threads.models import Session
-from threads.sessions.services import NewSession, open_session
-from threads.store.selectors import may_in, visible_sessions
+from threads.sessions.services import (
+    UNTITLED,
+    NewSession,
+    clean_title,
+    open_session,
+)
+from threads.store.selectors import load_recorded_at, may_in, visible_sessions
 
 from . import alignment
 from .alignment import Inbound, RequestAlignment
@@ -32,8 +38,8 @@ _SUMMED_UP = 3
 """Of these, how many are looked at for what a request without replies may sum up."""
 _REPLIES = 16
 """Of the replies in a request, the last of which one must be known then."""
-_BEGINNING = 3
-"""Messages of a session that may be no more than a side call that came before all else."""
+_BEGINNING = 8
+"""Messages of a session that may be no more than side calls that came before all else."""
 
 
 def session_for(
@@ -113,6 +119,14 @@ def is_beginning(session: Session, inbound: Inbound) -> bool:
         return False
     requests = SessionRequest.objects.filter(session=session)
     return requests.exists() and not requests.filter(tools__gt=0).exists()
+
+
+def forget_side_title(session: Session) -> None:
+    """Take the name from a session that only a side call's words gave it."""
+    originals = load_recorded_at(session, range(session.message_count))
+    said = (Message(role=one.role, parts=one.parts) for one in originals.values())
+    if session.title == clean_title(title_of(said)):
+        session.title = UNTITLED
 
 
 def _opening(given: Given) -> bytes | None:

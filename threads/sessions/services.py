@@ -16,6 +16,7 @@ from contextstudio.accounts.selectors import require
 from contextstudio.accounts.services import unless_taken
 from threads import tokens
 from threads.domain.batch import clean
+from threads.domain.formats.kit.transcripts import title_of
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.domain.transcript import Parent
@@ -69,9 +70,7 @@ def open_session(
 ) -> Session:
     """The row of a new session, still without messages."""
     parent = new.parent
-    asked = (one.text for one in new.messages if one.role == Role.USER)
-    question = next((text for text in asked if text.strip()), "")
-    title = clean_title(new.title) or clean_title(question)[:120] or UNTITLED
+    title = clean_title(new.title) or clean_title(title_of(new.messages)) or UNTITLED
     taken = "Another session of this project has this external_id."
     with unless_taken(taken, "external_id"):
         return Session.objects.create(
@@ -112,8 +111,9 @@ def append_messages(
             code="stale_count",
             facts={"message_count": session.message_count},
         )
-    first = session.message_count
-    record_messages(session, messages)
+    first, new = session.message_count, list(messages)
+    record_messages(session, new)
+    name_by(session, new)
     given_tags.record(caller, session, tags, first)
     forget_overview(session)
     events.announce(session)
@@ -186,6 +186,13 @@ def restore_session(caller: Caller, session_id: uuid.UUID) -> Session:
         object_id=str(session.pk),
     )
     return session
+
+
+def name_by(session: Session, messages: Iterable[Message]) -> None:
+    """Name a session that has no name by a user's first words among messages."""
+    if session.title == UNTITLED and (title := clean_title(title_of(messages))):
+        session.title = title
+        session.save(update_fields=["title"])
 
 
 def forget_overview(session: Session) -> None:

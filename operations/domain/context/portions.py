@@ -15,7 +15,7 @@ from operations.domain.forwarding.alignment import Unit
 from operations.domain.forwarding.passthrough import Passed, with_own
 from operations.domain.forwarding.sent import SentBlock, SentMessage
 from operations.domain.forwarding.splice import GivenRun
-from operations.domain.providers import compile_portion
+from operations.domain.providers import PROVIDERS, compile_portion
 from operations.domain.providers.passes.work import Findings
 from operations.domain.providers.request import Draft, LeftOutResult, Outgoing
 from operations.domain.providers.turns import Turn
@@ -312,6 +312,7 @@ class Portions:
             frame.given,
             frame.system,
             renames=basis.renames,
+            takes_system=PROVIDERS[frame.provider].rules.system_anywhere,
         )
         now = {message.key: message.tokens for message in compared.messages}
         written = zip(messages, compared.messages, strict=True)

@@ -1,6 +1,7 @@
 """What is untouched of a compiled request goes out as its client gave it."""
 
 from collections.abc import Callable, Collection, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from operations.domain.providers.request import (
@@ -52,13 +53,15 @@ def with_own(
     system: Any,
     *,
     renames: bool = False,
+    takes_system: bool = False,
 ) -> Passed[Own]:
     """A compiled request, in which the client's own messages stand wherever nothing touches them.
 
     `layers` and `messages` are what it was compiled of, `given` and `system` the client's
     request, aligned with the originals by `units`. A message that a rule of the provider repairs
     for its own sake (`Issue.is_own`) passes too: its client sends it so. `renames`: other
-    messages of the same request were given other ids of calls.
+    messages of the same request were given other ids of calls. `takes_system`: the provider takes
+    the system's messages among the others, though it has a member for the prompt.
     """
     prompt = next((layer for layer in layers if layer.name == PROMPT), None)
     is_prompt = prompt is not None and len(layers) == 1
@@ -89,10 +92,17 @@ def with_own(
         units,
         given,
         lambda key: key not in plain or key in repaired,
+        _framed(compiled),
     )
-    if given[:1] != [None]:  # the client has none beside its messages
+    own = _own_prompt(prompt, thread, units) if prompt and is_prompt else None
+    is_beside = given[:1] == [None]
+    if own and is_beside and own[0].start > 0:
+        own = None
+    if own and takes_system and compiled.system is not None:
+        return _with_leading(passed, own, given)._replace(system=system)
+    if not is_beside:  # the client has none beside its messages
         return passed._replace(system=compiled.system or system)
-    if prompt and is_prompt and _is_given(prompt, thread, units):
+    if own:
         return passed._replace(system=system)
     if compiled.system is None and compiled.prompt:  # it goes where the client has it
         return passed._replace(
@@ -101,6 +111,12 @@ def with_own(
             system=compiled.prompt,
         )
     return passed._replace(system=compiled.system)
+
+
+def _framed(compiled: Compiled) -> set[Key]:
+    """The messages of the system that were compiled as a user's."""
+    issues = (one for one in compiled.issues if one.rule == "R5" and one.is_own)
+    return {key for issue in issues for key in issue.keys}
 
 
 def _renamed(compiled: Compiled, messages: Sequence[Outgoing]) -> set[Key]:
@@ -121,12 +137,35 @@ def _renamed(compiled: Compiled, messages: Sequence[Outgoing]) -> set[Key]:
     }
 
 
-def _is_given(prompt: Layer, thread: Thread, units: Sequence[Unit]) -> bool:
-    """Whether the prompt is the client's own: its originals, all of them, as they were recorded."""
-    own = _at_top(units)
+def _own_prompt(
+    prompt: Layer, thread: Thread, units: Sequence[Unit]
+) -> list[Unit] | None:
+    """The units that are the prompt, where all of it is the client's own, as it was recorded."""
     silent = {key for unit in units if unit.start == unit.end for key in unit.keys}
+    by_key = {key: unit for unit in units for key in unit.keys}
     spoken = [key for key in prompt.keys if key not in silent]
-    return own - silent == set(spoken) and not any(map(thread.spans, spoken))
+    if any(key not in by_key or thread.spans(key) for key in spoken):
+        return None
+    own = list(dict.fromkeys(by_key[key] for key in spoken))
+    said = [key for unit in own for key in unit.keys]
+    return own if said == spoken and all(unit.as_given for unit in own) else None
+
+
+def _with_leading(
+    passed: Passed[Own], prompt: Sequence[Unit], given: Sequence[Own | None]
+) -> Passed[Own]:
+    """What goes out, behind the messages that a client has its prompt in."""
+    leading = [
+        (form, unit.keys)
+        for unit in prompt
+        for form in given[unit.start : unit.end]
+        if form is not None
+    ]
+    return passed._replace(
+        messages=[*(form for form, _ in leading), *passed.messages],
+        origins=[*(keys for _, keys in leading), *passed.origins],
+        given=passed.given.union(*(keys for _, keys in leading)),
+    )
 
 
 def _at_top(units: Sequence[Unit]) -> set[Key]:
@@ -140,13 +179,16 @@ def pass_through(
     units: Sequence[Unit],
     given: Sequence[Own | None],
     is_changed: Callable[[Key], bool],
+    framed: AbstractSet[Key] = frozenset(),
 ) -> Passed[Own]:
     """The compiled messages, with the client's own where nothing of them is changed.
 
     `origins` are those of the compiled messages, `units` align the client's messages (`given`)
-    with the originals.
+    with the originals. `framed`: the system's messages among the others that were compiled as a
+    user's. Where its client sends one so, the provider takes it, but only as the last of a turn of
+    the user's (R5).
     """
-    originals, place = _OriginalUnits(units, is_changed), 0
+    originals, place = _OriginalUnits(units, is_changed, framed), 0
     sent: list[Form | Own] = []
     sources: list[Sequence[Key]] = []
     kept: set[Key] = set()
@@ -175,10 +217,14 @@ class _OriginalUnits:
     """The units of what the client sends, and which of it must be compiled."""
 
     def __init__(
-        self, units: Sequence[Unit], is_changed: Callable[[Key], bool]
+        self,
+        units: Sequence[Unit],
+        is_changed: Callable[[Key], bool],
+        framed: AbstractSet[Key],
     ) -> None:
         self._by_key = {key: unit for unit in units for key in unit.keys}
         self._is_changed = is_changed
+        self._framed = framed
 
     def alone(self, origins: Sequence[Collection[Key]], place: int) -> Unit | None:
         """The unit of a message that is one compiled message, as most are; else None."""
@@ -186,7 +232,7 @@ class _OriginalUnits:
             return None
         (key,) = origins[place]
         unit = self._unit(key)
-        if unit is None or len(unit.keys) != 1:
+        if unit is None or len(unit.keys) != 1 or key in self._framed:
             return None
         behind = origins[place + 1] if place + 1 < len(origins) else ()
         return None if key in behind else unit
@@ -204,8 +250,11 @@ class _OriginalUnits:
     def of(self, keys: Sequence[Key]) -> list[Unit]:
         """The units of messages that may all go out as given, in the order of these.
 
-        None where what one of them says together is sent in another order.
+        None where what one of them says together is sent in another order, or the system's words
+        would stand elsewhere than at the end of a user's.
         """
+        if not self._framed.isdisjoint([*keys[:-1], *(keys if len(keys) == 1 else ())]):
+            return []
         found = list(dict.fromkeys(self._by_key[key] for key in keys))
         said = [key for unit in found for key in unit.keys]
         return found if said == list(keys) else []

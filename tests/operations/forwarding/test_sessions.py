@@ -118,10 +118,16 @@ def test_a_call_for_a_title_before_all_else_is_a_branch_of_the_conversation(
 ) -> None:
     tools = [{"type": "function", "function": {"name": "look"}}]
     session = create_session(client.caller, client.project, NewSession())
-    title = [{"role": "user", "content": "Write a title for: one"}]
-    apply(client.caller, session.pk, Inbound(messages=title))
+    asked = ("Write a title for this:", "one")
+    title = [SYSTEM, *({"role": "user", "content": text} for text in asked)]
+    titled = apply(client.caller, session.pk, Inbound(messages=title)).session
+    assert titled.title == "Write a title for this:"
+    append_messages(
+        client.caller, session.pk, [Message(role=Role.ASSISTANT, parts=(Text("One"),))]
+    )
     sent = apply(client.caller, session.pk, Inbound(messages=TALK[:2], tools=tools))
     assert sent.session == session
+    assert sent.session.title.startswith("one This")
     side = apply(client.caller, session.pk, Inbound(messages=[user("else")]))
     assert (side.session.parent, side.session.relation) == (session, "side_call")
 

@@ -89,6 +89,7 @@ SYSTEM_INSIDE = _repaired(
     "R5",
     "System messages among the others: {count}.",
     "They are sent as user messages, framed to say what they are.",
+    is_own=True,
 )
 FOREIGN_REASONING = _note(
     "R6",

@@ -1,6 +1,7 @@
 """Replies of the Gemini API: a response, or a list of them where it streams."""
 
 import json
+import secrets
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,6 +18,8 @@ class GeminiAssembler(Assembler):
     def __init__(self) -> None:
         super().__init__()
         self._chunks: list[JSONObject] = []
+        self._prefix = f"call_{secrets.token_hex(4)}_"
+        """Of the ids of calls that bring none: no two of a session are the same."""
 
     def take(self, data: bytes) -> None:
         """A chunk, which is a response by itself."""
@@ -52,7 +55,7 @@ class GeminiAssembler(Assembler):
         """What the first candidate says, its texts joined."""
         for chunk in _joined(self._chunks):
             self._chunks = [chunk]
-        return read_reply(self._chunks, OpenCalls())
+        return read_reply(self._chunks, OpenCalls(self._prefix))
 
     def said(self) -> list[JSONObject]:
         """The content of the model."""

@@ -13,10 +13,13 @@ def passed(
     *origins: Sequence[str],
     units: Sequence[Unit] = ONE_BY_ONE,
     touched: Sequence[str] = (),
+    framed: Sequence[str] = (),
 ) -> list[object]:
     """What goes out for compiled messages of these origins: a number where it was given."""
     compiled = [{"compiled": place} for place in range(len(origins))]
-    sent = pass_through(compiled, origins, units, GIVEN, touched.__contains__)
+    sent = pass_through(
+        compiled, origins, units, GIVEN, touched.__contains__, set(framed)
+    )
     return [form.get("given", "compiled") for form in sent.messages]
 
 
@@ -55,6 +58,13 @@ def test_a_unit_that_is_not_whole_is_compiled() -> None:
 def test_what_may_not_go_out_as_given_is_compiled() -> None:
     units = [Unit(0, 1, 0, 1, as_given=False), Unit(1, 2, 1, 2)]
     assert passed(["m0"], ["m1"], units=units) == ["compiled", 1]
+
+
+def test_words_of_the_system_stay_at_the_end_of_a_users_turn_alone() -> None:
+    assert passed(["m0", "m1"], ["m2"], framed=["m1"]) == [0, 1, 2]
+    assert passed(["m0", "m1", "m2"], framed=["m1"]) == ["compiled"]
+    assert passed(["m0"], ["m1"], ["m2"], framed=["m1"]) == [0, "compiled", 2]
+    assert passed(["o1.0", "m1"], ["m2"], framed=["m1"]) == ["compiled", 2]
 
 
 def test_the_system_prompt_beside_the_messages_is_no_message() -> None:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields
 from threads.domain.message import Message, Role
+from threads.domain.part import Text
 from threads.domain.transcript import Transcript, Warning
 
 from .items import Conversation, Item, Items
@@ -21,8 +22,8 @@ TITLE_WITHIN = 50
 """Messages among which a user's first words are looked for, to name a conversation."""
 MACHINE_TEXT = re.compile(
     r"\s*(<(command-|local-command-|bash-|task-notification|system-reminder|user-prompt-"
-    r"|user_info>|git-context>)"
-    r"|Caveat: |\[Request interrupted|$)"
+    r"|user_info>|git-context>|environment_context>|session_context>|user_instructions>)"
+    r"|# AGENTS\.md instructions|Caveat: |\[Request interrupted|$)"
 )
 """How texts of a user begin that no user typed: they name no conversation."""
 _WRAPPED = re.compile(r"\s*<(user_query|user_request|task|feedback)>\s*", re.IGNORECASE)
@@ -45,7 +46,14 @@ def first_messages(items: Iterable[Item]) -> list[Message]:
 def title_of(messages: Iterable[Item]) -> str:
     """The first words of a user among these messages, on one line."""
     said = (m for m in messages if isinstance(m, Message) and m.role is Role.USER)
-    return title_of_texts(message.text for message in said)
+    return title_of_texts(map(_typed, said))
+
+
+def _typed(message: Message) -> str:
+    """What a user's message says without the parts that no user typed, where others are left."""
+    texts = (part.text for part in message.parts if isinstance(part, Text))
+    typed = [text for text in texts if not MACHINE_TEXT.match(text)]
+    return "\n\n".join(typed) or message.text
 
 
 def title_of_texts(texts: Iterable[str]) -> str:

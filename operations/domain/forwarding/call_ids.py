@@ -1,0 +1,76 @@
+"""Whose result is whose, where a client gives calls ids of its own.
+
+Gemini's calls need no id. Where a reply brought none, the session gave it one and the client
+another (Gemini CLI does), and the result that comes next names the client's. It is recorded under
+the session's, or it would be the result of no call.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from threads.domain.message import Message
+from threads.domain.part import Part, ToolCall, ToolResult
+
+from .alignment import Given, Held, Unit, is_known
+
+
+def with_held_ids(given: Given, held: Held, units: Sequence[Unit]) -> Given:
+    """A client's messages, of which the results name calls as they are held.
+
+    `units` are in the order of both sides; what they hold stays as it was read.
+    """
+    unheld = _places_behind(units, len(given.messages))
+    wanted = {
+        part.call_id
+        for place in unheld
+        for part in given.messages[place].parts
+        if isinstance(part, ToolResult)
+    }
+    ids = _ids(given, held, units, wanted) if wanted else {}
+    if not ids:
+        return given
+    messages = list(given.messages)
+    for place in unheld:
+        messages[place] = _renamed(messages[place], ids)
+    return given._replace(messages=messages)
+
+
+def _places_behind(units: Sequence[Unit], count: int) -> list[int]:
+    """The places of what is not held."""
+    held = {place for unit in units for place in range(unit.start, unit.end)}
+    return [place for place in range(count) if place not in held]
+
+
+def _ids(
+    given: Given, held: Held, units: Sequence[Unit], wanted: set[str]
+) -> Mapping[str, str]:
+    """The ids under which calls are held, by those that the client gave them, where they differ."""
+    found: dict[str, str] = {}
+    for unit in reversed(units):
+        calls = list(_calls(given.messages[unit.start : unit.end]))
+        if not wanted.intersection(calls):
+            continue
+        wanted.difference_update(calls)
+        if not is_known(given.digest(unit.start), held.digests[unit.first]):
+            rows = range(unit.first, unit.last)
+            as_held = list(_calls(held.readings(index)[0] for index in rows))
+            pairs = zip(calls, as_held, strict=False)
+            found |= {own: named for own, named in pairs if own != named}
+        if not wanted:
+            break
+    return found
+
+
+def _calls(messages: Sequence[Message] | Iterator[Message]) -> Iterator[str]:
+    parts = chain.from_iterable(message.parts for message in messages)
+    return (part.id for part in parts if isinstance(part, ToolCall))
+
+
+def _renamed(message: Message, ids: Mapping[str, str]) -> Message:
+    def part_of(part: Part) -> Part:
+        if isinstance(part, ToolResult) and part.call_id in ids:
+            return replace(part, call_id=ids[part.call_id])
+        return part
+
+    return replace(message, parts=tuple(map(part_of, message.parts)))

@@ -1,0 +1,192 @@
+"""Habits of agents as they are: what Claude Code, Codex, Gemini CLI and opencode send."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from .conftest import Proxy
+from .forms import MODEL, Said
+
+RUN = {"name": "run_shell_command", "parameters": {"type": "OBJECT"}}
+
+
+def post(proxy: Proxy, path: str, body: dict[str, Any]) -> Any:
+    reply = httpx.post(proxy.url + path, json=body, headers=proxy.headers, timeout=60)
+    return reply.raise_for_status().json()
+
+
+class GeminiCLI:
+    """Gives each call of the model an id of its own, whatever the model called it."""
+
+    path = "/v1beta/models/gemini-2.5-flash:generateContent"
+
+    def __init__(self, proxy: Proxy) -> None:
+        self.proxy = proxy
+        self.said: list[dict[str, Any]] = []
+        self.calls = 0
+
+    def ask(self, text: str) -> None:
+        self._send({"role": "user", "parts": [{"text": text}]})
+
+    def answer(self, output: str) -> None:
+        """The results of the last reply's calls."""
+        calls = [
+            part["functionCall"]
+            for part in self.said[-1]["parts"]
+            if "functionCall" in part
+        ]
+        for call in calls:
+            self.calls += 1
+            call["id"] = f"{call['name']}_17955_{self.calls}"
+        results = [
+            {"name": call["name"], "id": call["id"], "response": {"output": output}}
+            for call in calls
+        ]
+        parts = [{"functionResponse": result} for result in results]
+        self._send({"role": "user", "parts": parts})
+
+    def _send(self, content: dict[str, Any]) -> None:
+        self.said.append(content)
+        body = {
+            "contents": self.said,
+            "tools": [{"functionDeclarations": [RUN]}],
+            "systemInstruction": {"parts": [{"text": "Be brief."}]},
+        }
+        reply = post(self.proxy, self.path, body)
+        self.said.append(reply["candidates"][0]["content"])
+
+
+def test_a_result_stays_with_its_call_where_a_client_names_calls_itself(
+    proxy: Proxy,
+) -> None:
+    run = Said("I run it.", calls=(("run_shell_command", {"command": "ls"}),))
+    both = run._replace(calls=2 * run.calls)
+    proxy.provider.script = [run, Said("One file."), both, Said("The same.")]
+    cli = GeminiCLI(proxy)
+    cli.ask("Which files are there?")
+    cli.answer("first.txt")
+    proxy.operate(type="digest", targets=["m1"], summary="They asked for files.")
+    cli.ask("And now?")
+    cli.answer("second.txt")
+    for message in proxy.provider.last.json["contents"]:
+        for part in message["parts"]:
+            if response := part.get("functionResponse"):
+                assert response["response"]["output"] in ("first.txt", "second.txt")
+    calls = [
+        call["id"] for one in proxy.messages() for call in one.get("tool_calls", ())
+    ]
+    results = [
+        result["tool_call_id"]
+        for one in proxy.messages()
+        for result in one.get("tool_results", ())
+    ]
+    assert len(set(calls)) == 3
+    assert results == calls
+
+
+def item(role: str, text: str, kind: str = "input_text") -> dict[str, Any]:
+    content = [{"type": kind, "text": text}]
+    return {"type": "message", "role": role, "content": content}
+
+
+@pytest.mark.parametrize("instructions", [None, "You are a coding agent."])
+def test_prompts_that_are_items_stay_items_under_an_operation(
+    proxy: Proxy, instructions: str | None
+) -> None:
+    """Codex and opencode say most of their prompts so."""
+    said = [
+        item("developer", "Be careful with the user's files."),
+        item("developer", "Skills: none."),
+        item(
+            "user",
+            "<environment_context>\n  <cwd>/home/x</cwd>\n</environment_context>",
+        ),
+        item("user", "Which files are there?"),
+    ]
+    body = {"model": MODEL, "store": False, "input": said}
+    if instructions is not None:
+        body["instructions"] = instructions
+    reply = post(proxy, "/v1/responses", body)
+    said += [reply["output"][0], item("user", "And now?")]
+    proxy.operate(
+        type="digest", targets=[proxy.messages()[-2]["key"]], summary="Files."
+    )
+    post(proxy, "/v1/responses", body)
+    sent = proxy.provider.last.json
+    assert sent.get("instructions") == instructions
+    assert sent["input"][:3] == said[:3]
+    assert sent["input"][4:] == said[4:]
+    assert "Files." in str(sent["input"][3])
+
+
+def test_a_prompt_item_that_is_changed_is_said_beside_the_items(proxy: Proxy) -> None:
+    said = [item("developer", "Be careful."), item("user", "Which files are there?")]
+    body = {"model": MODEL, "store": False, "input": said}
+    reply = post(proxy, "/v1/responses", body)
+    said += [reply["output"][0], item("user", "And now?")]
+    proxy.operate(
+        type="revise",
+        targets=["m0"],
+        replacements=[{"role": "developer", "content": "Be brief."}],
+    )
+    post(proxy, "/v1/responses", body)
+    sent = proxy.provider.last.json
+    assert "Be brief." in sent["instructions"]
+    assert sent["input"] == said[1:]
+
+
+def test_a_system_message_among_others_stays_where_its_client_has_it(
+    proxy: Proxy,
+) -> None:
+    """Claude Code says which agents and skills there are behind the first question."""
+    reminder = "<system-reminder>\nToday's date is 2026-11-25.\n</system-reminder>"
+    said: list[dict[str, Any]] = [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": reminder},
+                {"type": "text", "text": "Which files are there?"},
+            ],
+        },
+        {"role": "system", "content": "Available agent types: none."},
+    ]
+    body = {"model": MODEL, "max_tokens": 9, "system": "Be brief.", "messages": said}
+    for question in ("And now?", "And then?", "Really?"):
+        reply = post(proxy, "/v1/messages", body)
+        said.append({"role": "assistant", "content": reply["content"]})
+        said.append({"role": "user", "content": question})
+    proxy.operate(type="digest", targets=["m4", "m5"], summary="They asked again.")
+    post(proxy, "/v1/messages", body)
+    sent = proxy.provider.last.json["messages"]
+    assert sent[:3] == said[:3]
+    assert "They asked again." in str(sent[3])
+    # Where it would stand between two of a user's, the provider refuses it.
+    proxy.operate(type="snip", targets=["m3"])
+    post(proxy, "/v1/messages", body)
+    sent = proxy.provider.last.json["messages"]
+    assert {one["role"] for one in sent} == {"user", "assistant"}
+    assert "Available agent types: none." in str(sent)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "<system-reminder>\nToday's date is 2026-11-25.\n</system-reminder>",
+        "<session_context>\nThis is the Gemini CLI.\n</session_context>",
+        "<environment_context>\n<cwd>/home/x</cwd>\n</environment_context>",
+        "# AGENTS.md instructions for /home/x\n\nBe careful.",
+    ],
+)
+@pytest.mark.parametrize("is_apart", [True, False])
+def test_a_session_is_named_by_what_its_user_typed(
+    proxy: Proxy, note: str, is_apart: bool
+) -> None:
+    texts = [{"type": "text", "text": text} for text in (note, "Which files?")]
+    said = (
+        [{"role": "user", "content": [text]} for text in texts]
+        if is_apart
+        else [{"role": "user", "content": texts}]
+    )
+    post(proxy, "/v1/chat/completions", {"model": MODEL, "messages": said})
+    assert proxy.session()["title"] == "Which files?"
