@@ -6,6 +6,7 @@ transcript that repeats itself would be.
 """
 
 import uuid
+from itertools import count as counting
 from itertools import cycle, islice
 
 from django.core.management import call_command
@@ -43,12 +44,14 @@ def _repeat(session: Session, count: int) -> None:
     """The session's rows over and over, under new indexes, ids and groups."""
     rows = list(Message.objects.filter(session=session).order_by("index"))
     groups = rows[-1].group_id + 1
+    drawn = {row.short_id for row in rows}
+    ids = (id_ for n in counting() if (id_ := f"msg-{n:08x}") not in drawn)
     more = (
         Message(
             session=session,
             index=index,
             uuid=uuid.uuid4(),
-            short_id=f"msg-{index:08x}",
+            short_id=next(ids),
             role=row.role,
             body_id=row.body_id,
             tokens=row.tokens,

@@ -76,6 +76,9 @@ def rows() -> Iterator[Row]:
             if missing not in methods:
                 yield Row(missing, "not installed", "", None)
         for title, chosen in zip(("long", "other", "made"), _groups(), strict=True):
+            if not chosen:
+                yield Row(f"{title}: no transcripts beside the project", "", "", None)
+                continue
             found = in_sessions(methods, chosen)
             for name, beside in found.items():
                 yield _row(f"{title}: {name}", beside, is_ours=name.startswith(OURS))
