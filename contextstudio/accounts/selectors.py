@@ -8,6 +8,7 @@ from django.db.models import (
     Count,
     DateTimeField,
     Exists,
+    IntegerField,
     Min,
     OuterRef,
     Q,
@@ -172,7 +173,10 @@ def get_member(project: Project, username: str) -> User:
 def default_project(caller: Caller, right: Right = Right.READ) -> Project | None:
     """The project that is meant where a request names none: the only one with this right."""
     ids = caller.projects(right)
-    return Project.objects.filter(pk__in=ids).first() if len(ids) == 1 else None
+    return _PROJECT.first(id=next(iter(ids))) if len(ids) == 1 else None
+
+
+_PROJECT = Prepared(lambda: Project.objects.filter(pk=given("id", IntegerField())))
 
 
 def project_named(slug: str) -> Project:

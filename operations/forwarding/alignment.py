@@ -71,6 +71,11 @@ class Inbound:
     can_recall: bool = True
     """Whether the model has a tool that recalls, or its client a key that may."""
 
+    @property
+    def is_forwarded(self) -> bool:
+        """Whether the proxy sends it: nobody is answered what goes out."""
+        return self.door == "proxy"
+
 
 class RequestAlignment(NamedTuple):
     """How a request stands to a session, and what of it is to be recorded."""

@@ -1,8 +1,8 @@
 """The beginnings of the last requests of sessions, by which the next ones are known."""
 
 import uuid
-from collections.abc import Sequence
-from typing import Any, overload
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, overload
 
 from contextstudio.accounts.responses import read_json
 from operations.log.cache import Cache
@@ -12,22 +12,60 @@ from .raw import Beginning, Further, RawRequest, read_further
 
 MOST_BYTES = 512 << 20
 """How much memory all beginnings may take."""
-_beginnings: Cache[Beginning] = Cache(
-    lambda beginning: beginning.length + 100 * len(beginning.bounds), MOST_BYTES
-)
+
+
+class _Last(NamedTuple):
+    """The last request of a session."""
+
+    beginning: Beginning
+    absent: int
+    """How many originals it did not hold."""
+
+    @property
+    def weight(self) -> int:
+        return self.beginning.length + 100 * len(self.beginning.bounds)
+
+
+_beginnings: Cache[_Last] = Cache(lambda last: last.weight, MOST_BYTES)
+_TRIED = 64
+"""Of somebody's sessions, how many are looked at for the beginning of a request."""
 Form = dict[str, Any]
 
 
-def keep(session: Session, raw: RawRequest) -> None:
+_latest: Cache[tuple[uuid.UUID, ...]] = Cache(len)
+"""Sessions of which somebody's requests came without saying so, the last one first."""
+
+
+def keep(actor: str, session: Session, raw: RawRequest, absent: int) -> None:
     """Know a request again by its beginning, all of whose messages the session holds by now."""
-    if raw.beginning is not None:
-        _beginnings.keep(session.pk, raw.beginning)
+    if raw.beginning is None:
+        return
+    _beginnings.keep((session.pk, raw.marks), _Last(raw.beginning, absent))
+    key = actor, session.project_id, raw.marks
+    known = _latest.get(key) or ()
+    if session.parent_id is None and known[:1] != (session.pk,):
+        others = (one for one in known if one != session.pk)
+        _latest.keep(key, (session.pk, *others)[:_TRIED])
 
 
 def find(session_id: uuid.UUID, body: bytes) -> Further | None:
     """What is new of a request, if it begins as the last one did."""
-    beginning = _beginnings.get(session_id)
-    return None if beginning is None else read_further(beginning, body)
+    last = _beginnings.get((session_id, b""))
+    return None if last is None else read_further(last.beginning, body)
+
+
+def latest(actor: str, project_id: int, marks: bytes) -> Sequence[uuid.UUID]:
+    """The sessions of which somebody's last requests were."""
+    return _latest.get((actor, project_id, marks)) or ()
+
+
+def beginning_of(
+    sessions: Iterable[uuid.UUID], marks: bytes, body: bytes
+) -> tuple[uuid.UUID, _Last] | None:
+    """The session of these whose last request a body begins with, the longest where several."""
+    known = ((one, _beginnings.get((one, marks))) for one in sessions)
+    found = [(one, at) for one, at in known if at and at.beginning.begins(body)]
+    return max(found, key=lambda pair: pair[1].beginning.length, default=None)
 
 
 class Messages(Sequence[Form]):

@@ -6,7 +6,7 @@ read: what is the same was read then.
 """
 
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, overload
@@ -22,7 +22,7 @@ _HOLE = b"[0]"
 _IN_HOLE = [msgspec.Raw(b"0")]
 
 
-class _Members(msgspec.Struct):
+class Members(msgspec.Struct):
     """What of a request an answer is put together of; `apply` itself reads the others."""
 
     messages: list[msgspec.Raw]
@@ -31,7 +31,9 @@ class _Members(msgspec.Struct):
     append: bool = True
 
 
-_read = msgspec.json.Decoder(_Members).decode
+Read = Callable[[bytes], Members]
+"""Finds the members of a body, whatever its form calls them."""
+_read: Read = msgspec.json.Decoder(Members).decode
 
 
 class _Bounds(NamedTuple):
@@ -113,11 +115,13 @@ class RawRequest:
     active_tags: frozenset[str] | None
     append: bool
     goes_on_from: Beginning | None = None
+    marks: bytes = b""
+    """What stands beside the body and makes another request of it."""
 
     @cached_property
     def digest(self) -> bytes:
         """Stands for all of the request."""
-        return hashlib.sha256(self.body).digest()
+        return hashlib.sha256(self.marks + self.body).digest()
 
     @cached_property
     def beginning(self) -> Beginning | None:
@@ -165,19 +169,21 @@ class Further(NamedTuple):
     """The body without the messages that are known."""
 
 
-def read_raw(body: bytes) -> RawRequest | None:
+def read_raw(body: bytes, read: Read = _read) -> RawRequest | None:
     """A request by its body; None for one that `apply` may read otherwise, or refuse."""
     try:
-        found = _read(body)
+        found = read(body)
     except msgspec.MsgspecError:
         return None
     raws = [bytes(memoryview(one)) for one in found.messages]
     at = body.find(raws[0]) if raws else -1
-    bounds = _located(body, raws, at)
+    bounds = _located(body, raws, at, read)
     return _request(body, found, raws if bounds is None else bounds)
 
 
-def read_further(beginning: Beginning, body: bytes) -> Further | None:
+def read_further(
+    beginning: Beginning, body: bytes, read: Read = _read
+) -> Further | None:
     """A request that goes on from another one; None for one that doesn't, or may not."""
     if not beginning.begins(body):
         return None
@@ -185,10 +191,11 @@ def read_further(beginning: Beginning, body: bytes) -> Further | None:
     goes_on = body[place : place + 1] == b","
     rest = body[:first] + body[place + goes_on :]
     try:
-        found = _read(rest)
+        found = read(rest)
     except msgspec.MsgspecError:
         return None
-    bounds = _located(rest, [bytes(memoryview(one)) for one in found.messages], first)
+    raws = [bytes(memoryview(one)) for one in found.messages]
+    bounds = _located(rest, raws, first, read)
     if bounds is None or goes_on != bool(bounds):
         return None
     more = len(body) - len(rest)
@@ -199,7 +206,7 @@ def read_further(beginning: Beginning, body: bytes) -> Further | None:
 
 def _request(
     body: bytes,
-    found: _Members,
+    found: Members,
     messages: Sequence[bytes] | Sequence[_Bounds],
     beginning: Beginning | None = None,
 ) -> RawRequest:
@@ -215,7 +222,9 @@ def _request(
     )
 
 
-def _located(body: bytes, messages: Sequence[bytes], at: int) -> list[_Bounds] | None:
+def _located(
+    body: bytes, messages: Sequence[bytes], at: int, read: Read
+) -> list[_Bounds] | None:
     """Where messages stand that were read of a body, the first at a place; None: not there.
 
     Without their list the body must have no messages: then they were read of this very list, and
@@ -235,7 +244,7 @@ def _located(body: bytes, messages: Sequence[bytes], at: int) -> list[_Bounds] |
         place += body.startswith(b",", place)
     place = _behind_gaps(body, place)
     try:
-        left = _read(body[:opening] + _HOLE + body[place + 1 :]).messages
+        left = read(body[:opening] + _HOLE + body[place + 1 :]).messages
     except msgspec.MsgspecError:
         return None
     return bounds if body.startswith(b"]", place) and left == _IN_HOLE else None

@@ -11,11 +11,12 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import dump
 from operations.context.pipeline import (
@@ -42,36 +43,64 @@ from .reports import how_fared, written_report
 from .requests.records import RequestFacts, record_request
 from .sessions import forget_side_title, is_beginning, remember, side_session
 
+Status = SessionRequest.Status
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
     """A client's request as it is to be sent, and where it was recorded."""
 
-    answer: bytes
-    """What `apply` answers, as JSON."""
+    made: Answer
+    """What goes out; what is said of it, only where `apply` was asked."""
+    run: Callable[[int, int], Raw]
+    """Gives the client's messages."""
+    system: Any
+    """The system prompt beside the messages, as it goes out."""
+    count: int
+    """How many operations apply."""
     session: Session
     """The one that it is of: perhaps another than the one it named."""
     request: SessionRequest | None
     """None where nothing was to be recorded."""
 
+    @property
+    def answer(self) -> bytes:
+        """What `apply` answers, as JSON."""
+        return self.made.written(self.run)
 
-def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> Applied:
+
+class NotOfSession(DomainError):
+    """A request that doesn't go on from the session that it was taken to be of."""
+
+    status = 409
+    default_code = "not_of_session"
+
+
+def apply(
+    caller: Caller,
+    session_id: uuid.UUID,
+    inbound: Inbound,
+    *,
+    absent: int | None = None,
+) -> Applied:
     """The messages to send instead, and what was done to them.
 
     What is untouched goes out as the bytes that it came in. What is new, and what the client did
-    to its history, is recorded first, where `append` says so. Raises Invalid (`refused`) where
-    the provider would take no form of what is left.
+    to its history, is recorded first, where `append` says so. `absent`: it was told from its
+    beginning whose it is, and so many originals were absent from the last request. Raises
+    NotOfSession where more are by now, and Invalid (`refused`) where the provider would take no
+    form of what is left.
     """
     started = perf_counter()
     with transaction.atomic():
         right = Right.OWN_SESSION if inbound.append else Right.READ
         session = get_session(caller, session_id, right, lock=inbound.append)
-        session, aligned, decision = _aligned(caller, session, inbound)
+        session, aligned, decision = _aligned(caller, session, inbound, absent)
         if inbound.append and inbound.model not in ("", session.model):
             session.model = inbound.model[:128]
             session.save(update_fields=["model"])
         made = _made(caller, session, inbound, aligned)
-        answer, facts = made.answer, replace(made.facts, decision=decision)
+        facts = replace(made.facts, decision=decision)
         request = None
         if inbound.append:
             remember(caller, session, aligned)
@@ -80,16 +109,26 @@ def apply(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> Applied:
         if inbound.append or not (aligned.is_side or aligned.plan.records):
             alignment.keep(session, inbound, aligned.plan.units)
             if inbound.raw is not None:
-                going_on.keep(session, inbound.raw)
-            _keep(session, inbound, made)
-    return Applied(answer=answer.written(made.run), session=session, request=request)
+                going_on.keep(caller.actor, session, inbound.raw, aligned.plan.absent)
+            if not inbound.is_forwarded:
+                _keep(session, inbound, made)
+    return Applied(
+        made=made.answer,
+        run=made.run,
+        system=made.system,
+        count=facts.applied,
+        session=session,
+        request=request,
+    )
 
 
 def _aligned(
-    caller: Caller, session: Session, inbound: Inbound
+    caller: Caller, session: Session, inbound: Inbound, absent: int | None
 ) -> tuple[Session, RequestAlignment, RequestDecision]:
     """The session that a request has part in, how it stands there, and what it is to it."""
     aligned = alignment.align_request(session, inbound)
+    if absent is not None and (aligned.plan.absent > absent or not aligned.goes_on):
+        raise NotOfSession("The request is not of this session.")
     if not aligned.is_side:
         return session, aligned, aligned.plan.decision
     if is_beginning(session, inbound):
@@ -112,6 +151,7 @@ class _Made(NamedTuple):
     question: str
     run: Callable[[int, int], Raw]
     """Gives the client's messages."""
+    system: Any
 
 
 def _made(
@@ -141,10 +181,10 @@ def _made(
     if inputs.preference and inbound.append:
         consume_slice(session, caller.actor)
     fared, run = how_fared(session, history, thread), _given(inbound)
-    answer = Answer(
-        splice=sent.splice,
-        report=written_report(session, fared, sent, inputs.layers),
-    )
+    report = b""
+    if not inbound.is_forwarded:
+        report = written_report(session, fared, sent, inputs.layers)
+    answer = Answer(splice=sent.splice, report=report)
     runs: Sequence[PieceRun] = ()
     if inbound.append:
         count = counter_of(session.encoding)
@@ -168,9 +208,12 @@ def _made(
         tokens_before=sent.before,
         tokens_after=sent.after,
         sent=[[run.start, run.end] for run in runs],
+        # The proxy sends what it has made in the same breath.
+        status=Status.SENT if inbound.is_forwarded else Status.PREPARED,
     )
-    question = last_question(reader) if inbound.append else ""
-    return _Made(answer, facts, inputs, question, run)
+    is_kept = inbound.append and not inbound.is_forwarded
+    question = last_question(reader) if is_kept else ""
+    return _Made(answer, facts, inputs, question, run, sent.system)
 
 
 def _given(inbound: Inbound) -> Callable[[int, int], Raw]:

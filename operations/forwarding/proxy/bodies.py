@@ -6,7 +6,7 @@ nothing is, the whole body; else every member but the conversation's.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -14,9 +14,20 @@ import msgspec
 
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.responses import dump, read_json
+from operations.domain.forwarding.splice import GivenRun
 from operations.forwarding.alignment import Inbound
-from operations.forwarding.raw import RawRequest
+from operations.forwarding.going_on import Messages
+from operations.forwarding.raw import (
+    Beginning,
+    Members,
+    RawRequest,
+    Read,
+    read_further,
+    read_raw,
+)
+from operations.forwarding.services import Applied
 from operations.forwarding.toolbox import RECALL
+from threads.domain.formats import READERS
 from threads.domain.formats.requests import Form
 
 from .replies.gemini import joined_parts
@@ -28,19 +39,31 @@ _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
-class Members(NamedTuple):
+class Names(NamedTuple):
     """What a form of requests calls the parts of a conversation."""
 
     messages: str
     system: str
 
 
-FORMS: Mapping[str, Members] = {
-    "openai": Members("messages", ""),
-    "openai-responses": Members("input", "instructions"),
-    "anthropic": Members("messages", "system"),
-    "gemini": Members("contents", "systemInstruction"),
+FORMS: Mapping[str, Names] = {
+    "openai": Names("messages", ""),
+    "openai-responses": Names("input", "instructions"),
+    "anthropic": Names("messages", "system"),
+    "gemini": Names("contents", "systemInstruction"),
 }
+
+
+def _reading(names: Names) -> Read:
+    """What finds the messages in a body; the rest of it is read once more."""
+
+    class Found(Members, rename={"messages": names.messages}):
+        messages: list[msgspec.Raw]  # named anew only where it is declared anew
+
+    return msgspec.json.Decoder(Found).decode
+
+
+_READ: Mapping[str, Read] = {form: _reading(names) for form, names in FORMS.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +73,17 @@ class ForwardedBody:
     form: str
     raw: bytes
     members: Mapping[str, msgspec.Raw]
+    """Of one that goes on from another, the messages only that are new."""
     value: Mapping[str, Any]
-    messages: list[msgspec.Raw]
+    request: RawRequest
 
     @property
-    def names(self) -> Members:
+    def messages(self) -> Sequence[bytes]:
+        """Its messages as the bytes that they came in."""
+        return self.request.messages
+
+    @property
+    def names(self) -> Names:
         """What its parts are called."""
         names = FORMS[self.form]
         if self.form == "gemini" and "system_instruction" in self.members:
@@ -77,7 +106,10 @@ class ForwardedBody:
             return None
         if before := self.value.get("previous_response_id"):
             return before if isinstance(before, str) else ""
-        kinds = [one.get("type") for one in self.value["input"]]
+        # What goes on from another request has no such items among those that are known.
+        known = self.request.goes_on_from
+        new = self.value["input"][len(known.bounds) if known else 0 :]
+        kinds = [one.get("type") for one in new]
         is_kept = "item_reference" in kinds or self.value.get("conversation")
         return "" if is_kept else None
 
@@ -107,7 +139,6 @@ class ForwardedBody:
     ) -> Inbound:
         """The conversation as `apply` takes it."""
         system = self.members.get(self.names.system, _NULL)
-        marks = f"{self.form} {append} {sorted(tags) if tags is not None else tags} "
         return Inbound(
             messages=self.value[self.names.messages],
             format=self.form,
@@ -119,13 +150,12 @@ class ForwardedBody:
             client=client,
             can_recall=can_recall,
             tools=self.tools,
-            raw=RawRequest(
-                # Another form, or other tags, are another request.
-                body=marks.encode() + self.raw,
-                messages=[bytes(memoryview(one)) for one in self.messages],
+            raw=replace(
+                self.request,
                 system=bytes(memoryview(system)),
                 active_tags=tags,
                 append=append,
+                marks=marks_of(self.form, tags, append=append),
             ),
         )
 
@@ -136,6 +166,9 @@ class ForwardedBody:
         """
         if not changes:
             return self.raw
+        if self.request.goes_on_from and self.names.messages not in changes:
+            whole = b"[" + self.request.run(0, len(self.messages)) + b"]"
+            changes = {self.names.messages: whole, **changes}
         members = {
             name: bytes(memoryview(value)) for name, value in self.members.items()
         }
@@ -150,8 +183,57 @@ class ForwardedBody:
         return b"{" + b",".join(pairs) + b"}"
 
 
+def marks_of(form: str, tags: frozenset[str] | None, *, append: bool) -> bytes:
+    """What makes another request of a body: another form, other tags."""
+    return f"{form} {append} {None if tags is None else sorted(tags)} ".encode()
+
+
 def read_body(form: str, raw: bytes) -> ForwardedBody:
     """The body of a request that holds a conversation. Raises Invalid where it holds none."""
+    value, members, messages, is_as_sent = _read(form, raw)
+    # Gemini's contents are read from the first on: a result names its call by the function alone.
+    knows_beginnings = is_as_sent and READERS[form].from_any_place
+    request = read_raw(raw, _READ[form]) if knows_beginnings else None
+    if request is None:
+        given = [bytes(memoryview(one)) for one in messages]
+        request = RawRequest(
+            body=raw, messages=given, system=b"", active_tags=None, append=True
+        )
+    return ForwardedBody(
+        form=form, raw=raw, members=members, value=value, request=request
+    )
+
+
+def read_rest(form: str, raw: bytes, beginning: Beginning) -> ForwardedBody | None:
+    """The same of a body that begins as another request did, of which only the rest is read.
+
+    None where it is to be read whole. Raises Invalid as `read_body`.
+    """
+    further = read_further(beginning, raw, _READ[form])
+    if further is None:
+        return None
+    value, members, new, is_as_sent = _read(form, further.rest)
+    request, known = further.request, len(beginning.bounds)
+    if not is_as_sent or len(request.messages) - known != len(new):
+        return None
+    name = FORMS[form].messages
+    value = value | {name: Messages(request, value[name])}
+    return ForwardedBody(
+        form=form, raw=raw, members=members, value=value, request=request
+    )
+
+
+class _Read(NamedTuple):
+    """What was read of a body."""
+
+    value: dict[str, Any]
+    members: dict[str, msgspec.Raw]
+    messages: list[msgspec.Raw]
+    is_as_sent: bool
+    """Whether these are the messages that stand in it."""
+
+
+def _read(form: str, raw: bytes) -> _Read:
     value, words = read_json(raw), None
     if not isinstance(value, dict):
         raise Invalid("The body is no JSON object.", code="json_invalid")
@@ -174,9 +256,7 @@ def read_body(form: str, raw: bytes) -> ForwardedBody:
     if form == "gemini":
         messages = _whole_answers(value[name], messages)
         value = value | {name: [read_json(bytes(memoryview(one))) for one in messages]}
-    return ForwardedBody(
-        form=form, raw=raw, members=members, value=value, messages=messages
-    )
+    return _Read(value, members, messages, is_as_sent=words is None)
 
 
 def _whole_answers(
@@ -200,17 +280,6 @@ def _whole_answers(
     return found
 
 
-class _Answer(msgspec.Struct):
-    """What of the answer of `apply` is of use here."""
-
-    messages: list[msgspec.Raw]
-    system: msgspec.Raw = msgspec.Raw()
-    applied: list[str] = msgspec.field(default_factory=list)
-
-
-_answer = msgspec.json.Decoder(_Answer).decode
-
-
 class Rewritten(NamedTuple):
     """What goes out in place of a body."""
 
@@ -218,19 +287,29 @@ class Rewritten(NamedTuple):
     applied: int
 
 
-def rewritten(body: ForwardedBody, answer: bytes) -> Rewritten:
-    """What the answer of `apply` changes in a body; nothing where it says the same."""
-    found = _answer(answer)
+def rewritten(body: ForwardedBody, applied: Applied) -> Rewritten:
+    """What `apply` changes in a body; nothing where it says the same."""
     changes: dict[str, bytes | None] = {}
-    if found.messages != body.messages:
-        sent = [bytes(memoryview(one)) for one in found.messages]
-        if body.form == "openai-responses":
-            sent = _without_lost_ids(body, sent)
-        changes[body.names.messages] = b"[" + b",".join(sent) + b"]"
-    system = bytes(memoryview(found.system))
-    if body.names.system and not _is_same(body, system):
-        changes[body.names.system] = system or None
-    return Rewritten(changes, len(found.applied))
+    if (sent := _messages(body, applied)) is not None:
+        changes[body.names.messages] = sent
+    system, given = applied.system, body.value.get(body.names.system)
+    if body.names.system and system != given:
+        changes[body.names.system] = None if system is None else dump(system)
+    return Rewritten(changes, applied.count)
+
+
+def _messages(body: ForwardedBody, applied: Applied) -> bytes | None:
+    """The list of messages that goes out; None where it is the one that came in."""
+    count, splice = len(body.messages), applied.made.splice
+    if splice.pieces == ((GivenRun(0, count),) if count else ()):
+        return None
+    sent = splice.of(applied.run, before=b"[", behind=b"]")
+    if count and sent == b"".join((b"[", applied.run(0, count), b"]")):
+        return None
+    if body.form == "openai-responses":
+        listed = [bytes(memoryview(one)) for one in _list(sent)]
+        return b"[" + b",".join(_without_lost_ids(body, listed)) + b"]"
+    return sent
 
 
 def _without_lost_ids(body: ForwardedBody, sent: Sequence[bytes]) -> list[bytes]:
@@ -241,7 +320,7 @@ def _without_lost_ids(body: ForwardedBody, sent: Sequence[bytes]) -> list[bytes]
     left, nameless = set(sent), set[bytes]()
     is_lost = False
     for raw, item in zip(body.messages, body.value[body.names.messages], strict=True):
-        kind, one = item.get("type"), bytes(memoryview(raw))
+        kind, one = item.get("type"), raw
         if kind == "reasoning":
             is_lost = one not in left
         elif item.get("role", "assistant") != "assistant" or str(kind).endswith(
@@ -258,8 +337,3 @@ def _without_lost_ids(body: ForwardedBody, sent: Sequence[bytes]) -> list[bytes]
 def _without_id(raw: bytes) -> bytes:
     item = read_json(raw)
     return dump({name: value for name, value in item.items() if name != "id"})
-
-
-def _is_same(body: ForwardedBody, system: bytes) -> bool:
-    given = body.value.get(body.names.system)
-    return given is None if not system else bool(read_json(system) == given)

@@ -12,6 +12,7 @@ from django.db import transaction
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.database.prepared import update
 from operations.context.model_catalog import cost_of
 from operations.forwarding.requests.records import ReplyFacts, finish_request
 from operations.log.selectors import load_thread, overview
@@ -66,23 +67,32 @@ def record_outcome(exchange: Exchange, outcome: Outcome) -> None:
     A session that is gone by then takes nothing.
     """
     reply = outcome.read() if outcome.read else None
-    error = outcome.error or (reply.fault if reply else "")
-    index = None
     said = [*outcome.before, *([reply.message] if reply and reply.message else [])]
-    if said:
-        try:
-            index = record_reply(exchange, said)
-        except DomainError as refused:
-            logger.warning("A reply was not recorded: %s", refused.message)
-    if exchange.request_id is None:
-        return
+    with transaction.atomic():  # one commit for both
+        index = None
+        if said:
+            try:
+                index = record_reply(exchange, said)
+            except DomainError as refused:
+                logger.warning("A reply was not recorded: %s", refused.message)
+        if exchange.request_id is not None:
+            _finish(exchange, exchange.request_id, outcome, reply, index)
+
+
+def _finish(
+    exchange: Exchange,
+    request_id: uuid.UUID,
+    outcome: Outcome,
+    reply: Reply | None,
+    index: int | None,
+) -> None:
     tokens = reply.tokens if reply else ReplyTokens()
     model = (reply.model if reply else "") or exchange.model
     finish_request(
-        exchange.request_id,
+        request_id,
         ReplyFacts(
             status=_status(reply),
-            error=error,
+            error=outcome.error or (reply.fault if reply else ""),
             upstream_status=outcome.status,
             input_tokens=tokens.input,
             cached_tokens=tokens.cached,
@@ -144,7 +154,7 @@ def record_reply(exchange: Exchange, said: Sequence[Message]) -> int | None:
         return _known(session, exchange.count, said[-1])
     record_messages(session, said)
     session.overview = overview(load_thread(session))
-    session.save(update_fields=["overview"])
+    update(session, "overview")
     events.announce(session)
     return exchange.count + len(said) - 1
 

@@ -21,7 +21,7 @@ from contextstudio.accounts.models import Project
 from operations.context.policies import default_policy, policy_of
 from operations.domain.forwarding.plan import RequestDecision
 from operations.domain.log.operation import Redact
-from operations.forwarding import before
+from operations.forwarding import before, going_on
 from operations.forwarding.alignment import Inbound
 from operations.forwarding.requests import records
 from operations.forwarding.services import Applied, apply
@@ -141,12 +141,13 @@ def rewrite(asked: Asked) -> RewrittenRequest:
         raise CannotBeForwarded(
             "Send the body as plain JSON, without Content-Encoding."
         )
-    body = bodies.read_body(asked.route.form, asked.incoming.body)
-    found = _find(asked, body)
+    found = _going_on(asked)
     if found is None:
-        return RewrittenRequest(
-            _written(asked, body, Rewritten({}, 0)), notes=_notes(body)
-        )
+        body = bodies.read_body(asked.route.form, asked.incoming.body)
+        found = _find(asked, body)
+        if found is None:
+            unchanged = _written(asked, body, Rewritten({}, 0))
+            return RewrittenRequest(unchanged, notes=_notes(body))
     tools = _offered(asked, found)
     sent = _written(asked, found.body, found.rewritten, tools)
     notes = [(NOTE, found.note)] if found.note else []
@@ -160,7 +161,7 @@ def rewrite(asked: Asked) -> RewrittenRequest:
         request_id=found.request.pk,
         count=found.count,
         provider=asked.route.provider,
-        model=asked.model(body),
+        model=asked.model(found.body),
         is_named=asked.route.form == "openai-responses",
     )
     return RewrittenRequest(
@@ -195,6 +196,46 @@ def _notes(body: ForwardedBody) -> Sequence[Header]:
     return [] if body.continues is None else [(NOTE, _STATEFUL)]
 
 
+def _going_on(asked: Asked) -> _Found | None:
+    """A request that begins with the very bytes of its session's last one: the rest is read.
+
+    None where there is no such session, and whenever anything is not as usual: it is then read
+    whole, which finds the same or says what is wrong.
+    """
+    if asked.tools or asked.goes_on or asked.route.kind is not RequestKind.REPLY:
+        return None
+    form, raw = asked.route.form, asked.incoming.body
+    marks = bodies.marks_of(form, asked.tags, append=True)
+    known = going_on.beginning_of(_of_late(asked, marks), marks, raw)
+    if known is None:
+        return None
+    session_id, last = known
+    try:
+        body = bodies.read_rest(form, raw, last.beginning)
+        if body is None or body.continues is not None:
+            return None
+        inbound = _inbound(asked, body)
+        before.prepare(asked.caller, session_id, inbound)
+        with transaction.atomic():
+            absent = None if asked.name else last.absent
+            applied = apply(asked.caller, session_id, inbound, absent=absent)
+            return _under_way(applied, body, bodies.rewritten(body, applied))
+    except (DatabaseError, MemoryError):
+        raise
+    except Exception as error:  # whatever it is, it is tried once more
+        if not isinstance(error, DomainError):
+            logger.warning("The rest of a request was not read", exc_info=error)
+        return None
+
+
+def _of_late(asked: Asked, marks: bytes) -> Sequence[uuid.UUID]:
+    """The session that a request names, else those that its caller's last requests were of."""
+    if not (name := asked.name):
+        return going_on.latest(asked.caller.actor, asked.project.pk, marks)
+    session = sessions.named_session(asked.caller, asked.project, name)
+    return [] if session is None else [session.pk]
+
+
 def _find(asked: Asked, body: ForwardedBody) -> _Found | None:
     """The request in its session; None where there is none, and none is made."""
     if body.continues is not None:
@@ -215,7 +256,7 @@ def _find(asked: Asked, body: ForwardedBody) -> _Found | None:
                 applied = apply(asked.caller, new.pk, inbound)
             else:
                 applied = apply(asked.caller, session.pk, inbound)
-            rewritten = bodies.rewritten(body, applied.answer)
+            rewritten = bodies.rewritten(body, applied)
             return _under_way(applied, body, rewritten)
     except (DatabaseError, MemoryError):
         raise
@@ -267,11 +308,7 @@ def _new_session(asked: Asked, body: ForwardedBody) -> Session:
 
 
 def _under_way(applied: Applied, body: ForwardedBody, rewritten: Rewritten) -> _Found:
-    """What `apply` found, its request marked as sent."""
-    if applied.request is not None:
-        records.finish_request(
-            applied.request.pk, records.ReplyFacts(status=SessionRequest.Status.SENT)
-        )
+    """What `apply` found."""
     return _Found(
         session=applied.session,
         body=body,

@@ -14,7 +14,7 @@ from django.db.models import UUIDField
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.paging import Page, clamp, decode_cursor, page
-from contextstudio.database.prepared import Prepared, given, insert
+from contextstudio.database.prepared import Prepared, given, insert, update
 from operations.models import SessionRequest
 from threads.domain.batch import clean
 from threads.models import Session
@@ -43,6 +43,7 @@ class RequestFacts:
     tokens_after: int = 0
     prepared_ms: float = 0.0
     sent: list[list[int]] = field(default_factory=list)
+    status: SessionRequest.Status = SessionRequest.Status.PREPARED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,7 @@ def finish_request(request_id: uuid.UUID, reply: ReplyFacts) -> None:
     known = {one.name: getattr(reply, one.name) for one in fields(reply)}
     known["error"] = clean(reply.error)[:500] or None
     known = {name: value for name, value in known.items() if value is not None}
-    SessionRequest.objects.filter(pk=request_id).update(**known)
+    update(SessionRequest(pk=request_id, **known), *known)
 
 
 def list_requests(

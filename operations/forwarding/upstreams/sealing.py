@@ -7,6 +7,7 @@ write to the database still can't have a key sent elsewhere.
 
 import base64
 import json
+from functools import lru_cache
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
@@ -29,7 +30,11 @@ def unseal(sealed: bytes | memoryview, place: str) -> str | None:
 
 def _cipher() -> MultiFernet:
     """The newest key seals; those before it, as Django has them, still open."""
-    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return _cipher_of((settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))
+
+
+@lru_cache(maxsize=1)
+def _cipher_of(keys: tuple[str | bytes, ...]) -> MultiFernet:
     return MultiFernet([Fernet(_derived(key)) for key in keys])
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db import transaction
+from django.db.models import CharField, IntegerField
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
@@ -14,6 +15,7 @@ from contextstudio.accounts.domain.errors import Invalid, NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry, Project
 from contextstudio.accounts.selectors import get_project
+from contextstudio.database.prepared import Prepared, given
 from operations.forwarding import toolbox
 from operations.models import Upstream
 
@@ -121,7 +123,7 @@ def target_of(project_id: int, provider: WireProvider) -> Target:
 
     Raises Invalid where what is stored can't be used any more.
     """
-    row = Upstream.objects.filter(project_id=project_id, provider=provider).first()
+    row = _UPSTREAM.first(project=project_id, provider=provider)
     private = settings.ALLOW_PRIVATE_UPSTREAMS
     if row is None:
         base = read_base(PUBLIC[provider], private=private)
@@ -141,6 +143,14 @@ def target_of(project_id: int, provider: WireProvider) -> Target:
     return Target(
         provider=provider, base=base, api_key=key, model=row.model, tools=row.tools
     )
+
+
+_UPSTREAM = Prepared(
+    lambda: Upstream.objects.filter(
+        project=given("project", IntegerField()),
+        provider=given("provider", CharField()),
+    )
+)
 
 
 def read_key(text: str | None) -> str | None:

@@ -57,17 +57,19 @@ def with_answered(session: Session, body: ForwardedBody) -> ForwardedBody:
         by_place.setdefault(place, []).extend(raws)
     if not by_place:
         return body
-    messages: list[msgspec.Raw] = []
+    messages: list[bytes] = []
     for place, raw in enumerate(body.messages, start=1):
-        messages += [raw, *by_place.get(place, ())]
-    raw_list = b"[" + b",".join(bytes(memoryview(one)) for one in messages) + b"]"
-    name = body.names.messages
+        answered = by_place.get(place, ())
+        messages += [raw, *(bytes(memoryview(one)) for one in answered)]
+    raw_list = b"[" + b",".join(messages) + b"]"
+    name, request = body.names.messages, body.request
+    raw = body.written({name: raw_list})
     return replace(
         body,
-        raw=body.written({name: raw_list}),
+        raw=raw,
         members={**body.members, name: msgspec.Raw(raw_list)},
         value={**body.value, name: read_json(raw_list)},
-        messages=messages,
+        request=replace(request, body=raw, messages=messages, goes_on_from=None),
     )
 
 
@@ -105,7 +107,7 @@ def _mark(body: ForwardedBody, at: int) -> bytes:
     except Invalid:
         said = []
     if not said:
-        return hashlib.sha256(bytes(memoryview(body.messages[at]))).digest()
+        return hashlib.sha256(body.messages[at]).digest()
     found = hashlib.sha256()
     for message in said:
         found.update(digest(message.role, named_by_hash(message.parts)))
