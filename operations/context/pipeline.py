@@ -118,8 +118,8 @@ class ContextInputs:
             self.chooses
             or self.layers
             or any(
-                one.status is Status.APPLIED and _changes(edits[one.number])
-                for one in self.thread.operations
+                outcome.status is Status.APPLIED and _changes(edits[number])
+                for number, outcome in self.thread.outcomes.items()
             )
         )
 

@@ -21,8 +21,8 @@ from operations.domain.log.log import CLIENT, Log
 from operations.domain.log.operation import named_keys
 from operations.domain.providers.request import Layer
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key
-from operations.domain.tree.status import Report, Status
+from operations.domain.tree.key import Key, entry_key
+from operations.domain.tree.status import EditOutcome, Status
 from operations.log.cache import Cache
 from operations.log.selectors import History
 from threads.models import Session
@@ -33,9 +33,8 @@ from .outbound import Outbound
 class Fared(NamedTuple):
     """How the operations of others than the client fared in a request."""
 
-    reports: Sequence[Report]
-    """Of all operations of the thread, which this was made of."""
-    log: Log
+    lineage: object
+    """Of the thread, as `Thread.lineage`."""
     applied: Sequence[str]
     """The ids of those that applied."""
     suspended: Sequence[Mapping[str, str]]
@@ -53,7 +52,9 @@ class _Written(NamedTuple):
 
 _NOTHING = b"]}"
 """How a step ends that left out nothing."""
-_fared: Cache[Fared] = Cache(lambda fared: len(fared.reports) + 1)
+_fared: Cache[Fared] = Cache(
+    lambda fared: len(fared.applied) + len(fared.suspended) + 1
+)
 _written: Cache[Mapping[str, _Written]] = Cache(
     lambda steps: 1 + sum(len(one.left_out) for one in steps.values())
 )
@@ -61,22 +62,29 @@ _written: Cache[Mapping[str, _Written]] = Cache(
 
 def how_fared(session: Session, history: History, thread: Thread) -> Fared:
     """How operations fared; a thread that grew says the same as before."""
-    reports, known = thread.operations, _fared.get(session.pk)
-    if known is not None and known.reports is reports and known.log is thread.log:
+    known = _fared.get(session.pk)
+    if known is not None and known.lineage is thread.lineage:
         return known
-    others = [one for one in reports if _is_of_others(thread.log, one)]
-    rows, suspended = history.rows, list(_without_effect(others, thread.log))
+    edits, rows = thread.log.edits, history.rows
+    others = [
+        (number, outcome)
+        for number, outcome in thread.outcomes.items()
+        if edits[number].entry.actor != CLIENT
+    ]
+    suspended = [one for one in others if _is_without_effect(*one, thread.log)]
     reasons: dict[str, list[Key]] = defaultdict(list)
-    for report in suspended:
-        reasons[report.reason].append(report.key)
+    for number, outcome in suspended:
+        reasons[outcome.reason].append(entry_key(number))
     found = Fared(
-        reports=reports,
-        log=thread.log,
+        lineage=thread.lineage,
         applied=[
-            str(rows[one.number].id) for one in others if one.status is Status.APPLIED
+            str(rows[number].id)
+            for number, outcome in others
+            if outcome.status is Status.APPLIED
         ],
         suspended=[
-            {"id": str(rows[one.number].id), "reason": one.reason} for one in suspended
+            {"id": str(rows[number].id), "reason": outcome.reason}
+            for number, outcome in suspended
         ],
         reasons=dict(reasons),
     )
@@ -84,19 +92,11 @@ def how_fared(session: Session, history: History, thread: Thread) -> Fared:
     return found
 
 
-def _is_of_others(log: Log, report: Report) -> bool:
-    """Whether an operation is another's than the client's own."""
-    return log.edits[report.number].entry.actor != CLIENT
-
-
-def _without_effect(reports: Sequence[Report], log: Log) -> Iterator[Report]:
-    """Those that are on and had nothing to act on among the client's messages."""
-    for report in reports:
-        is_void = report.status is Status.VOID
-        if report.status is Status.SUSPENDED or (
-            is_void and named_keys(log.edits[report.number].edit)
-        ):
-            yield report
+def _is_without_effect(number: int, outcome: EditOutcome, log: Log) -> bool:
+    """Whether an edit is on and had nothing to act on among the client's messages."""
+    return outcome.status is Status.SUSPENDED or (
+        outcome.status is Status.VOID and bool(named_keys(log.edits[number].edit))
+    )
 
 
 def written_report(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from itertools import chain, islice, takewhile
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
@@ -204,7 +204,7 @@ def _stepped(
     last = NO_STEPS
     policy, all_of_it = plan.policy, history
     if plan.preference is not None:
-        holds = cache(partial(_indexes, thread))  # each fold is walked once
+        holds = cache(thread.indexes)  # each fold is walked once
         history, step = select(history, plan.preference, holds)
         steps.append(step)
     if policy.window:
@@ -250,17 +250,12 @@ def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[Standing]:
         yield Standing(place, folds.get(place.node), place.node in shown)
 
 
-def _indexes(thread: Thread, fold: Key) -> list[int]:
-    found = map(original_index, thread.leaf_keys(fold))
-    return [index for index in found if index is not None]
-
-
 class _Places:
     """The nodes at the top with their groups, one after the other."""
 
     def __init__(self, thread: Thread) -> None:
         self._leaves = thread.leaves
-        self._held = partial(_indexes, thread)
+        self._held = thread.indexes
         self._alone: dict[int, frozenset[int]] = {}
         group = thread.leaves[0].group if thread.leaves else 0
         self.last: Place | Outgoing = Place("", group, frozenset((group,)))

@@ -190,6 +190,8 @@ class Portions:
             found.append(portion)
             start += portion.length
             reach.append(_behind(portion, reach[-1]))
+            if not self._renames and _renames([portion]):
+                break  # all are made anew, knowing it
         return found, same
 
     def _same(self, intact: int) -> tuple[list[Portion], list[int]]:
@@ -213,9 +215,23 @@ class Portions:
         return found, reach
 
     def _end(self, start: int) -> int:
-        """Where a portion that begins here ends: at the first cut that makes it long enough."""
-        places = range(start + SHORTEST, len(self._messages))
-        return next(filter(self._may_cut, places), len(self._messages))
+        """Where a portion that begins here ends: at the first cut that makes it long enough.
+
+        Or before it at one where a known portion begins: behind a change, all are met again.
+        """
+        places = range(start + 1, len(self._messages))
+        return next(
+            (
+                place
+                for place in places
+                if (
+                    place >= start + SHORTEST
+                    or self._messages[place].key in self._known
+                )
+                and self._may_cut(place)
+            ),
+            len(self._messages),
+        )
 
     def _may_cut(self, place: int) -> bool:
         """Whether somebody ended before a message and another one begins with it."""

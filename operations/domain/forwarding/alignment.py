@@ -48,6 +48,8 @@ class Unit(NamedTuple):
     @property
     def keys(self) -> list[Key]:
         """Its originals, or what else it is."""
+        if self.last == self.first + 1:
+            return [original_key(self.first)]  # as of most
         return [original_key(index) for index in range(self.first, self.last)] or [
             *self.made
         ]

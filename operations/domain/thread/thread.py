@@ -6,7 +6,7 @@ done once, when it is first asked for.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import chain, islice
@@ -35,7 +35,7 @@ from operations.domain.tree.key import (
 )
 from operations.domain.tree.leaf import Leaf, New
 from operations.domain.tree.span import SpanChange
-from operations.domain.tree.status import WITHDRAWN, Report, Status
+from operations.domain.tree.status import WITHDRAWN, EditOutcome, Report, Status
 from operations.domain.tree.tree import THREAD
 
 from .node import EffectiveMessage, FoldNode, Mark, Moved, Node, Tokens
@@ -141,6 +141,12 @@ class Thread:
     def leaf_keys(self, key: Key) -> list[Key]:
         """The leaves of a fold in their order, or a leaf itself. Raises NotFound."""
         return [self._draft.key(leaf) for leaf in self._tree.leaves(self._find(key))]
+
+    def indexes(self, key: Key) -> list[int]:
+        """The originals that a fold holds, by their indexes, or one itself. Raises NotFound."""
+        is_original = self._tree.is_original
+        leaves = self._tree.leaves(self._find(key))
+        return [leaf - 1 for leaf in leaves if is_original(leaf)]
 
     def saved_by(self, key: Key) -> int:
         """The tokens of what a fold holds, as it would be shown, less its own. Raises NotFound."""
@@ -283,6 +289,11 @@ class Thread:
                 found.append((original, run))
         found.sort(key=lambda one: self._tree.place(one[0]))
         return [run for _, run in found]
+
+    @property
+    def outcomes(self) -> Mapping[int, EditOutcome]:
+        """What became of each edit, in the order of the log: reports without what hides it."""
+        return self._outcomes
 
     @cached_property
     def operations(self) -> list[Report]:

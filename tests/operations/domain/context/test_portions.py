@@ -166,6 +166,7 @@ def test_what_is_known_of_another_request_changes_nothing(
     before = Conversation(conversation.given, log, conversation.tags)
     shorter = Request(before, format, data.draw(st.integers(1, 2 * count)))
     request = Request(conversation, format, 1 << 20)
+    portions.SHORTEST = data.draw(st.sampled_from([1, 4]))
     known = shorter.portions()
     found = request.portions(known, grown=request.is_grown_from(shorter))
     assert together_of(found) == request.at_once()
@@ -265,6 +266,20 @@ def test_what_was_known_holds_only_as_far_as_signatures_do(format: str) -> None:
     known = before.portions()
     request.draft = replace(request.draft, intact=7)
     assert together_of(request.portions(known, grown=True)) == request.at_once()
+
+
+def test_behind_a_change_all_portions_are_met_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(portions, "SHORTEST", 6)
+    said = [one for place in range(40) for one in a_call_of(f"call-{place}", place)]
+    known = Request(Conversation(said), "openai", 1 << 20).portions()
+    for first in range(4, 12):  # from each place of a portion, and across two of them
+        changed = Conversation(said, entries(snip(first, first + 3)))
+        request = Request(changed, "openai", 1 << 20)
+        found = request.portions(known)
+        assert together_of(found) == request.at_once()
+        assert len({id(one) for one in found} - {id(one) for one in known}) <= 3
 
 
 def a_call_of(id_: str, place: int) -> list[Message]:
