@@ -23,5 +23,5 @@ class OperationsConfig(AppConfig):
         hooks.register_recorder(record)
         given_tags.register(tags.record, tags.load)
         erasing.register(load_payloads)
-        register(secrets.KIND, secrets.run_secrets, title="Look for secrets")
+        register(secrets.KIND, secrets.run_secrets, title="Scan for secrets")
         hooks.register(secrets.look_through)

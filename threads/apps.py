@@ -5,12 +5,13 @@ class ThreadsConfig(AppConfig):
     name = "threads"
 
     def ready(self) -> None:
-        from contextstudio.accounts.jobs import housekeeping, register
+        from contextstudio.accounts.jobs import housekeeping, register, subjects
 
         from .imports import accounting, hooks, jobs, unstage
         from .search import word_index
         from .search.bodies import BODIES
         from .sessions import erasing
+        from .sessions.services import names_of_sessions
 
         word_index.register(BODIES)
         register(jobs.KIND, jobs.run_import, title="Import", take_back=unstage)
@@ -18,8 +19,11 @@ class ThreadsConfig(AppConfig):
         register(
             accounting.KIND,
             accounting.run_accounting,
-            title="Count the text that an import took in",
+            title="Count imported tokens",
         )
+        subjects.register("name", jobs.names_of_files)
+        subjects.register("import_id", jobs.names_of_imports)
+        subjects.register("session_id", names_of_sessions)
         hooks.register(jobs.index_if_worth)
         housekeeping.register(erasing.clean)
         housekeeping.register(jobs.index_now_and_then)

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, log10
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -14,6 +13,7 @@ from contextstudio.accounts.authentication import caller_of
 from operations.context.model_catalog import Prices
 from operations.context.services import MOST_UNASKED
 from operations.domain.ledger.ledger import Bill
+from operations.domain.ledger.money import dollars
 from operations.domain.providers import PROVIDERS
 from operations.domain.tree.key import Key
 from operations.domain.tree.status import Status
@@ -48,8 +48,6 @@ def lines(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 STAGED = "staged"
 """What stands for all that is staged, where other lines have the key of an operation."""
 MILLION = 1_000_000
-_LEAST = Fraction(1, 10_000)
-"""The least amount in dollars that is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +138,3 @@ def _frame(row: LedgerRow) -> str:
 
 def _cost(amount: Fraction, prices: Prices) -> str:
     return f" ({dollars(amount)})" if prices.model else ""
-
-
-def dollars(amount: Fraction) -> str:
-    """An amount with two digits that say something: $1.20, $0.19, $0.0011."""
-    if 0 < amount < _LEAST:
-        return f"under ${float(_LEAST)}"
-    value = float(f"{float(amount):.2g}") if amount < 1 else float(amount)
-    if value == 0:
-        return "$0"
-    digits = max(2, 1 - floor(log10(value)))
-    return f"${value:,.{digits}f}"

@@ -24,6 +24,9 @@ for (const link of document.querySelectorAll("a[data-place]")) {
   define({ [link.dataset.place]: () => location.assign(link.href) });
 }
 
+// In a narrow window they stand in a row that scrolls: show the one that is open.
+document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
 define({
   close: ({ pressed }) => pressed.closest("dialog")?.close(),
   save: ({ pressed }) => save(pressed),

@@ -285,7 +285,7 @@ def test_an_invitation_from_its_making_to_the_account(sized: Page) -> None:
     sized.context.clear_cookies()
     sized.goto(address)
     assert found_in(sized) == []
-    sized.get_by_label("User name").fill(f"guest-{uuid.uuid4().hex[:8]}")
+    sized.get_by_label("Username").fill(f"guest-{uuid.uuid4().hex[:8]}")
     sized.get_by_label("Password").fill("quayside 4711 lanterns")
     sized.get_by_role("button", name="Create account").click()
     sized.wait_for_url("**/sessions/**")

@@ -1,6 +1,7 @@
 """The jobs that import a large file and that catch the indexes of words up."""
 
 import uuid
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any
 
@@ -9,6 +10,7 @@ from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.jobs import Cancelled, JobContext, enqueue
 from contextstudio.accounts.models import Job
 from threads import imports
+from threads.models import Import
 from threads.search import meaning, word_index
 from threads.store import commits
 
@@ -23,6 +25,17 @@ _SYSTEM = Caller(actor="system", name="ContextStudio")
 def arguments_of(upload: Upload) -> dict[str, Any]:
     session = upload.session_id
     return {**asdict(upload), "session_id": str(session) if session else None}
+
+
+def names_of_files(names: Collection[str]) -> dict[str, str]:
+    """What an upload is called: its own name."""
+    return {name: name for name in names}
+
+
+def names_of_imports(ids: Collection[str]) -> dict[str, str]:
+    """What was imported, by the ids of imports."""
+    found = Import.objects.filter(pk__in=ids).values_list("pk", "name")
+    return {str(pk): name for pk, name in found}
 
 
 def run_import(context: JobContext, **arguments: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Making, naming and deleting sessions, and appending to them."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -198,6 +198,12 @@ def name_by(session: Session, messages: Iterable[Message]) -> None:
 def forget_overview(session: Session) -> None:
     """Empty the list's cache of a session whose thread has changed."""
     Session.objects.filter(pk=session.pk).update(overview=None)
+
+
+def names_of_sessions(ids: Collection[str]) -> dict[str, str]:
+    """The titles of sessions, by their ids."""
+    found = Session.objects.filter(pk__in=ids).values_list("pk", "title")
+    return {str(pk): title for pk, title in found}
 
 
 def clean_title(title: str) -> str:

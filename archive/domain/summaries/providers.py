@@ -209,7 +209,9 @@ def candidates(usable: Mapping[str, str], current: str = "") -> list[Choice]:
     others: Collection[str] = [one for one in usable if one not in named | {current}]
     for provider in others:
         why = "The only kind of provider that is set." if len(usable) == 1 else ""
-        why = why or f"{PROVIDERS[provider].label} is set, and no faster one."
+        why = (
+            why or f"{PROVIDERS[provider].label} is set up, and no faster provider is."
+        )
         found += _small(provider, usable, why)
     why = "No provider is set up: written by rule, without a model."
     return [*found, Choice("", "", why if not found else "Written by rule.")]

@@ -23,7 +23,7 @@ from .sign_in import let_in
 class AccountForm(forms.Form):
     """A new account."""
 
-    username = forms.CharField(max_length=150, label="User name")
+    username = forms.CharField(max_length=150, label="Username")
     display_name = forms.CharField(max_length=150, required=False, label="Name")
     password = forms.CharField(
         max_length=1000,

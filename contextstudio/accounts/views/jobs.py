@@ -14,6 +14,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, NotFound
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.jobs.queue import may_repeat, title_of
+from contextstudio.accounts.jobs.subjects import subjects_of
 from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import get_job_to_change, list_jobs
 
@@ -40,6 +41,8 @@ class ShownJob:
 
     job: Job
     title: str
+    subject: str
+    """The name of what it is about; empty for work on everything."""
     word: str
     sentence: str
     """`2 of 5 calls`, or why it failed, waits or asks."""
@@ -59,8 +62,9 @@ def jobs(request: HttpRequest) -> HttpResponse:
     chosen = status if status in Job.Status else None
     cursor = request.GET.get("cursor")
     found = list_jobs(caller, status=chosen, cursor=cursor, limit=SHOWN)
+    subjects = subjects_of(found.items)
     context = {
-        "jobs": [_shown(caller, job) for job in found.items],
+        "jobs": [_shown(caller, job, subjects.get(job.pk, "")) for job in found.items],
         "status": chosen or "",
         "statuses": [(value.value, word) for value, word in _WORDS.items()],
         "next_cursor": found.next_cursor,
@@ -85,7 +89,7 @@ def act(request: HttpRequest, job_id: uuid.UUID, verb: str) -> HttpResponse:
     return redirect("accounts:jobs")
 
 
-def _shown(caller: Caller, job: Job) -> ShownJob:
+def _shown(caller: Caller, job: Job, subject: str) -> ShownJob:
     verbs: tuple[str, ...] = ()
     may_change = job.actor == caller.actor
     if job.project_id is not None:
@@ -100,6 +104,7 @@ def _shown(caller: Caller, job: Job) -> ShownJob:
     return ShownJob(
         job=job,
         title=title_of(job.kind),
+        subject=subject,
         word=_WORDS[Job.Status(job.status)],
         sentence=job.error or done,
         session_id=str(job.arguments.get("session_id") or ""),

@@ -49,7 +49,7 @@ class ProjectForm(forms.Form):
 class MemberForm(forms.Form):
     """A person who has an account, and their role."""
 
-    username = forms.CharField(max_length=150, label="User name")
+    username = forms.CharField(max_length=150, label="Username")
     role = forms.ChoiceField(
         choices=[(role.value, words) for role, words in _ROLES.items()]
     )

@@ -151,10 +151,10 @@ def _decisions(look: Look, waiting: Sequence[Op]) -> list[Decision]:
 def _decision(look: Look, op: Op, widen: str) -> Decision:
     report = look.thread.report(int(op.key[1:]))
     proposed = op.status == Status.PROPOSED
-    why = op.title
+    why = op.title if op.title.endswith((".", "!", "?", "…")) else f"{op.title}."
     if not proposed:
         why = f"{op.reason} It is set aside; nothing is lost."
-    elif not why:
+    elif not op.title:
         recorded = look.thread.log.edit(op.key)
         tags = recorded.edit.condition.tags if recorded else ()
         under = f" while {visible(', '.join(tags))} is active" if tags else ""

@@ -105,7 +105,8 @@ class Op:
     def note(self) -> str:
         """What it is for, the tags it gives, and why it isn't plainly on or off."""
         tags = " ".join(f"#{tag}" for tag in self.tags)
-        why = f"{self.status}: {self.reason}" if self.status in _NOT_PLAIN else ""
+        why = f"{self.reason[:1].lower()}{self.reason[1:].rstrip('.')}"
+        why = f"{self.status} ({why})" if self.status in _NOT_PLAIN else ""
         return " · ".join(filter(None, (visible(self.title), visible(tags), why)))
 
 

@@ -5,6 +5,7 @@ The contract stands in `templates/operations/forwarding/requests.html`.
 
 import uuid
 from dataclasses import dataclass
+from fractions import Fraction
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -12,6 +13,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
+from operations.domain.ledger.money import dollars
 from operations.models import SessionRequest
 from threads.store.selectors import get_session
 
@@ -79,5 +81,5 @@ def _shown(row: SessionRequest) -> ShownRequest:
         suspended=sum(map(len, row.suspended.values())),
         reasons=[(why, ", ".join(keys)) for why, keys in row.suspended.items()],
         edits=", ".join(dict.fromkeys(one["key"] for one in row.edits)),
-        cost="" if row.cost is None else f"${row.cost:.4f}",
+        cost="" if row.cost is None else dollars(Fraction(row.cost)),
     )

@@ -119,26 +119,26 @@ def sentence(row: SessionRequest) -> str:
 def _sentences(row: SessionRequest) -> Iterator[str]:
     match row.decision:
         case RequestDecision.FIRST:
-            yield f"Begins the conversation with {_messages(row.new)}."
+            yield f"Starts the conversation with {_messages(row.new)}."
             return
         case RequestDecision.LINKED:
-            yield "Has no part in the session it was sent to: it begins this one."
+            yield "Unrelated to the session it was sent to; starts this one."
             return
         case RequestDecision.REPEATED:
             yield "Sends the same again."
             return
         case RequestDecision.EXTENDED:
-            yield f"Goes on with {_messages(row.new)}."
+            yield f"Adds {_messages(row.new)}."
             return
     gone = [one for one in row.edits if one["act"] == "reverted"]
     there = [one for one in row.edits if one["act"] != "reverted"]
     yield from (_did(one) for one in there)
     if gone and not there:
         count = sum(one["count"] for one in gone if one["kind"] != "insert")
-        back = f"Sends {_messages(count)} again that it had left out."
-        yield back if count else "No longer sends what it had put in."
+        back = f"Brings back {_messages(count)}."
+        yield back if count else "No longer sends what it had inserted."
     if row.new:
-        yield f"Goes on with {_messages(row.new)}."
+        yield f"Adds {_messages(row.new)}."
 
 
 def _did(edit: dict[str, Any]) -> str:
@@ -146,18 +146,18 @@ def _did(edit: dict[str, Any]) -> str:
     match edit["cause"]:
         case RequestDecision.PROMPT:
             gone = "No longer sends its system prompt."
-            return gone if kind == "snip" else "Sends another system prompt."
+            return gone if kind == "snip" else "Sends a different system prompt."
         case RequestDecision.COMPACTED:
             return f"Sends its own summary in place of {_messages(count)}."
         case RequestDecision.REGENERATED:
             if count == 1:
-                return "Goes back before the last message."
-            return f"Goes back before the last {count:,} messages."
+                return "Discards the last message."
+            return f"Discards the last {count:,} messages."
         case RequestDecision.TRIMMED:
             return f"No longer sends {_messages(count)}."
     if kind == "insert":
-        return f"Puts {_messages(count)} between others."
-    return f"Sends {_messages(count)} in other words."
+        return f"Inserts {_messages(count)}."
+    return f"Rewords {_messages(count)}."
 
 
 def _messages(count: int) -> str:

@@ -9,6 +9,7 @@ const HIDDEN = ["palette", "escape", "save"];
 const dialog = document.getElementById("palette");
 const input = document.getElementById("palette-input");
 const list = document.getElementById("palette-list");
+const none = document.getElementById("palette-none");
 let opener = null;
 
 function item({ name, keys, action, number }, place) {
@@ -30,7 +31,8 @@ function offered(typed) {
 function refill() {
   const commands = offered(input.value.trim());
   list.replaceChildren(...commands.map(item));
-  document.getElementById("palette-none").hidden = commands.length > 0;
+  none.hidden = commands.length > 0;
+  none.textContent = input.value.trim() === "#" ? "Type the number of a message." : "No command matches.";
   choose(0);
 }
 

@@ -218,3 +218,13 @@ def test_colours_are_kept_over_a_reload(page: Page, open_thread: OpenThread) -> 
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.get_by_role("button", name="Theme").click()
     assert page.locator("html").get_attribute("data-theme") is None
+
+
+def test_the_palette_asks_for_a_number_where_one_goes_to_a_message(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread()
+    press(page, ":")
+    expect(page.locator("#palette-none")).to_have_text("Type the number of a message.")
+    page.keyboard.type("nowhere")
+    expect(page.locator("#palette-none")).to_have_text("No command matches.")

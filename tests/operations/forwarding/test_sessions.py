@@ -79,6 +79,17 @@ def test_a_conversation_that_opens_with_the_same_words_is_a_new_one(
     assert client.send(TALK).session == first
 
 
+def test_a_session_made_for_a_request_is_named_by_its_first_question(
+    client: Caller,
+) -> None:
+    reminder = {"type": "text", "text": "<system-reminder>Mind it.</system-reminder>"}
+    question = {"type": "text", "text": "Why are holds lost?"}
+    client.send([SYSTEM, {"role": "user", "content": [reminder, question]}])
+    assert Session.objects.get().title == "Why are holds lost?"
+    client.send([SYSTEM, {"role": "user", "content": [reminder, question]}, model("1")])
+    assert Session.objects.get().title == "Why are holds lost?"
+
+
 def test_who_cut_off_the_beginning_is_known_by_a_reply(client: Caller) -> None:
     first = client.send(TALK).session
     client.send([SYSTEM, user("other")])

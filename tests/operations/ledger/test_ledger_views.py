@@ -8,8 +8,9 @@ import pytest
 from operations.context.model_catalog import Prices, prices_of
 from operations.context.services import assemble_session
 from operations.domain.ledger.ledger import Price, Tariff, bill
+from operations.domain.ledger.money import dollars
 from operations.ledger.services import LedgerEstimate, LedgerRow
-from operations.ledger.views import dollars, line_of, note_of
+from operations.ledger.views import line_of, note_of
 from tests.operations.conftest import Page
 
 SONNET = Price(*(Fraction(text) / 1_000_000 for text in ("3", "3.75", "0.3")))

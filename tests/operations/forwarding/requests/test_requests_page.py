@@ -35,7 +35,7 @@ def test_each_request_is_listed_with_its_decision(
     }
     rest = get(agent, path, cursor=newest["next_cursor"])["items"]
     assert [row["sentence"] for row in rest] == [
-        "Goes on with 1 message.",
+        "Adds 1 message.",
         "Sends the same again.",
     ]
 
@@ -50,7 +50,7 @@ def test_what_comes_again_is_listed_again_and_a_question_is_not(
     post(agent, f"{path}/apply", {**body, "append": False})
     rows = get(agent, f"{path}/requests")["items"]
     assert [row["decision"] for row in rows[:2]] == ["repeated", "resumed"]
-    assert rows[1]["sentence"] == "Sends 2 messages again that it had left out."
+    assert rows[1]["sentence"] == "Brings back 2 messages."
     assert len(rows) == 5
 
 
@@ -67,13 +67,13 @@ def test_the_page_says_the_same(agent: Client, session_id: str) -> None:
 @pytest.mark.parametrize(
     ("decision", "edit", "words"),
     [
-        ("first", None, "Begins the conversation with 2 messages."),
+        ("first", None, "Starts the conversation with 2 messages."),
         (
             "linked",
             None,
-            "Has no part in the session it was sent to: it begins this one.",
+            "Unrelated to the session it was sent to; starts this one.",
         ),
-        ("prompt", ("revise", "prompt", 1), "Sends another system prompt."),
+        ("prompt", ("revise", "prompt", 1), "Sends a different system prompt."),
         ("prompt", ("snip", "prompt", 1), "No longer sends its system prompt."),
         (
             "compacted",
@@ -83,11 +83,11 @@ def test_the_page_says_the_same(agent: Client, session_id: str) -> None:
         (
             "regenerated",
             ("snip", "regenerated", 1),
-            "Goes back before the last message.",
+            "Discards the last message.",
         ),
-        ("regenerated", ("snip", "regenerated", 4), "before the last 4 messages."),
-        ("edited", ("revise", "edited", 1), "Sends 1 message in other words."),
-        ("edited", ("insert", "edited", 2), "Puts 2 messages between others."),
+        ("regenerated", ("snip", "regenerated", 4), "Discards the last 4 messages."),
+        ("edited", ("revise", "edited", 1), "Rewords 1 message."),
+        ("edited", ("insert", "edited", 2), "Inserts 2 messages."),
     ],
 )
 def test_every_decision_has_its_words(decision, edit, words) -> None:
@@ -104,10 +104,10 @@ def test_every_decision_has_its_words(decision, edit, words) -> None:
         edits = [made]
     row = SessionRequest(decision=decision, edits=edits, new=2)
     assert words in sentence(row)
-    assert ("Goes on with 2 messages." in sentence(row)) is bool(edits)
+    assert ("Adds 2 messages." in sentence(row)) is bool(edits)
 
 
 def test_what_was_put_in_and_is_gone_is_said_too() -> None:
     gone = {"key": "o1", "act": "reverted", "kind": "insert", "cause": "resumed"}
     row = SessionRequest(decision="resumed", edits=[gone | {"count": 1}], new=0)
-    assert sentence(row) == "No longer sends what it had put in."
+    assert sentence(row) == "No longer sends what it had inserted."

@@ -1,0 +1,82 @@
+"""On a phone nothing leaves the window, and what is pressed is as large as a finger."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.servers import Server
+
+from .conftest import conversation, row
+
+pytestmark = pytest.mark.browser
+LONG_TITLE = "A title of many words, " * 6 + "a/path/without/a/blank_" * 8
+PAGES = ("", "context", "requests", "policy", "notes", "memos", "prune", "archive")
+OVERFLOW = """() => {
+  const { scrollWidth, clientWidth } = document.scrollingElement;
+  return scrollWidth - clientWidth;
+}"""
+TOO_SMALL = """() => [...document.querySelectorAll('main button, main input, main select, .rail a')]
+  .filter((one) => one.checkVisibility() && !one.closest('.vh') && one.type !== 'hidden')
+  .map((one) => (one.closest('label') ?? one).getBoundingClientRect())
+  .filter(({ width, height }) => Math.min(width, height) < 44)
+  .map(({ width, height }) => `${width} x ${height}`)"""
+
+
+@pytest.fixture
+def phone(
+    browser: Browser, server: Server, signed_in: dict[str, object]
+) -> Iterator[Page]:
+    """A page in a phone's window, under a finger."""
+    context = browser.new_context(
+        base_url=server.url,
+        storage_state=signed_in,  # type: ignore[arg-type]  # as the fixture makes it
+        viewport={"width": 390, "height": 844},
+        is_mobile=True,
+        has_touch=True,
+    )
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def session(api: httpx.Client) -> str:
+    """A session whose title is longer than any window."""
+    body = {"title": LONG_TITLE, "messages": conversation(12)}
+    return str(api.post("/api/sessions", json=body).json()["id"])
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_long_title_leaves_no_page_wider_than_its_window(
+    phone: Page, session: str, path: str
+) -> None:
+    phone.goto(f"/sessions/{session}/{path}")
+    assert phone.evaluate(OVERFLOW) == 0
+
+
+def test_of_the_pages_of_a_session_the_open_one_is_in_sight(
+    phone: Page, session: str
+) -> None:
+    phone.goto(f"/sessions/{session}/archive")
+    expect(phone.locator(".places [aria-current]")).to_be_in_viewport(ratio=1)
+
+
+def test_fields_and_buttons_are_as_large_as_a_finger(phone: Page) -> None:
+    for path in ("settings/keys/", "settings/projects/demo/upstreams"):
+        phone.goto(f"/{path}")
+        assert phone.evaluate(TOO_SMALL) == [], path
+
+
+def test_what_a_form_is_sent_with_stays_in_sight_below_a_long_list(
+    phone: Page, session: str
+) -> None:
+    phone.goto(f"/sessions/{session}/")
+    row(phone, "m1").focus()
+    phone.keyboard.press("r")
+    phone.get_by_label("Start of the text").fill("says")
+    phone.get_by_role("button", name="Show matches").click()
+    expect(phone.locator(".hit")).not_to_have_count(0)
+    expect(phone.get_by_role("button", name="Replace selected")).to_be_in_viewport(
+        ratio=1
+    )
