@@ -17,7 +17,7 @@ from operations.domain.context.sums import KeptPortions, Sums
 from operations.domain.forwarding.passthrough import with_own
 from operations.domain.forwarding.sent import KeptBlocks, PieceRun, SentBlock
 from operations.domain.forwarding.splice import joined, splice
-from operations.domain.providers import compile_portion
+from operations.domain.providers import PROVIDERS, compile_portion
 from operations.domain.providers.passes.work import issues_of, together
 from operations.domain.providers.request import PROMPT, LeftOutResult
 from tests.operations.domain.forwarding.sending import Conversation
@@ -102,6 +102,7 @@ class Request:
             self.units,
             self.given,
             self.system,
+            takes_system=PROVIDERS[self.format].rules.system_anywhere,
         )
         return [
             splice(passed.messages, dump),

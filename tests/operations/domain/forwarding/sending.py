@@ -14,7 +14,7 @@ from operations.domain.forwarding.passthrough import Passed, with_own
 from operations.domain.forwarding.plan import RequestPlan, plan
 from operations.domain.log.log import CLIENT, Entry, fold
 from operations.domain.log.operation import Tag
-from operations.domain.providers import compile_request
+from operations.domain.providers import PROVIDERS, compile_request
 from operations.domain.providers.request import Compiled, Draft
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
@@ -138,6 +138,7 @@ class Conversation:
             made.units,
             [*([None] * beside), *body["messages"]],
             body.get("system"),
+            takes_system=PROVIDERS[format].rules.system_anywhere,
         )
 
     def aligned(

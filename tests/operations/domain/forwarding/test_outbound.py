@@ -190,6 +190,43 @@ def test_a_prompt_of_a_client_passes_as_it_came_where_others_change_the_rest() -
             assert len(sent.messages) < len(messages)
 
 
+def item(role: str, text: str) -> dict[str, object]:
+    content = [{"type": "input_text", "text": text}]
+    return {"type": "message", "role": role, "content": content}
+
+
+CAREFUL = message(Role.DEVELOPER, Text("Be careful."))
+ITEMS = [item("developer", "Be careful."), item("user", "Look.")]
+
+
+def test_prompts_that_a_client_has_in_items_stay_items() -> None:
+    session = Conversation([CAREFUL, ASKED], entries(insert("m1", "New.")))
+    sent = session.apply("openai-responses", {"messages": ITEMS})
+
+    assert sent.system is None
+    assert sent.messages[:2] == ITEMS
+    assert "New." in str(sent.messages[2:])
+    assert sent.given == {"m0", "m1"}
+
+
+def test_they_stay_beside_a_prompt_in_a_member_of_its_own() -> None:
+    session = Conversation([PROMPT, CAREFUL, ASKED], entries(insert("m2", "New.")))
+    body = {"messages": ITEMS, "system": "Be brief."}
+    sent = session.apply("openai-responses", body)
+
+    assert sent.system == "Be brief."
+    assert sent.messages[:2] == ITEMS
+
+
+def test_what_is_left_of_a_prompt_is_said_in_the_member_that_it_had() -> None:
+    session = Conversation([PROMPT, CAREFUL, ASKED], entries(snip(0, 0)))
+    body = {"messages": ITEMS, "system": "Be brief."}
+    sent = session.apply("openai-responses", body)
+
+    assert "Be careful." in str(sent.system)
+    assert "Be brief." not in str(sent)
+
+
 def test_a_message_of_the_system_s_at_the_top_becomes_the_prompt() -> None:
     session = Conversation([PROMPT, ASKED], entries(insert("m1", "New.")))
     messages = [
