@@ -133,10 +133,14 @@ def create_sign_in_link(user: User) -> str:
 
 def redeem_sign_in_link(token: str) -> User:
     """The person whom a link signs in; of two who use it at once, one gets in."""
-    unused = _unused_links(token)
-    link = unused.select_related("user").first()
-    # The filter is part of the update, so only one of two simultaneous requests changes the row.
-    if link is None or not unused.update(used_at=timezone.now()):
+    link = _unused_links(token).select_related("user").first()
+    if link is None:
+        raise _spent()
+    # The filter is part of the update, so only one of two simultaneous requests changes the row. It
+    # asks that row alone: within a query of its own PostgreSQL would not see the other's change.
+    if not SignInLink.objects.filter(pk=link.pk, used_at=None).update(
+        used_at=timezone.now()
+    ):
         raise _spent()
     audit(f"user:{link.user_id}", "sign-in.link", link.pk)
     return link.user

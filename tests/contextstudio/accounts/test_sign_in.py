@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from contextstudio.accounts import services
@@ -94,6 +95,17 @@ def test_of_many_who_use_a_link_at_once_one_gets_in(owner: User) -> None:
 
     with ThreadPoolExecutor(8) as threads:
         assert sum(threads.map(redeem, range(8))) == 1
+
+
+def test_what_spends_a_link_asks_its_row_alone(
+    owner: User,
+) -> None:
+    """PostgreSQL doesn't ask a query within an update again once another changed the row."""
+    token = services.create_sign_in_link(owner)
+    with CaptureQueriesContext(connection) as asked:
+        services.redeem_sign_in_link(token)
+    (update,) = [one["sql"] for one in asked if one["sql"].startswith("UPDATE")]
+    assert "SELECT" not in update
 
 
 def test_the_first_start_makes_an_owner_and_the_project(db: None) -> None:
