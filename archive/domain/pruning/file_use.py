@@ -31,6 +31,8 @@ _REMOVERS = frozenset({"rm", "truncate", "touch"})
 _REDIRECTIONS = frozenset({">", ">>", ">|"})
 _ENDS_COMMAND = frozenset({"&&", "||", ";", "|", "&", "\n"})
 _SED_LINES = re.compile(r"(\d+)(?:,(\d+|\$))?p;?")
+_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(['\"\\]?)(\w+)['\"]?(?!<)")
+"""Where a command line says that a document follows, and with which word it ends."""
 _COUNT_FLAG = re.compile(r"-n?(\d+)")
 _LONGEST_COMMAND = 20_000
 
@@ -128,7 +130,7 @@ def _lines(arguments: JSON) -> tuple[int, int | None]:
 
 def _shell(command: str) -> Iterator[FileUse]:
     """What a command line views and edits; its views count only where it does nothing else."""
-    pipelines = _pipelines(command[:_LONGEST_COMMAND])
+    pipelines = _pipelines(_without_documents(command)[:_LONGEST_COMMAND])
     edits = [edit for pipeline in pipelines for edit in _edited(pipeline)]
     yield from edits
     if edits:
@@ -142,6 +144,22 @@ def _shell(command: str) -> Iterator[FileUse]:
             return
         views += view
     yield from views
+
+
+def _without_documents(command: str) -> str:
+    """A command line without its here-documents, which are no commands; as it is if one is open."""
+    if "<<" not in command:
+        return command
+    kept: list[str] = []
+    ends: list[str] = []
+    for line in command.split("\n"):
+        if ends:
+            if line.strip() == ends[0]:
+                ends.pop(0)
+            continue
+        ends = [match[2] for match in _DOCUMENT.finditer(line)]
+        kept.append(_DOCUMENT.sub("", line))
+    return command if ends else "\n".join(kept)
 
 
 def _pipelines(command: str) -> list[list[list[str]]]:

@@ -90,6 +90,15 @@ def test_tools_of_the_harnesses_are_known(
         ("mv a.py b.py", [edit("a.py"), edit("b.py")]),
         ("mv a.py", []),
         ("cat b.py; sed -i s/a/b/ a.py", [edit("a.py")]),
+        ("cat > a.md <<'EOF'\nIt's done: rm b.py > c.py\nEOF", [edit("a.md")]),
+        ("cat <<-A > a.py; rm c.py\n'\n\tA\ncat b.py", [edit("a.py"), edit("c.py")]),
+        (
+            'tee a.py <<A <<"B"\nrm c.py\nA\nrm d.py\nB\nrm e.py',
+            [edit("a.py"), edit("e.py")],
+        ),
+        ("cat <<EOF\nrm b.py\nEOF", []),
+        ("echo $((1 << width))\nrm b.py", [edit("b.py")]),
+        ("cat <<< word > b.py", [edit("b.py")]),
         (f"apply_patch <<'EOF'\n{PATCH}\nEOF", [edit("src/a.py")]),
     ],
 )
