@@ -6,10 +6,8 @@ from django.db.models import F
 
 from contextstudio.accounts.domain.caller import is_agent
 from operations.models import SessionRequest
+from threads.domain.formats.sources import is_from_proxy
 from threads.models import Session
-
-FORMAT = "proxy"
-"""Of sessions that the proxy made."""
 
 
 def agents_of(session: Session, indexes: Collection[int]) -> Mapping[int, str]:
@@ -18,7 +16,7 @@ def agents_of(session: Session, indexes: Collection[int]) -> Mapping[int, str]:
     Of sessions that the proxy made. A request brings the originals up to the number that there
     are when it is rewritten, and its reply is the next.
     """
-    if session.format != FORMAT or not indexes:
+    if not indexes or not is_from_proxy(session.format):
         return {}
     requests = SessionRequest.objects.filter(
         session=session,

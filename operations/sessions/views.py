@@ -21,6 +21,7 @@ from contextstudio.database.best_effort import write_if_free
 from operations.domain.log.operation import Redact
 from operations.log.selectors import load_thread, overview
 from operations.models import LogEntry
+from threads.domain.formats.kit.transcripts import typed_parts
 from threads.domain.formats.sources import source_of
 from threads.domain.message import Role
 from threads.imports.jobs import index_if_worth
@@ -203,7 +204,7 @@ def _load_overviews(sessions: Sequence[Session]) -> dict[uuid.UUID, dict[str, An
 
 
 def _load_first_words(sessions: Sequence[Session]) -> dict[uuid.UUID, str]:
-    """How the first user message of each session begins.
+    """How the first user message of each session begins, in the user's own words.
 
     Sessions in which something was redacted are left out: what is masked stands nowhere.
     """
@@ -223,7 +224,7 @@ def _load_first_words(sessions: Sequence[Session]) -> dict[uuid.UUID, str]:
         if index is None or session.pk in masked:
             continue
         for original in load_recorded_at(session, [index]).values():
-            words[session.pk] = summary(original.role, original.parts)
+            words[session.pk] = summary(original.role, typed_parts(original.parts))
     return words
 
 

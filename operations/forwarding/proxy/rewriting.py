@@ -304,6 +304,7 @@ def _new_session(asked: Asked, body: ForwardedBody) -> Session:
         form=asked.route.form,
         model=asked.model(body),
         name=asked.name or None,
+        client=asked.incoming.header(b"user-agent"),
     )
 
 

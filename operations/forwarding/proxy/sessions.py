@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project
 from operations.models import SessionRequest
+from threads.domain.formats.sources import proxy_format
 from threads.models import Session
 from threads.sessions.services import NewSession, create_session
 from threads.store.selectors import visible_sessions
@@ -43,14 +44,20 @@ def session_of_reply(caller: Caller, project: Project, reply: str) -> Session | 
 
 
 def new_session(
-    caller: Caller, project: Project, *, form: str, model: str, name: str | None
+    caller: Caller,
+    project: Project,
+    *,
+    form: str,
+    model: str,
+    name: str | None,
+    client: str,
 ) -> Session:
-    """A session for a conversation that has none."""
+    """A session for a conversation that has none; `client` is its User-Agent."""
     strategy = {"openai-responses": "openai"}.get(form, form)
     new = NewSession(
         external_id=name,
         parsing_strategy=strategy,
         model=model,
-        format="proxy",
+        format=proxy_format(client),
     )
     return create_session(caller, project, new)

@@ -30,7 +30,9 @@ def session(owner: User, project: Project) -> Session:
         row = find_key(key_of(owner, project, name=name))
         assert row is not None
         agent = caller_of_key(row)
-        made = made or new_session(agent, project, form="openai", model="m", name=None)
+        made = made or new_session(
+            agent, project, form="openai", model="m", name=None, client="codex_exec/1"
+        )
         apply(agent, made.pk, Inbound(messages=talk[:count], door="proxy"))
         if count == 3:
             append_messages(agent, made.pk, reply(str(talk[3]["content"])))

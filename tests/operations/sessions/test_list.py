@@ -8,7 +8,11 @@ from django.test import Client
 
 from contextstudio.accounts.models import User
 from tests.operations.conftest import Page
+from tests.people import caller
+from threads.domain.message import Message, Role
+from threads.domain.part import Text
 from threads.models import Session
+from threads.sessions.services import NewSession, create_session
 
 
 def content(page: Page, **fields: str) -> str:
@@ -27,6 +31,18 @@ def test_a_session_is_listed_with_its_numbers(page: Page) -> None:
     assert "Twenty" in shown
     assert "1 on" in shown
     assert "Question 0" in shown
+
+
+def test_what_a_tool_puts_before_the_first_words_is_not_shown(
+    page: Page, owner: User
+) -> None:
+    reminder = "<system-reminder>Today is Monday.</system-reminder>"
+    parts = (Text(reminder), Text("Mend the lamp, it flickers."))
+    for title, said in (("Lamp", parts), ("Tide", parts[:1])):
+        new = NewSession(title=title, messages=[Message(role=Role.USER, parts=said)])
+        create_session(caller(owner), page.session.project, new)
+    shown = content(page)
+    assert "it flickers" in shown and "system-reminder" not in shown
 
 
 def test_numbers_are_counted_again_where_they_were_forgotten(page: Page) -> None:

@@ -60,6 +60,16 @@ SOURCES = {
     "zed": "Zed",
 }
 """By format. Forms of APIs and plain text, which any program may write, are no source."""
+PROXY = "proxy"
+"""The format of sessions that the proxy made. Where it knows the agent, its name follows."""
+_AGENTS = {
+    "claude-cli/": "claude_code",
+    "codex": "codex",
+    "geminicli": "gemini_cli",
+    "opencode/": "opencode",
+}
+"""How the User-Agent of an agent begins, in lower case."""
+SOURCES |= {f"{PROXY}_{agent}": SOURCES[agent] for agent in _AGENTS.values()}
 FILE = "File"
 """What is called so comes from none that is known."""
 
@@ -72,3 +82,17 @@ def source_of(format: str) -> str:
 def formats_of(source: str) -> list[str]:
     """The formats of a source, by its name in any case; none where it is `FILE` or unknown."""
     return [name for name, said in SOURCES.items() if said.lower() == source.lower()]
+
+
+def proxy_format(client: str) -> str:
+    """The format of a session that the proxy makes for a client, by its User-Agent."""
+    said = client.lower()
+    for beginning, agent in _AGENTS.items():
+        if said.startswith(beginning):
+            return f"{PROXY}_{agent}"
+    return PROXY
+
+
+def is_from_proxy(format: str) -> bool:
+    """Whether sessions in this format were made by the proxy."""
+    return format == PROXY or format.startswith(f"{PROXY}_")

@@ -10,7 +10,13 @@ import pytest
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.transcripts import claude_lines, lines
 from threads.domain import formats
-from threads.domain.formats.sources import SOURCES, formats_of, source_of
+from threads.domain.formats.sources import (
+    SOURCES,
+    formats_of,
+    is_from_proxy,
+    proxy_format,
+    source_of,
+)
 
 
 def packed(*names: str, content: str = "{}") -> bytes:
@@ -197,10 +203,33 @@ def test_every_format_of_an_agent_or_service_names_it() -> None:
     read = {form.name for form in formats.KNOWN if form.read}
 
     assert read - SOURCES.keys() == forms_that_anybody_writes
-    assert SOURCES.keys() - read == {"api", "proxy"}
+    agents = {f"proxy_{name}" for name in ("claude_code", "codex", "gemini_cli")}
+    assert SOURCES.keys() - read == {"api", "proxy", "proxy_opencode", *agents}
     assert source_of("codex_exec") == "Codex" and source_of("openai") == "File"
     assert formats_of("claude code") == [
         "claude_code",
         "claude_code_stream",
         "claude_code_web",
+        "proxy_claude_code",
     ]
+
+
+@pytest.mark.parametrize(
+    ("client", "source"),
+    [
+        ("claude-cli/2.1.197 (external, sdk-cli)", "Claude Code"),
+        ("codex_exec/0.169.0 (Debian 12.0.0; x86_64) xterm", "Codex"),
+        ("codex_cli_rs/0.50.0", "Codex"),
+        ("GeminiCLI/0.61.0/gemini-2.5-pro (linux; x64)", "Gemini CLI"),
+        ("opencode/1.18.33 ai-sdk/provider-utils/4.0.23", "opencode"),
+        ("OpenAI/Python 2.1.0", "Proxy"),
+        ("", "Proxy"),
+    ],
+)
+def test_an_agent_behind_the_proxy_is_known_by_its_user_agent(
+    client: str, source: str
+) -> None:
+    format_ = proxy_format(client)
+
+    assert source_of(format_) == source and is_from_proxy(format_)
+    assert not is_from_proxy("claude_code")

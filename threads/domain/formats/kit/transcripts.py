@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields
 from threads.domain.message import Message, Role
-from threads.domain.part import Text
+from threads.domain.part import Opaque, Part, Text
 from threads.domain.transcript import Transcript, Warning
 
 from .items import Conversation, Item, Items
@@ -51,9 +51,19 @@ def title_of(messages: Iterable[Item]) -> str:
 
 def _typed(message: Message) -> str:
     """What a user's message says without the parts that no user typed, where others are left."""
-    texts = (part.text for part in message.parts if isinstance(part, Text))
-    typed = [text for text in texts if not MACHINE_TEXT.match(text)]
-    return "\n\n".join(typed) or message.text
+    typed = typed_parts(message.parts)
+    texts = [part.text for part in typed if isinstance(part, Text)]
+    return "\n\n".join(texts) or message.text
+
+
+def typed_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Of a user's message what the user gave: neither a tool's own words nor its own blocks."""
+    return tuple(
+        part
+        for part in parts
+        if not isinstance(part, Opaque)
+        and not (isinstance(part, Text) and MACHINE_TEXT.match(part.text))
+    )
 
 
 def title_of_texts(texts: Iterable[str]) -> str:
