@@ -6,13 +6,14 @@ a value differs from one time to the next it has a `given` in its place.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from cachetools import LRUCache
 from django.core.exceptions import EmptyResultSet
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Expression, Field, Model, QuerySet
 from django.db.models.expressions import DatabaseDefault
 from django.db.models.query import (
@@ -20,6 +21,8 @@ from django.db.models.query import (
     ValuesListIterable,
     get_related_populators,
 )
+
+from . import driver
 
 MOST = 200
 """Statements of one query that are kept."""
@@ -74,34 +77,47 @@ class Prepared(Generic[Row]):
 
 def insert(rows: Sequence[Model]) -> None:
     """Insert rows of one model; what the database fills in itself is not read back."""
-    about, quote = type(rows[0])._meta, connection.ops.quote_name
-    fields = [
+    connection = connections[DEFAULT_DB_ALIAS]
+    fields = tuple(
         one
-        for one in about.local_concrete_fields
+        for one in type(rows[0])._meta.local_concrete_fields
         if one.column and not _is_databases(one, rows[0])
-    ]
-    names = ", ".join(quote(one.column or "") for one in fields)
-    places = ", ".join(["%s"] * len(fields))
-    sql = f"INSERT INTO {quote(about.db_table)} ({names}) VALUES ({places})"  # noqa: S608
+    )
     values = [
         [one.get_db_prep_save(one.pre_save(row, True), connection) for one in fields]
         for row in rows
     ]
-    with connection.cursor() as cursor:
-        cursor.executemany(sql, values)
+    driver.write(_insertion(type(rows[0]), fields), values)
+
+
+@lru_cache(maxsize=MOST)
+def _insertion(
+    model: type[Model], fields: tuple["Field[Any, Any]", ...]
+) -> driver.Statement:
+    quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
+    names = ", ".join(quote(one.column or "") for one in fields)
+    places = ", ".join(["%s"] * len(fields))
+    table = quote(model._meta.db_table)
+    return driver.statement(f"INSERT INTO {table} ({names}) VALUES ({places})")  # noqa: S608
 
 
 def update(row: Model, *names: str) -> None:
     """Save some fields of a row that is there."""
-    about, quote = row._meta, connection.ops.quote_name
+    connection, about = connections[DEFAULT_DB_ALIAS], row._meta
     fields: list[Any] = [*map(about.get_field, names), about.pk]
-    *places, key = (f"{quote(one.column)} = %s" for one in fields)
-    sql = f"UPDATE {quote(about.db_table)} SET {', '.join(places)} WHERE {key}"  # noqa: S608
     values = [
         one.get_db_prep_save(getattr(row, one.attname), connection) for one in fields
     ]
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
+    driver.write(_change(type(row), names), [values])
+
+
+@lru_cache(maxsize=MOST)
+def _change(model: type[Model], names: tuple[str, ...]) -> driver.Statement:
+    about, quote = model._meta, connections[DEFAULT_DB_ALIAS].ops.quote_name
+    fields: list[Any] = [*map(about.get_field, names), about.pk]
+    *places, key = (f"{quote(one.column)} = %s" for one in fields)
+    table = quote(about.db_table)
+    return driver.statement(f"UPDATE {table} SET {', '.join(places)} WHERE {key}")  # noqa: S608
 
 
 def _is_databases(field: "Field[Any, Any]", row: Model) -> bool:
@@ -116,26 +132,24 @@ Converter = Callable[[Any, Any, Any], Any]
 class _Statement(NamedTuple):
     """A compiled query."""
 
-    sql: str
-    """Empty where nothing can be found."""
+    sql: driver.Statement | None
+    """None where nothing can be found."""
     parameters: Sequence[Any]
     converters: Sequence[tuple[int, Sequence[Converter], Any]]
     read: Callable[[Sequence[Any]], Any]
     """Makes of the columns of a row what the queryset gives."""
 
     def rows(self, values: Mapping[str, Any]) -> Iterator[Any]:
-        if not self.sql:
+        if self.sql is None:
             return
+        connection = connections[DEFAULT_DB_ALIAS]
         bound = [
             one.field.get_db_prep_value(values[one.name], connection)
             if isinstance(one, _Slot)
             else one
             for one in self.parameters
         ]
-        with connection.cursor() as cursor:
-            cursor.execute(self.sql, bound)
-            found = cursor.fetchall()
-        for row in found:
+        for row in driver.fetch(self.sql, bound):
             columns = list(row)
             for place, converters, expression in self.converters:
                 for convert in converters:
@@ -148,7 +162,7 @@ def _statement(queryset: "QuerySet[Any, Any]") -> _Statement:
     try:
         sql, parameters = compiler.as_sql()
     except EmptyResultSet:  # such as what is in an empty list
-        return _Statement("", (), (), tuple)
+        return _Statement(None, (), (), tuple)
     found = compiler.get_converters(expression for expression, *_ in compiler.select)
     converters = [(place, *one) for place, one in found.items()]
     kind: Any = queryset._iterable_class
@@ -157,7 +171,7 @@ def _statement(queryset: "QuerySet[Any, Any]") -> _Statement:
         ValuesListIterable: tuple,
     }
     read = reads[kind] if kind in reads else _reader(compiler)
-    return _Statement(sql, parameters, converters, read)
+    return _Statement(driver.statement(sql), parameters, converters, read)
 
 
 def _reader(compiler: Any) -> Callable[[Sequence[Any]], Model]:

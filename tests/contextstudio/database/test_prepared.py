@@ -4,6 +4,7 @@ import uuid
 from typing import Any
 
 import pytest
+from django.db import DatabaseError, connection, transaction
 from django.db.models import (
     BooleanField,
     CharField,
@@ -13,8 +14,10 @@ from django.db.models import (
     QuerySet,
     UUIDField,
 )
+from django.test.utils import CaptureQueriesContext
 
 from contextstudio.accounts.models import Project
+from contextstudio.database import driver
 from contextstudio.database.prepared import Prepared, given, insert, update
 from operations.models import ContextPolicy, SessionRequest
 from threads.models import Session
@@ -129,3 +132,42 @@ def test_fields_are_updated_and_no_others(session: Session) -> None:
     update(session, "overview")
     kept = Session.objects.get()
     assert (kept.title, kept.overview) == ("One", {"on": 2})
+
+
+def test_who_watches_statements_sees_these_too(session: Session) -> None:
+    prepared = Prepared(
+        lambda: Session.objects.filter(title=given("title", CharField()))
+    )
+    session.overview = {"on": 3}
+    with CaptureQueriesContext(connection) as seen:
+        assert prepared.first(title="One") == session
+        update(session, "overview")
+    asked, told = [one["sql"] for one in seen]
+    assert asked.startswith("SELECT")
+    assert "UPDATE" in told
+
+
+def test_what_the_driver_refuses_is_raised_as_django_raises_it(
+    session: Session,
+) -> None:
+    session.title = "x" * 40
+    with pytest.raises(DatabaseError), transaction.atomic():
+        insert([session])
+
+
+def test_a_transaction_that_may_only_be_rolled_back_is_asked_nothing(
+    session: Session,
+) -> None:
+    prepared = Prepared(
+        lambda: Session.objects.filter(title=given("title", CharField()))
+    )
+    with transaction.atomic():
+        transaction.set_rollback(True)
+        with pytest.raises(transaction.TransactionManagementError):
+            prepared.first(title="One")
+        with pytest.raises(transaction.TransactionManagementError):
+            update(session, "title")
+
+
+def test_a_percent_sign_in_a_statement_is_one() -> None:
+    assert driver.fetch(driver.statement("SELECT %s, '5%%'"), ["a"]) == [("a", "5%")]
