@@ -56,6 +56,12 @@ def tokens_saved(count: int) -> str:
 
 
 @register.filter
+def saved(count: int) -> str:
+    """What a thread has less than its originals, or more: "386 saved", "1,204 added"."""
+    return f"{abs(count):,} {'saved' if count >= 0 else 'added'}"
+
+
+@register.filter
 def ago(when: datetime | None) -> str:
     """How long ago `when` was, in one unit: "now", "8 min", "2 h", "3 days", then the date."""
     if when is None:

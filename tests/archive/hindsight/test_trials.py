@@ -85,7 +85,7 @@ def test_the_page_of_the_policy_shows_what_came_of_it(
     assert "Trying" in client.get(f"{path}/{job}").content.decode()
     run(job)
     shown = client.get(f"{path}/{job}").content.decode()
-    assert "100.0 % of later references lost" in shown
+    assert "100.0% of later references lost" in shown
     assert "1 session." in shown
     assert client.get(f"{path}/{UUID(int=1)}").status_code == 404
 

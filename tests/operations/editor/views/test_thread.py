@@ -60,6 +60,13 @@ def test_brief_rows_name_the_tool_of_a_result(page: Page) -> None:
     )
 
 
+def test_the_meter_says_what_is_saved_or_added(page: Page) -> None:
+    page.edit("insert", after="m3", role="user", text="Between the two of them")
+    assert " added <b>+" in page.get().content.decode()
+    page.edit("snip", targets="m2 m3 m4 m5")
+    assert " saved <b>−" in page.get().content.decode()
+
+
 def test_the_effective_view_shows_what_the_model_sees(page: Page) -> None:
     page.edit("digest", targets="m2 m3 m4", summary="Three in one")
     page.edit("snip", targets="m6 m7")
