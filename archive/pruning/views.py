@@ -53,12 +53,12 @@ class PruneForm(forms.Form):
     """The rules of one run, and how short the thread is to become."""
 
     target_tokens = forms.IntegerField(
-        label="Fit to",
+        label="Tokens to fit in",
         required=False,
         min_value=0,
         max_value=10**9,
-        help_text="Tokens. Takes only as much as needed, the least harmful first. Empty: everything"
-        " the rules allow.",
+        help_text="Prunes only as much as needed, the least harmful first. If empty, everything"
+        " that the rules allow.",
     )
     keep_last_n = forms.IntegerField(
         label="Recent messages to keep", min_value=0, max_value=10**9
@@ -87,7 +87,7 @@ class PruneForm(forms.Form):
         min_value=0,
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="From 0 to 1, to the session's objective. Empty: no message stays for that.",
+        help_text="From 0 to 1, to the session's objective. If empty, no message stays for that.",
     )
     head = forms.IntegerField(required=False, widget=forms.HiddenInput)
 

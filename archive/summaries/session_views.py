@@ -58,7 +58,7 @@ class SessionSettingsForm(forms.Form):
         max_length=128,
         required=False,
         label="Model",
-        help_text="Empty: the provider’s usual one.",
+        help_text="If empty, the provider’s usual one.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     disable_auto_summarize = forms.ChoiceField(

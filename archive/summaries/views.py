@@ -67,10 +67,10 @@ class ProviderForm(forms.Form):
         required=False,
         label="Base URL",
         help_text="For Ollama and OpenAI-compatible servers, such as "
-        "https://models.example.com/v1. Empty: the provider’s own.",
+        "https://models.example.com/v1. If empty, the provider’s own.",
     )
     model = forms.CharField(
-        max_length=128, required=False, help_text="Empty: the usual small model."
+        max_length=128, required=False, help_text="If empty, its usual small model."
     )
 
 
@@ -81,13 +81,16 @@ class SettingsForm(forms.Form):
         required=False,
         label="Provider",
         choices=[
-            ("", "The fastest that is set"),
+            ("", "The fastest that is set up"),
             *((one.name, one.label) for one in PROVIDERS.values()),
             (RULES, "None: by rule, without a model"),
         ],
     )
     summarization_model = forms.CharField(
-        max_length=128, required=False, label="Model", help_text="Empty: the usual one."
+        max_length=128,
+        required=False,
+        label="Model",
+        help_text="If empty, the usual one.",
     )
     disable_auto_summarize = forms.BooleanField(
         required=False, label="Never summarise automatically"

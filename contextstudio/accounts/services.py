@@ -156,7 +156,7 @@ def _unused_links(token: str) -> QuerySet[SignInLink]:
 
 
 def _spent() -> errors.Unauthenticated:
-    sentence = "This sign-in link was used or has expired."
+    sentence = "This sign-in link has been used or has expired."
     return errors.Unauthenticated(sentence, code="link_spent")
 
 

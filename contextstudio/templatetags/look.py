@@ -13,6 +13,7 @@ from contextstudio.accounts.domain.caller import is_agent
 register = template.Library()
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+_UNITS = (" min", " h", " day", " days")
 
 
 @register.simple_tag
@@ -63,7 +64,7 @@ def saved(count: int) -> str:
 
 @register.filter
 def ago(when: datetime | None) -> str:
-    """How long ago `when` was, in one unit: "now", "8 min", "2 h", "3 days", then the date."""
+    """How long ago `when` was, in one unit: "now", "8 min", "2 h", "3 days", then "5 Nov 2026"."""
     if when is None:
         return ""
     seconds = (timezone.now() - when).total_seconds()
@@ -76,7 +77,16 @@ def ago(when: datetime | None) -> str:
     days = int(seconds // DAY)
     if days < 7:
         return "1 day" if days == 1 else f"{days} days"
-    return when.date().isoformat()
+    return f"{when.day} {when:%b %Y}"
+
+
+@register.filter
+def time_ago(when: datetime | None) -> str:
+    """The same where it has to read as words: "just now", "8 min ago", then the date."""
+    words = ago(when)
+    if words == "now":
+        return "just now"
+    return f"{words} ago" if words.endswith(_UNITS) else words
 
 
 @register.filter

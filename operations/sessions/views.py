@@ -171,7 +171,7 @@ def _listed(caller: Caller, sessions: Sequence[Session]) -> list[dict[str, Any]]
                 "original": original,
                 "effective": effective,
                 "share": None if change is None else round(change),
-                "has_bar": original >= widest / 200 > 0,
+                "has_bar": original >= widest / 50 > 0,
                 "original_width": _width(original, widest),
                 "effective_width": _width(effective, widest),
                 "on": numbers.get("on", 0),

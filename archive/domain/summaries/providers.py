@@ -208,12 +208,12 @@ def candidates(usable: Mapping[str, str], current: str = "") -> list[Choice]:
         found += _small(current, usable, why)
     others: Collection[str] = [one for one in usable if one not in named | {current}]
     for provider in others:
-        why = "The only kind of provider that is set." if len(usable) == 1 else ""
+        why = "The only provider that is set up." if len(usable) == 1 else ""
         why = (
             why or f"{PROVIDERS[provider].label} is set up, and no faster provider is."
         )
         found += _small(provider, usable, why)
-    why = "No provider is set up: written by rule, without a model."
+    why = "No provider is set up, so summaries are written by rule, without a model."
     return [*found, Choice("", "", why if not found else "Written by rule.")]
 
 

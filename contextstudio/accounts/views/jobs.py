@@ -99,7 +99,7 @@ def _shown(caller: Caller, job: Job, subject: str) -> ShownJob:
         verbs += ("continue",) if asks else ()
         verbs += ("retry",) if may_repeat(job) else ()
         verbs += ("cancel",) if asks or job.status in _ACTIVE else ()
-    of = f" of {job.total:,}" if job.total else ""
+    of = f" of {job.total:,}" if job.total not in (None, 0, job.done) else ""
     done = f"{job.done:,}{of} {job.unit}".strip() if job.done else ""
     return ShownJob(
         job=job,

@@ -138,7 +138,7 @@ class PolicyForm(forms.Form):
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "any"}),
         help_text="From 0 to 1: how near a message must be to the session's objective to stay."
-        " Counts where search by meaning is on. Empty: no message stays for that.",
+        " Counts where search by meaning is on. If empty, no message stays for that.",
     )
 
     def settings(self) -> dict[str, Any]:

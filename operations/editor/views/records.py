@@ -85,7 +85,8 @@ def _sections(look: Look, words: MessageText) -> Iterator[dict[str, str]]:
         yield {"title": "Record", "text": hidden}
         return
     for record in load_records(look.session, words.original.row.index):
-        section = {"title": f"Record, {record.locator}", "text": visible(record.text)}
+        title = f"Record, {record.locator.replace(':', ' ')}"
+        section = {"title": title, "text": visible(record.text)}
         if record.is_cut:
             section["href"] = f"?{urlencode({'record': record.locator})}"
         yield section

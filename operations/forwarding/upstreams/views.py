@@ -61,7 +61,7 @@ class UpstreamForm(forms.Form):
         max_length=500,
         required=False,
         help_text="ContextStudio’s tools to add to each request, such as edit,recall. Their calls "
-        "are answered here, with the rights of the caller’s key. Empty: none.",
+        "are answered here, with the rights of the caller’s key. If empty, none.",
     )
 
 

@@ -105,7 +105,7 @@ def test_document_1_the_providers_say_which_is_chosen_and_why_and_are_tested(
     fields = {"name": "compatible", "base_url": provider.base_url, "api_key": KEY}
     assert browser.post(page, fields).status_code == 422  # it needs its model
     assert browser.post(page, {**fields, "model": "fast"}).status_code == 302
-    assert b"only kind of provider" in browser.get(page).content
+    assert b"only provider that is set up" in browser.get(page).content
     browser.post(f"{page}/compatible/test")
     assert b"Testing" in browser.get(page, headers={"HX-Request": "true"}).content
     run(str(Job.objects.get().pk))

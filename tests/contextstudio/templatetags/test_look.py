@@ -35,9 +35,24 @@ def test_a_recent_time_is_told_in_one_unit(passed, words):
     assert look.ago(timezone.now() - passed) == words
 
 
+@pytest.mark.parametrize(
+    ("passed", "words"),
+    [
+        (timedelta(seconds=5), "just now"),
+        (timedelta(minutes=8), "8 min ago"),
+        (timedelta(hours=2), "2 h ago"),
+        (timedelta(days=1), "1 day ago"),
+        (timedelta(days=3), "3 days ago"),
+    ],
+)
+def test_in_a_sentence_a_recent_time_is_told_as_past(passed, words):
+    assert look.time_ago(timezone.now() - passed) == words
+
+
 def test_an_older_time_is_told_as_a_date():
-    assert look.ago(datetime(2026, 10, 12, 14, 38, tzinfo=UTC)) == "2026-10-12"
-    assert look.ago(None) == ""
+    then = datetime(2026, 10, 5, 14, 38, tzinfo=UTC)
+    assert look.ago(then) == look.time_ago(then) == "5 Oct 2026"
+    assert look.ago(None) == look.time_ago(None) == ""
 
 
 def test_the_id_of_a_node_is_its_key_without_dots():

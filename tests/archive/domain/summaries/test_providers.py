@@ -47,7 +47,7 @@ def test_a_model_that_is_named_for_a_provider_is_its_small_one() -> None:
     only = candidates({"ollama": ""})[0]
     assert (only.model, only.why) == (
         "llama3.2",
-        "The only kind of provider that is set.",
+        "The only provider that is set up.",
     )
 
 
@@ -55,7 +55,7 @@ def test_without_any_provider_the_rules_are_left() -> None:
     (only,) = candidates({})
     assert (only.name, only.why) == (
         "rules",
-        "No provider is set up: written by rule, without a model.",
+        "No provider is set up, so summaries are written by rule, without a model.",
     )
 
 
