@@ -45,13 +45,13 @@ def soak(seconds: float = float("inf")) -> Iterator[Row]:
         f"{wanted:,}",
         examples >= wanted,
     )
-    yield Row("seeds that failed", str(len(failed)), "0", not failed)
+    yield Row("seeds that failed", str(len(failed)), "0", bool(results) and not failed)
     share = max(refused.values(), default=0) / max(1, examples)
     yield Row(
         "refused, of the provider that refuses most",
         f"{share:.2%}",
         f"<= {MOST_REFUSED:.0%}",
-        share <= MOST_REFUSED,
+        examples > 0 and share <= MOST_REFUSED,
     )
 
 

@@ -134,7 +134,7 @@ class _Loop:
         if count == max(COUNTS):
             text = sum(len(str(one.get("content") or "")) for one in given)
             figure = f"{taken / text:.1f} x ({taken >> 20} MB)"
-            yield Row(f"{name}: memory / text", figure, "3 x", taken <= 3 * text)
+            yield Row(f"{name}: memory / text", figure, "3 x", 0 < taken <= 3 * text)
 
     def row_of_workers(self, count: int) -> Row:
         """A turn of a session that four processes serve in turn, over one that one process does."""

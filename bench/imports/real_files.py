@@ -86,8 +86,9 @@ def soak() -> Iterator[Row]:
         return
     looked = [look(one, Path(folder)) for one in listed()]
     lost = sum(len(one.lost) for one in looked)
-    figure = f"{lost} of {sum(one.leaves for one in looked):,}"
-    yield Row(f"{name}, {len(looked)} files", figure, "0", not lost)
+    leaves = sum(one.leaves for one in looked)
+    is_met = bool(leaves) and not lost
+    yield Row(f"{name}, {len(looked)} files", f"{lost} of {leaves:,}", "0", is_met)
 
 
 def listed() -> Iterator[Listed]:

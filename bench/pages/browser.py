@@ -40,6 +40,7 @@ _READY = """async () => {
 }"""
 _SCROLL = """async ([steps, px]) => {
   const frames = [];
+  const begun = scrollY;
   let last = performance.now();
   for (let step = 0; step < steps; step += 1) {
     scrollBy({ top: px, behavior: "instant" });
@@ -48,12 +49,14 @@ _SCROLL = """async ([steps, px]) => {
     frames.push(now - last);
     last = now;
   }
+  if (scrollY === begun) throw new Error("nothing was scrolled");
   return frames;
 }"""
 _JUMP = """async (part) => {
   scrollTo({ top: document.documentElement.scrollHeight * part, behavior: "instant" });
   const until = performance.now() + 1500;
   while (performance.now() < until) await new Promise(requestAnimationFrame);
+  if (!document.querySelector("#feed article")) throw new Error("no row is in the page");
   return document.getElementsByTagName("*").length;
 }"""
 _TOGGLE = """async () => {

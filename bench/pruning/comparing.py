@@ -99,8 +99,13 @@ def _row(name: str, found: Beside, *, is_ours: bool) -> Row:
     value = f"{found.score.saved_share:.1%}, {found.score.lost} lost"
     if is_ours:
         return Row(name, value, "", None)
-    holds = found.same.lost <= found.score.lost / 2
+    holds = _is_half(found.same.lost, found.score.lost)
     return Row(name, value, f"≥ 2 × {found.same.lost}", holds)
+
+
+def _is_half(ours: int, theirs: int) -> bool | None:
+    """Whether ours are half of theirs at most; None where neither lost anything to compare."""
+    return ours <= theirs / 2 if ours or theirs else None
 
 
 def in_sessions(
@@ -138,7 +143,7 @@ def _beside_lcc(peers: Peers, one: Compared) -> Iterator[Row]:
     theirs, our = at_end(peers.method("lcc"), one), at_end(HERE[OURS], one)
     saved = f"{our.saved_share:.1%} / {theirs.saved_share:.1%}"
     yield Row(f"saved / lcc, {one.name}", saved, "≥", our.after <= theirs.after)
-    lost, is_half = f"{our.lost} / {theirs.lost}", our.lost <= theirs.lost / 2
+    lost, is_half = f"{our.lost} / {theirs.lost}", _is_half(our.lost, theirs.lost)
     yield Row(f"lost / lcc, {one.name}", lost, "≤ 1/2", is_half)
     us, them = _seconds(peers, one)
     took = f"{1000 * us:.0f} / {1000 * them:.0f} ms"
