@@ -30,7 +30,7 @@ from operations.domain.context.compiling import (
 )
 from operations.domain.context.policy import Policy
 from operations.domain.context.selection import Preference
-from operations.domain.context.step import Count, Step
+from operations.domain.context.step import Count, Step, weigh
 from operations.domain.log.log import CLIENT, Recorded
 from operations.domain.log.operation import Redact, Tag
 from operations.domain.providers import compile_request
@@ -282,9 +282,11 @@ def last_question(reader: MessageReader) -> str:
 
 def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
     thread = inputs.thread
-    messages = _messages_of(inputs)
+    shown: int | None
+    messages, shown = _messages_of(inputs)
     total = None
     if inputs.encoding != inputs.session.encoding:
+        shown = None
         messages = [one._replace(tokens=count(one.parts)) for one in messages]
         total = sum(count(parts) for parts in _originals(inputs.session))
     key = inputs.session.pk, inputs.encoding
@@ -296,7 +298,7 @@ def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
         layers=inputs.layers,
         last=_last_steps.get(key) or NO_STEPS,
     )
-    made = assemble(thread, messages, plan, total=total)
+    made = assemble(thread, messages, plan, total=total, shown=shown)
     if made.last != NO_STEPS:
         _last_steps.keep(key, made.last)
     return made
@@ -316,13 +318,15 @@ class _KnownMessages(NamedTuple):
     nodes: int
     """How many nodes at the top of the thread they are of."""
     messages: list[Outgoing]
+    tokens: int
+    """Of these."""
 
 
 _known: Cache[_KnownMessages] = Cache(lambda known: 2 * len(known.messages) + 1)
 
 
-def _messages_of(inputs: ContextInputs) -> list[Outgoing]:
-    """The messages of the thread as they go out, in the encoding of the session.
+def _messages_of(inputs: ContextInputs) -> tuple[list[Outgoing], int]:
+    """The messages of the thread as they go out, and their tokens in the session's encoding.
 
     Originals at its end are all that a request of a loop adds: what stands before is known.
     Under another log, too, originals go out as they did, where nothing touches them.
@@ -331,18 +335,19 @@ def _messages_of(inputs: ContextInputs) -> list[Outgoing]:
     key = (session.pk, session.encoding, thread.active_tags)
     last, basis = _known.get(key), (session.parsing_strategy, thread.log.purged)
     if last is None or (last.strategy, last.purged) != basis:
-        last = _KnownMessages(None, *basis, 0, [])
+        last = _KnownMessages(None, *basis, 0, [], 0)
     if last.lineage is thread.lineage:
         if last.nodes == thread.total:
-            return last.messages
+            return last.messages, last.tokens
         more = _read_messages(inputs, start=last.nodes)
-        messages = [*last.messages, *more]
+        messages, count = [*last.messages, *more], last.tokens + weigh(more)
     else:
         messages = _read_messages(inputs, known=unchanged(thread, last.messages))
+        count = weigh(messages)
     if not inputs.reader.inbound:
-        kept = _KnownMessages(thread.lineage, *basis, thread.total, messages)
+        kept = _KnownMessages(thread.lineage, *basis, thread.total, messages, count)
         _known.keep(key, kept)
-    return messages
+    return messages, count
 
 
 def _read_messages(

@@ -96,14 +96,12 @@ def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None
     does.
     """
     started, known_by = perf_counter(), _known_by(raw)
-    if known_by is None:
+    last = _answers.get(session_id)
+    if known_by is None or last is None or known_by not in last.known_by:
         return None
     right = Right.OWN_SESSION if raw.append else Right.READ
     session = get_session(caller, session_id, right)
-    last = _answers.get(session.pk)
-    if last is None or last.version != version_of(session):
-        return None
-    if known_by not in last.known_by:
+    if last.version != version_of(session):
         return None
     kept = last.kept
     policy = policy_of(session)

@@ -11,7 +11,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import dump
-from operations.context.policies import policy_of
+from operations.context.policies import policy_by_id
 from operations.domain.context.policy import Pruning
 from threads import tokens
 from threads.models import Session
@@ -40,9 +40,11 @@ def prepare(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> None:
     """
     if not inbound.append:
         return
+    rules = policy_by_id(session_id).pruning
+    if rules is None or not rules.automatic:
+        return
     session = get_session(caller, session_id, Right.OWN_SESSION)
-    rules = policy_of(session).pruning
-    if rules is None or not rules.automatic or not session.message_count:
+    if not session.message_count:
         return
     try:
         for prepare_session in _preparing:

@@ -46,7 +46,9 @@ def record(
     """Record what is new of a request, and what its client did; the session's row is locked."""
     first = session.message_count
     if aligned.new:
-        record_messages(session, aligned.new)
+        leaves = load_leaves(session)
+        group = leaves[-1].group if leaves else None
+        record_messages(session, aligned.new, group=group)
         name_by(session, aligned.new)
     if aligned.plan.operations:
         transaction = begin(session, _CLIENT)

@@ -58,6 +58,8 @@ class Outbound:
     after: int
     kept: KeptPortions = field(default_factory=KeptPortions)
     """Those of the first portions that are kept already."""
+    blocks_before: Sequence[SentBlock] = ()
+    """Those of the last request, from which this one goes on."""
     portions: Sequence[Portion] = ()
     units: Sequence[Unit] = ()
     by_key: Mapping[Key, Unit] = field(default_factory=dict)
@@ -89,6 +91,11 @@ class _LastRequest(NamedTuple):
     grows_from: Hashable
     """As `_grows_from`."""
 
+    @property
+    def every_block(self) -> Sequence[SentBlock]:
+        """All that went out."""
+        return self.blocks or [portion.block for portion in self.portions]
+
 
 _last: Cache[_LastRequest] = Cache(lambda last: 2 * last.size, MOST_BYTES)
 
@@ -98,12 +105,12 @@ def outbound(
 ) -> Outbound:
     """What to send. Raises Invalid (`refused`) where the provider would take no form of it."""
     last = _last_of(inputs, inbound)
+    before = last.every_block if last else ()
     if inputs.passes_through:
-        total = inputs.thread.tokens_sent
+        total, passed = inputs.thread.tokens_sent, last.blocks if last else ()
         return Outbound(
-            blocks=_own_blocks(
-                inputs.thread, inbound, units, last.blocks if last else ()
-            ),
+            blocks=_own_blocks(inputs.thread, inbound, units, passed),
+            blocks_before=before,
             system=inbound.system,
             before=total,
             after=total,
@@ -119,7 +126,7 @@ def outbound(
     )
     kept = last.kept if last else KeptPortions()
     made = _joined(inputs, portions, kept.of(portions[:-1]), assembly)
-    return replace(made, units=units, by_key=by_key)
+    return replace(made, units=units, by_key=by_key, blocks_before=before)
 
 
 def _is_grown(inputs: ContextInputs, units: Sequence[Unit], last: _LastRequest) -> bool:
@@ -323,4 +330,5 @@ def keep_outbound(
         tokens = sent.kept.blocks.tokens + sum(block.tokens for block in sent.blocks)
         weight = max(0, sent.after - tokens)
         beside.append(member_piece(SentPiece.Kind.SYSTEM, sent.system, (), weight))
-    return keep_sent(session, beside, sent.kept.blocks.runs, sent.blocks, run)
+    kept, before = sent.kept.blocks.runs, sent.blocks_before
+    return keep_sent(session, beside, kept, sent.blocks, before, run)

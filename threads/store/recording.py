@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import UUIDField
 
 from contextstudio.database.prepared import Prepared, given
@@ -44,18 +44,20 @@ def record_messages(
     messages: Iterable[GivenMessage],
     *,
     source: Source | None = None,
+    group: int | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Append messages to a session whose row the caller has locked; the answer is how many.
 
     Each batch is written whole or not at all, with the session's counters, which are set on
     the instance too; where the caller has no transaction each is committed. The messages may
-    be read while they are recorded.
+    be read while they are recorded. `group` is that of the message before them, where it is
+    known.
     """
     recorded = 0
-    group: int | None = None
+    within = connection.in_atomic_block
     for batch in batches(messages):
-        ready = prepare(session.project_id, session.encoding, batch)
+        ready = prepare(session.project_id, session.encoding, batch, within=within)
         group = record_batch(session, ready, source=source, group=group)
         recorded += len(batch.digests)
         if progress is not None:
@@ -73,13 +75,18 @@ class ReadyBatch(NamedTuple):
     """Rows of its images and files, of which the bytes are kept by now."""
     counts: dict[bytes, list[int]]
     """The tokens of bodies that the project doesn't have, by their digests."""
+    found: dict[bytes, rows.StoredBody] | None = None
+    """Those that it has, where they are sure to be there when the batch is recorded."""
 
 
-def prepare(project_id: int, encoding: str, batch: Batch) -> ReadyBatch:
+def prepare(
+    project_id: int, encoding: str, batch: Batch, *, within: bool = False
+) -> ReadyBatch:
     """Keep a batch's files and count its new bodies.
 
-    Outside of a transaction where there is a choice: SQLite's one write lock is then held for
-    less time, and a file without a row is harmless, a row without its file is not.
+    `within`: in the transaction in which the batch is recorded, whole. Outside of one where there
+    is a choice: SQLite's one write lock is then held for less time, and a file without a row is
+    harmless, a row without its file is not.
     """
     keys = batch.body_digests
     places = dict(zip(keys, range(len(keys)), strict=True))
@@ -92,6 +99,7 @@ def prepare(project_id: int, encoding: str, batch: Batch) -> ReadyBatch:
         batch,
         _stored(project_id, batch.files),
         dict(zip(missing, counts, strict=True)),
+        found if within else None,
     )
 
 
@@ -209,7 +217,9 @@ def _bodies(
     places = dict(zip(keys, range(which.start, which.stop), strict=True))
     # In the order of their index, so that it is gone through from left to right.
     wanted = sorted(places)
-    found = rows.find_bodies(project_id, wanted)
+    found = ready.found
+    if found is None:
+        found = rows.find_bodies(project_id, wanted)
     bodies, uncounted = _counted(found, encoding)
     if missing := [digest for digest in wanted if digest not in found]:
         at = [places[digest] for digest in missing]

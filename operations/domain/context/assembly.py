@@ -136,13 +136,16 @@ def assemble(
     plan: Plan,
     *,
     total: int | None = None,
+    shown: int | None = None,
 ) -> Assembly:
     """The context of a thread's messages, step by step.
 
-    `total` is given where the messages were counted by another tokenizer than the session's.
+    `total` is given where the messages were counted by another tokenizer than the session's,
+    `shown` where it is known what they come to.
     """
     total = thread.tokens.original if total is None else total
-    shown, rules = weigh(messages), _prompt_length(thread)
+    shown = weigh(messages) if shown is None else shown
+    rules = _prompt_length(thread)
     prompt = system_layer(messages[:rules])
     history = list(messages[rules:])
     active = history[-1].group if history else None
@@ -152,7 +155,8 @@ def assemble(
     sent_by_client = _sent_by_client(thread)
     sent_layers = in_order([*([prompt] if prompt else ()), *plan.layers])
     added = sum(layer.tokens for layer in sent_layers if layer.name != SYSTEM)
-    sent = own + weigh(history) + added
+    left = weigh(history) if steps else shown - weigh(messages[:rules])
+    sent = own + left + added
     steps = [replayed] + [
         replace(step, before=step.before + own, after=step.after + own)
         for step in steps

@@ -125,25 +125,27 @@ class Portions:
         but that further originals stand at its end."""
         self._frame = frame
         self._grown = known if grown else ()
-        self._known = {one.basis.messages[0].key: one for one in known if one.length}
-        self._renames = any(one.basis.renames for one in self._known.values())
+        self._known: dict[Key, Portion] = {}
+        self._left_out: Mapping[str, LeftOutResult] = {}
+        if not grown:
+            self._know(known)
+        self._renames = any(one.basis.renames for one in known[:1])
         layers = frame.draft.layers
         self._head = (
             tuple(layers),
             *(any(map(frame.thread.spans, layer.keys)) for layer in layers),
         )
         self._messages: Sequence[Outgoing] = ()
-        self._left_out = self._all_left_out()
 
-    def _all_left_out(self) -> dict[str, LeftOutResult]:
-        """What left out results of the calls in known portions, as far as that is known now."""
-        portions = self._known.values()
-        if self._grown:  # by folds alone, which are the same
-            return {id_: by for one in portions for id_, by in one.basis.left_out}
+    def _know(self, portions: Iterable[Portion]) -> None:
+        """Take these again where nothing of them differs, and no others."""
+        self._known = _by_first(portions)
         named = {
-            id_: index for one in portions for id_, index in one.unanswered.items()
+            id_: index
+            for one in self._known.values()
+            for id_, index in one.unanswered.items()
         }
-        return dict(self._frame.left_out(named)) if named else {}
+        self._left_out = self._frame.left_out(named) if named else {}
 
     def of(self, messages: Sequence[Outgoing], *, intact: int) -> list[Portion]:
         """The portions of a request; `intact` is that of its draft."""
@@ -152,11 +154,13 @@ class Portions:
             for _ in range(_TRIES):
                 found, same = self._cut(intact)
                 across = [*_across(found, same)]
-                if not across and _renames(found) == self._renames:
+                # None of the same ones does, where the other request didn't.
+                renames = _renames(found if self._renames else found[same:])
+                if not across and renames == self._renames:
                     return found
-                self._renames = _renames(found)
+                self._renames = renames
                 self._grown = ()
-                self._known = {one.basis.messages[0].key: one for one in found}
+                self._know(found)
                 for first, last in across:
                     self._join(found, first, last, intact)
         self._renames = False  # of one portion, it says itself what it renames
@@ -176,6 +180,8 @@ class Portions:
     def _cut(self, intact: int) -> tuple[list[Portion], int]:
         """The portions of the messages, and how many at the top are those of the other request."""
         found, reach = self._same(intact)
+        if self._grown:
+            self._known = _by_first(self._grown[len(found) :])
         start, same = sum(portion.length for portion in found), len(found)
         while start < len(self._messages) or not found:
             portion = self._again(start, reach[-1]) or self._made(
@@ -284,7 +290,11 @@ class Portions:
             return None
         basis, end = known.basis, start + known.length
         named = self._left_out
-        left_out = {id_: named[id_] for id_ in known.unanswered if id_ in named}
+        left_out = (
+            dict(basis.left_out)  # by folds alone, which are the same
+            if self._grown
+            else {id_: named[id_] for id_ in known.unanswered if id_ in named}
+        )
         is_same = (
             basis.follows == (start > 0)
             and basis.goes_on == (end < len(self._messages))
@@ -375,6 +385,11 @@ class Portions:
                 assert isinstance(piece, bytes)  # noqa: S101 - the client's have keys
                 tokens = frame.count((Text(piece.decode()),))
             yield SentMessage(piece, tuple(keys), tokens)
+
+
+def _by_first(portions: Iterable[Portion]) -> dict[Key, Portion]:
+    """Portions by the messages that they begin with."""
+    return {one.basis.messages[0].key: one for one in portions if one.length}
 
 
 def _behind(portion: Portion, reach: int) -> int:

@@ -33,7 +33,15 @@ def joined_runs(runs: Iterable[PieceRun]) -> list[PieceRun]:
 
 def runs_of(numbers: Iterable[int]) -> list[PieceRun]:
     """The pieces of a request as the fewest runs."""
-    return joined_runs(PieceRun(number, number + 1) for number in numbers)
+    found: list[PieceRun] = []
+    start = end = -1
+    for number in numbers:
+        if number != end:
+            if end > start:
+                found.append(PieceRun(start, end))
+            start = number
+        end = number + 1
+    return [*found, PieceRun(start, end)] if end > start else found
 
 
 def numbers_of(runs: Iterable[Sequence[int]]) -> list[int]:
@@ -59,6 +67,10 @@ class SentBlock:
         self.tokens = sum(message.tokens for message in messages)
         self.runs: list[PieceRun] | None = None
         """None where they are not kept yet."""
+
+    def numbered(self) -> Iterator[tuple[SentMessage, int]]:
+        """The messages with the numbers that they are kept by, once they are."""
+        return zip(self.messages, numbers_of(self.runs or ()), strict=True)
 
 
 class KeptBlocks(NamedTuple):

@@ -5,7 +5,7 @@ kept, and reads those of others when it finds that there are more.
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import UUIDField
@@ -14,6 +14,7 @@ from contextstudio.database.prepared import Prepared, given, insert
 from operations.domain.forwarding.sent import (
     PieceRun,
     SentBlock,
+    SentMessage,
     joined_runs,
     runs_of,
 )
@@ -22,7 +23,7 @@ from operations.log.cache import Cache
 from operations.models import SentPiece
 from threads.models import Session
 
-from .outgoing import OutgoingPiece, message_pieces
+from .outgoing import OutgoingPiece, message_piece
 
 _LEVEL = 1
 """Of compression: most of what a message says is stored well enough by it, and soon."""
@@ -51,18 +52,20 @@ def keep_sent(
     beside: Sequence[OutgoingPiece],
     kept: Sequence[PieceRun],
     blocks: Sequence[SentBlock],
+    before: Sequence[SentBlock],
     run: Callable[[int, int], Raw],
 ) -> list[PieceRun]:
     """Keep what goes out, and what goes before it; the session's row is locked.
 
-    What comes first is `kept` already. Blocks that were kept before are not looked at. `run`
-    gives the client's messages.
+    What comes first is `kept` already. Blocks that were kept before are not looked at. `before`
+    are those of the last request, from which this one goes on. `run` gives the client's messages.
     """
-    keeping = _Keeping(session)
-    runs = [*keeping.runs(beside), *kept]
+    new = sum(block.runs is None for block in blocks)
+    keeping = _Keeping(session, before[-new - 1 :], run)
+    runs = [*runs_of(map(keeping.number, beside)), *kept]
     for block in blocks:
         if block.runs is None:
-            block.runs = keeping.runs(message_pieces(block, run))
+            block.runs = runs_of(map(keeping.number_of_message, block.messages))
         runs += block.runs
     keeping.finish()
     return joined_runs(runs)
@@ -71,15 +74,21 @@ def keep_sent(
 class _Keeping:
     """The pieces of one request, while they get their numbers."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(
+        self,
+        session: Session,
+        before: Sequence[SentBlock],
+        run: Callable[[int, int], Raw],
+    ) -> None:
+        self._session, self._run = session, run
+        self._before = {
+            (one.piece, *one.keys): number
+            for block in before
+            for one, number in block.numbered()
+        }
         self._known = _numbers(session)
         self._made: dict[bytes, int] = {}
         self._rows: list[SentPiece] = []
-
-    def runs(self, pieces: Iterable[OutgoingPiece]) -> list[PieceRun]:
-        """The numbers of pieces: those that they have, and new ones for the others."""
-        return runs_of(map(self._number, pieces))
 
     def finish(self) -> None:
         """Write those that are new."""
@@ -89,7 +98,15 @@ class _Keeping:
         end = self._known.end + len(self._rows)
         _known.keep(self._session.pk, _Numbers({**self._known.of, **self._made}, end))
 
-    def _number(self, piece: OutgoingPiece) -> int:
+    def number_of_message(self, message: SentMessage) -> int:
+        """The number of a message."""
+        known = self._before.get((message.piece, *message.keys))
+        return (
+            self.number(message_piece(message, self._run)) if known is None else known
+        )
+
+    def number(self, piece: OutgoingPiece) -> int:
+        """The number of a piece: the one that it has, or a new one."""
         digest = piece.digest
         number = self._known.of.get(digest, self._made.get(digest))
         if number is None:

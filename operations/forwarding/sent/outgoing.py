@@ -1,11 +1,11 @@
 """The pieces of a request that goes out: tools, the system prompt beside the messages, messages."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from contextstudio.accounts.responses import dump
-from operations.domain.forwarding.sent import SentBlock
+from operations.domain.forwarding.sent import SentMessage
 from operations.domain.forwarding.splice import Raw
 from operations.domain.tree.key import Key
 from operations.models import SentPiece
@@ -31,13 +31,13 @@ class OutgoingPiece(NamedTuple):
         return found.digest()
 
 
-def message_pieces(
-    block: SentBlock, run: Callable[[int, int], Raw]
-) -> Iterator[OutgoingPiece]:
-    """The messages that go out in a block; `run` gives the client's."""
-    for piece, keys, tokens in block.messages:
-        body = piece if isinstance(piece, bytes) else bytes(run(*piece))
-        yield OutgoingPiece(SentPiece.Kind.MESSAGE, body, tuple(keys), tokens)
+def message_piece(
+    message: SentMessage, run: Callable[[int, int], Raw]
+) -> OutgoingPiece:
+    """A message that goes out; `run` gives the client's."""
+    piece, keys, tokens = message
+    body = piece if isinstance(piece, bytes) else bytes(run(*piece))
+    return OutgoingPiece(SentPiece.Kind.MESSAGE, body, tuple(keys), tokens)
 
 
 def member_piece(

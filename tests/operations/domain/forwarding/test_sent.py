@@ -3,6 +3,8 @@ from hypothesis import strategies as st
 
 from operations.domain.forwarding.sent import (
     PieceRun,
+    SentBlock,
+    SentMessage,
     change_between,
     numbers_of,
     runs_of,
@@ -41,3 +43,10 @@ def test_what_stands_behind_a_change_is_read_again() -> None:
     found = change_between([0, 1, 2, 3], [0, 4, 2, 3, 5], tokens)
     assert (found.place, found.kept, found.again, found.new) == (1, 10, 20, 20)
     assert (found.dropped, found.extends) == (10, False)
+
+
+def test_a_block_knows_the_numbers_of_its_messages_once_it_is_kept() -> None:
+    messages = tuple(SentMessage(piece, ("m0",), 1) for piece in (b"a", b"b", b"c"))
+    block = SentBlock(messages)
+    block.runs = [PieceRun(4, 6), PieceRun(1, 2)]
+    assert list(block.numbered()) == list(zip(messages, (4, 5, 1), strict=True))
