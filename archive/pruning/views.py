@@ -53,7 +53,7 @@ class PruneForm(forms.Form):
     """The rules of one run, and how short the thread is to become."""
 
     target_tokens = forms.IntegerField(
-        label="Tokens to fit in",
+        label="Fit into this many tokens",
         required=False,
         min_value=0,
         max_value=10**9,

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from contextstudio.accounts.domain.caller import is_agent
 from contextstudio.templatetags.look import messages
+from operations.context.services import MOST_UNASKED
 from operations.domain.log.authors import switch_of
 from operations.domain.log.history import redoable, staged, undoable
 from operations.domain.log.operation import named_keys
@@ -86,6 +87,7 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
         "gone": _reaching(look, ops.of(thread.newest(WITHDRAWN, most)), turns),
         "older": sum(max(0, count - most) for count in (len(waiting), rest, gone)),
         "shows_more": show_more,
+        "awaits_costs": look.session.message_count <= MOST_UNASKED,
         "operations_count": len(log.edits) - gone,
         "entries_count": log.head,
         "log_href": reverse("operations:log", args=[look.session.pk]),

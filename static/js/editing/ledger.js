@@ -26,6 +26,7 @@ async function show(fields) {
   try {
     const found = fragment(await text(`${session.url}ledger`, { fields, quiet: true }));
     for (const line of panel.querySelectorAll("[data-late]")) {
+      line.removeAttribute("data-awaited");
       line.replaceChildren(...found.querySelector(`[data-late="${line.dataset.late}"]`)?.childNodes ?? []);
     }
   } catch {
