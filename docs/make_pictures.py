@@ -1,6 +1,7 @@
 """Take the pictures of docs/guide.md anew: `.venv/bin/python -m docs.make_pictures`.
 
-It starts a server of its own with the demonstration session, and needs what the tests need.
+It starts a server of its own with the demonstration session and a live one, and needs what
+the tests need.
 """
 
 import os
@@ -14,11 +15,13 @@ from playwright.sync_api import (
     FloatRect,
     Page,
     ViewportSize,
+    expect,
     sync_playwright,
 )
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
 
+from docs.live_session import live_session
 from tests.browsers import system_chromium
 from tests.servers import Server
 
@@ -77,6 +80,21 @@ def show_moved(page: Page) -> None:
     show(page, "m118")
 
 
+def archive_some(page: Page) -> None:
+    """Apply what pruning plans, collect two entries in the tray, read a third."""
+    archive = page.get_by_role("link", name="Archive", exact=True).get_attribute("href")
+    page.get_by_role("button", name="Apply: save").click()
+    page.wait_for_url(lambda address: "/prune" not in address)
+    page.goto(archive or "")
+    for _ in range(2):
+        waiting = page.get_by_role("button", name="Add to tray")
+        count = waiting.count()
+        waiting.nth(3).click()
+        expect(waiting).to_have_count(count - 1)
+    page.locator(".archive-entry").nth(1).click()
+    page.locator(".archive-reading .output").wait_for()
+
+
 def show_words(page: Page) -> None:
     """A revised message, a snip that is off, a failing test."""
     show(page, "m40")
@@ -86,7 +104,7 @@ class Picture(NamedTuple):
     """What is taken: a page, in a window, in colours, after something was done, of a part."""
 
     name: str
-    address: str = "thread"
+    address: str = "{thread}"
     window: ViewportSize = WIDE
     colours: Literal["light", "dark"] = "light"
     act: Act = nothing
@@ -103,6 +121,10 @@ PICTURES = (
     Picture("fold-open", act=open_digest, part=SHEET),
     Picture("words", act=show_words, part=SHEET),
     Picture("moved", act=show_moved, part=SHEET),
+    Picture("requests", "{live}requests"),
+    Picture("what-the-model-saw", "{live}sent?request=10"),
+    Picture("prune", "{thread}prune"),
+    Picture("archive", "{thread}prune", act=archive_some),  # changes the session: last
 )
 
 
@@ -110,7 +132,8 @@ def main() -> None:
     """Take all pictures."""
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as data, sync_playwright() as playwright:
-        server = Server(Path(data)).start()
+        may_call_itself = {"CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS": "1"}
+        server = Server(Path(data), variables=may_call_itself).start()
         chromium = playwright.chromium.launch(executable_path=system_chromium())
         try:
             take_all(chromium, server)
@@ -128,6 +151,7 @@ def take_all(chromium: Browser, server: Server) -> None:
     page.wait_for_url(lambda address: "/sign-in/" not in address)
     page.goto("/sessions/")
     found = page.locator("a", has_text="Night sailings").first.get_attribute("href")
+    places = {"thread": found, "live": live_session(server)}
     signed_in = context.storage_state()
     context.close()
     for picture in PICTURES:
@@ -139,7 +163,7 @@ def take_all(chromium: Browser, server: Server) -> None:
             reduced_motion="reduce",
         )
         page = context.new_page()
-        page.goto(picture.address.replace("thread", found or "", 1))
+        page.goto(picture.address.format(**places))
         page.wait_for_timeout(LATE_MS)
         page.wait_for_load_state("networkidle")
         picture.act(page)
