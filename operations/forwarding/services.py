@@ -41,7 +41,7 @@ from .answers import Answer
 from .outbound import keep_last, keep_outbound, outbound
 from .reports import how_fared, written_report
 from .requests.records import RequestFacts, record_request
-from .sessions import forget_side_title, is_beginning, remember, side_session
+from .sessions import conversation_of, is_beginning, remember, side_session
 
 Status = SessionRequest.Status
 
@@ -133,7 +133,9 @@ def _aligned(
         return session, aligned, aligned.plan.decision
     if is_beginning(session, inbound):
         if inbound.append:
-            forget_side_title(session)
+            own = conversation_of(caller, session, inbound)
+            if own != session:
+                session, aligned = own, alignment.align_request(own, inbound)
         return session, aligned, aligned.plan.decision
     if not inbound.append:
         return session, aligned, RequestDecision.LINKED

@@ -15,6 +15,7 @@ from contextstudio.accounts.models import Project
 from operations.domain.forwarding.alignment import Given
 from operations.models import ClientOpening, SessionRequest
 from threads.domain.formats.kit.transcripts import title_of
+from threads.domain.formats.sources import is_from_proxy
 from threads.domain.message import Message, Role, starts_group
 from threads.domain.transcript import Relation
 from threads.models import Message as MessageRow
@@ -119,6 +120,30 @@ def is_beginning(session: Session, inbound: Inbound) -> bool:
         return False
     requests = SessionRequest.objects.filter(session=session)
     return requests.exists() and not requests.filter(tools__gt=0).exists()
+
+
+def conversation_of(caller: Caller, session: Session, inbound: Inbound) -> Session:
+    """The session for a conversation that begins in one that holds nothing yet but side calls.
+
+    Where the proxy made that one for a name of its client's, the conversation gets a session of
+    its own, which takes the name, and the side calls are parted from it. A session that somebody
+    made, or changed, is the conversation's own.
+    """
+    if not (is_from_proxy(session.format) and session.external_id) or session.head:
+        forget_side_title(session)
+        return session
+    name, session.external_id = session.external_id, None
+    session.save(update_fields=["external_id"])
+    new = NewSession(
+        external_id=name,
+        parsing_strategy=inbound.format,
+        model=inbound.model or session.model,
+        format=session.format,
+    )
+    own = open_session(caller, session.project, new)
+    session.parent, session.relation = own, Relation.SIDE_CALL
+    session.save(update_fields=["parent", "relation"])
+    return own
 
 
 def forget_side_title(session: Session) -> None:

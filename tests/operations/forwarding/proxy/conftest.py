@@ -58,6 +58,14 @@ class Proxy:
         items: list[dict[str, Any]] = found.json()["items"]
         return items
 
+    def operations(self, session_id: str) -> list[dict[str, Any]]:
+        """Those of a session."""
+        path = f"/api/sessions/{session_id}/operations"
+        found: list[dict[str, Any]] = (
+            self.api.get(path).raise_for_status().json()["operations"]
+        )
+        return found
+
     def operate(self, **edit: Any) -> dict[str, Any]:
         """Record an operation in the only session."""
         path = f"/api/sessions/{self.session()['id']}/operations"

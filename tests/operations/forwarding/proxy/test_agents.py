@@ -190,3 +190,22 @@ def test_a_session_is_named_by_what_its_user_typed(
     )
     post(proxy, "/v1/chat/completions", {"model": MODEL, "messages": said})
     assert proxy.session()["title"] == "Which files?"
+
+
+def test_a_title_that_is_asked_for_before_all_else_is_a_side_call_of_its_conversation(
+    proxy: Proxy,
+) -> None:
+    """As opencode asks for it: under the conversation's name, before the conversation."""
+    path, run = "/s/harbour/v1/chat/completions", {"name": "run", "parameters": {}}
+    tools = [{"type": "function", "function": run}]
+    asked = [{"role": "user", "content": "Which files?"}]
+    title = [{"role": "user", "content": "Generate a title for this:"}, *asked]
+    post(proxy, path, {"model": MODEL, "messages": title})
+    post(proxy, path, {"model": MODEL, "messages": asked, "tools": tools})
+    sessions = {one["external_id"]: one for one in proxy.sessions()}
+    conversation, side = sessions["harbour"], sessions[None]
+    assert conversation["title"] == "Which files?"
+    assert proxy.operations(conversation["id"]) == []
+    for session, roles in ((conversation, "ua"), (side, "uua")):
+        held = [one["role"][0] for one in proxy.messages(session["id"])]
+        assert "".join(held) == roles
