@@ -73,6 +73,9 @@ def write_digest(page: Page) -> None:
         "`harbour/holds/model.py` stores the moment in UTC; every minute of a year comes "
         "back as it was, 19 tests pass."
     )
+    estimate = page.locator("#dialog .estimate")
+    expect(estimate).to_contain_text("turns")
+    expect(estimate).not_to_contain_text("before the text")
 
 
 def show_moved(page: Page) -> None:
@@ -93,6 +96,7 @@ def archive_some(page: Page) -> None:
         expect(waiting).to_have_count(count - 1)
     page.locator(".archive-entry").nth(1).click()
     page.locator(".archive-reading .output").wait_for()
+    page.evaluate("scrollTo(0, 0)")
 
 
 def show_words(page: Page) -> None:

@@ -141,7 +141,7 @@ def test_a_session_has_a_form_for_what_it_overrides(
     policy = browser.get(f"/sessions/{session_id}/policy").content.decode()
     assert f'hx-get="{path}"' in policy
     before = browser.get(path).content.decode()
-    assert "May be summarised automatically." in before
+    assert "This session may be summarised automatically." in before
     given = {
         "summarization_provider": "groq",
         "summarization_model": "llama",
@@ -153,7 +153,7 @@ def test_a_session_has_a_form_for_what_it_overrides(
     assert (row.summarization_provider, row.disable_auto_summarize) == ("groq", True)
     after = browser.get(path).content.decode()
     assert '<option value="yes" selected>' in after
-    assert "Never summarised automatically." in after
+    assert "This session is never summarised automatically." in after
     assert "not set" in after
     browser.post(path, {})
     row.refresh_from_db()
