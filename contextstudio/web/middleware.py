@@ -71,7 +71,9 @@ class RefusalMiddleware:
         return answer
 
 
-def refusal(request: HttpRequest, status: int, message: str) -> HttpResponse:
+def refusal(
+    request: HttpRequest, status: int, message: str, title: str = ""
+) -> HttpResponse:
     """A page that says why not, or for htmx the toast alone."""
     if request.headers.get("HX-Request"):
         toast = {"text": message, "level": "error"}
@@ -79,7 +81,7 @@ def refusal(request: HttpRequest, status: int, message: str) -> HttpResponse:
         answer["HX-Retarget"] = "#toasts"
         answer["HX-Reswap"] = "beforeend"
         return answer
-    page = {"message": message, "status": status}
+    page = {"message": message, "status": status, "title": title}
     return render(request, "error.html", page, status=status)
 
 
@@ -113,7 +115,7 @@ def _say_outage(
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     sentence = "This page is out of date; load it again and repeat the step."
-    return refusal(request, 403, sentence)
+    return refusal(request, 403, sentence, title="Out of date")
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

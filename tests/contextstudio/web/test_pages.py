@@ -95,7 +95,9 @@ def test_a_bug_is_left_to_django(refuse: RefusalMiddleware) -> None:
 
 
 def test_a_form_without_its_token_is_refused_in_words() -> None:
-    assert csrf_failure(request_to()).status_code == 403
+    refused = csrf_failure(request_to())
+    assert refused.status_code == 403
+    assert "<h1>Out of date</h1>" in refused.content.decode()
 
 
 @pytest.mark.django_db
