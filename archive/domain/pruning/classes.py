@@ -108,7 +108,7 @@ class Judge:
         if tag := next((tag for tag in message.tags if tag in self._tags), None):
             return _keep(f"Tagged {tag}")
         if message.role is not Role.ASSISTANT and not has_results:
-            return _keep(f"Of the {message.role.value}")
+            return _keep(f"From the {message.role.value}")
         least, relevance = self._rules.keep_relevant_above, message.relevance
         if least is not None and relevance is not None and relevance > least:
             return _keep(f"Relevant to the objective ({relevance:.2f})")
@@ -118,10 +118,10 @@ class Judge:
         """What is to become of one result in a message that isn't kept."""
         tool = use.name
         if any(fnmatchcase(tool, pattern) for pattern in self._tools):
-            return _keep(f"Of the protected tool {tool}")
+            return _keep(f"The tool {tool} is protected")
         for file in use.files:
             if any(_fits(file.path, pattern) for pattern in self._paths):
-                return _keep(f"Of the protected path {file.path}")
+                return _keep(f"{file.path} is protected")
         if use.has_failed and self.age(place) > self._rules.remove_errors_after:
             return Judgement(PruneClass.REMOVE, "An old error", Rule.ERROR)
         if (by := self._superseded.get(use)) is not None:
@@ -148,7 +148,7 @@ class Judge:
             if is_old and message.tokens > limit:
                 reason = f"Over {limit:,} tokens{what}"
                 return Judgement(PruneClass.CONDENSE, reason, Rule.WORDS)
-        return _keep("Of the assistant")
+        return _keep("From the assistant")
 
     def _is_condensed(self, use: ToolUse) -> bool:
         """Whether the result of a call doesn't stay either."""
