@@ -44,17 +44,7 @@ def rows(program: Path = ENVIRONMENT / "bin" / "litellm") -> Iterator[Row]:
         provider, pid = stack.enter_context(
             apart.served(folder, "bench.forwarding.provider")
         ).split()
-        own, own_pid, key = stack.enter_context(
-            apart.served(
-                folder,
-                "bench.forwarding.loop_server",
-                PORT="0",
-                CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS="1",
-            )
-        ).split()
-        body = {"base_url": provider, "api_key": "sk-none"}
-        ours, upstream = Peer(own, own_pid, key), "/api/projects/demo/upstreams/openai"
-        ours.post(upstream, orjson.dumps(body), "PUT")
+        ours = Peer(*stack.enter_context(proxying(folder, provider)))
         theirs = stack.enter_context(_litellm(program, folder, provider))
         ways = [Peer(provider, pid), ours, theirs]
         for count, factor in COUNTS:
@@ -66,6 +56,22 @@ def rows(program: Path = ENVIRONMENT / "bin" / "litellm") -> Iterator[Row]:
             )
             name = f"P1 CPU of a turn / LiteLLM's (added p50), {count:,} messages"
             yield Row(name, figure, f"1/{factor}", us.cpu * factor <= them.cpu)
+
+
+@contextmanager
+def proxying(folder: Path, provider: str) -> Iterator[tuple[str, str, str]]:
+    """The product before a provider, while it is measured: its address, process and key."""
+    served = apart.served(
+        folder,
+        "bench.forwarding.loop_server",
+        PORT="0",
+        CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS="1",
+    )
+    with served as line:
+        base, pid, key = line.split()
+        body = orjson.dumps({"base_url": provider, "api_key": "sk-none"})
+        Peer(base, pid, key).post("/api/projects/demo/upstreams/openai", body, "PUT")
+        yield base, pid, key
 
 
 def _turns(ways: list[Peer], count: int) -> list[Took]:

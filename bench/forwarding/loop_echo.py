@@ -7,7 +7,7 @@ from typing import Any
 
 import uvicorn
 
-from bench.pages.reading_server import Announcing
+from bench.announcing import Announcing
 
 
 async def echo(database: sqlite3.Connection, receive: Any, send: Any) -> None:

@@ -17,9 +17,9 @@ from django.http import HttpRequest, HttpResponse  # noqa: E402
 from django.urls import path  # noqa: E402
 from django.views.decorators.csrf import csrf_exempt  # noqa: E402
 
+from bench.announcing import Announcing  # noqa: E402
 from bench.context.hook_process import edits_of  # noqa: E402
 from bench.pages.pages_data import prepare  # noqa: E402
-from bench.pages.reading_server import Announcing  # noqa: E402
 from bench.transcript import messages  # noqa: E402
 from contextstudio import urls  # noqa: E402
 from contextstudio.accounts.domain.rights import Right  # noqa: E402

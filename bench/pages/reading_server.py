@@ -16,6 +16,7 @@ from django.db import connection  # noqa: E402
 from django.http import HttpRequest, HttpResponse  # noqa: E402
 from django.urls import path  # noqa: E402
 
+from bench.announcing import Announcing  # noqa: E402
 from contextstudio import urls  # noqa: E402
 from contextstudio.accounts.authentication import caller_of  # noqa: E402
 from contextstudio.accounts.domain.rights import Right  # noqa: E402
@@ -82,19 +83,6 @@ def main() -> None:
     )
     server = Announcing(config, f"{session.pk} {key.text}")
     server.run()
-
-
-class Announcing(uvicorn.Server):
-    """Says where it listens once it does."""
-
-    def __init__(self, config: uvicorn.Config, words: str) -> None:
-        super().__init__(config)
-        self.words = words
-
-    async def startup(self, sockets: list | None = None) -> None:
-        await super().startup(sockets)
-        port = self.servers[0].sockets[0].getsockname()[1]
-        print(f"http://{settings.HOST}:{port} {self.words}", flush=True)
 
 
 if __name__ == "__main__":

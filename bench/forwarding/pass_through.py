@@ -1,0 +1,79 @@
+"""Peers of `bench.forwarding.passing`: a view of Django's and a bare ASGI application.
+
+Both pass a request on to a provider as it is, and its reply back, with the client that the proxy
+uses, and know nothing of what passes. The bare one answers below `/bare`.
+"""
+
+import os
+import sys
+from typing import Any
+
+import httpcore
+import uvicorn
+from django.conf import settings
+from django.core.asgi import get_asgi_application
+from django.http import HttpRequest, HttpResponse
+from django.urls import re_path
+
+from bench.announcing import Announcing
+
+_JSON = [(b"content-type", b"application/json")]
+_pool = httpcore.AsyncConnectionPool(
+    max_connections=100, network_backend=httpcore.AnyIOBackend()
+)
+
+
+async def passed_on(body: bytes) -> bytes:
+    """What the provider replies."""
+    url = f"{sys.argv[1]}/v1/chat/completions"
+    response = await _pool.request("POST", url, headers=_JSON, content=body)
+    return response.content
+
+
+async def view(request: HttpRequest) -> HttpResponse:
+    """Django's way."""
+    reply = await passed_on(request.body)
+    return HttpResponse(reply, content_type="application/json")
+
+
+async def bare(receive: Any, send: Any) -> None:
+    """The way without Django."""
+    pieces, more = [], True
+    while more:
+        message = await receive()
+        pieces.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    reply = await passed_on(b"".join(pieces))
+    headers = [*_JSON, (b"content-length", b"%d" % len(reply))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": reply})
+
+
+def main() -> None:
+    """Serve until told to stop."""
+    settings.configure(
+        ALLOWED_HOSTS=["*"],
+        ROOT_URLCONF=(re_path("", view),),
+        DATA_UPLOAD_MAX_MEMORY_SIZE=None,
+    )
+    of_django = get_asgi_application()
+
+    async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        if scope["path"].startswith("/bare"):
+            await bare(receive, send)
+        else:
+            await of_django(scope, receive, send)
+
+    config = uvicorn.Config(
+        application,
+        host="127.0.0.1",
+        port=0,
+        log_level="warning",
+        lifespan="off",
+        timeout_keep_alive=3600,
+    )
+    Announcing(config, str(os.getpid())).run()
+
+
+if __name__ == "__main__":
+    main()
