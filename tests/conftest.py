@@ -7,7 +7,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from django.conf import LazySettings, settings
+from django.conf import settings
 from django.db import connection
 from pytest_django import DjangoDbBlocker
 
@@ -23,7 +23,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("fixed")
 
-pytest_plugins = ["tests.people", "tests.servers", "tests.browsers"]
+pytest_plugins = ["tests.people", "tests.servers", "tests.browsers", "tests.standing"]
 
 REACH_A_DATABASE = {
     *("db", "transactional_db", "django_db", "redis", "postgresql"),
@@ -143,17 +143,6 @@ def django_db_setup(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
-
-
-@pytest.fixture(autouse=True)
-def data_folder(settings: LazySettings, tmp_path: Path) -> Path:
-    """The data folder of one test, and what would only take time: hashes, looking for secrets."""
-    settings.DATA_DIR = tmp_path / "data"
-    settings.BLOB_DIR = settings.DATA_DIR / "blobs"
-    settings.SKIP_SECRETS = True
-    settings.PROVIDER_VARIABLES = {}
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    return tmp_path / "data"
 
 
 @pytest.fixture(scope="session")

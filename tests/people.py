@@ -16,6 +16,14 @@ def _member(project: Project, role: ProjectRole, *, name: str | None = None) -> 
     return user
 
 
+def cast() -> dict[str, User]:
+    """All of them by their names, where no fixture of a single test may be asked."""
+    project = Project.objects.create(slug="demo", name="Demonstration")
+    other = Project.objects.create(slug="other", name="Another project")
+    people = {role.value: _member(project, role) for role in ProjectRole}
+    return people | {"stranger": _member(other, ProjectRole.OWNER, name="stranger")}
+
+
 def caller(user: User) -> Caller:
     """The caller that a person is, with the rights of their roles."""
     return caller_of_user(user)

@@ -6,11 +6,14 @@ A route that has no row here fails the test, and so does a row that has no route
 import io
 import re
 from collections.abc import Iterator
+from copy import copy
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
 
 import pytest
+from django.conf import LazySettings
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -28,7 +31,7 @@ from operations.edits.lenses import save_lens
 from operations.forwarding.requests.records import RequestFacts, record_request
 from operations.forwarding.upstreams.services import WireProvider, set_upstream
 from operations.tools import TOOLS
-from tests.people import key_of
+from tests.people import cast, key_of
 from tests.threads.imports.uploads import with_image
 from threads.domain.formats.openai.messages import read_messages
 from threads.models import Blob, Event, Import, Source
@@ -491,8 +494,7 @@ TABLE = (
 )
 
 
-@pytest.fixture
-def places(owner: User, project: Project, stranger: User) -> dict[str, str]:
+def places_of(owner: User, project: Project) -> dict[str, str]:
     """One of everything that a route can name."""
     caller = caller_of_user(owner)
     messages = read_messages([*SAID * 5, with_image()])
@@ -535,35 +537,63 @@ def places(owner: User, project: Project, stranger: User) -> dict[str, str]:
 
 
 @pytest.fixture
-def clients(
-    request: pytest.FixtureRequest, owner: User, project: Project
-) -> dict[str, Client]:
+def places(owner: User, project: Project, stranger: User) -> dict[str, str]:
+    """The same in the database of one test."""
+    return places_of(owner, project)
+
+
+def clients_of(people: dict[str, User], project: Project) -> dict[str, Client]:
+    """A client of each of `CALLERS`."""
     found = {"anonymous": Client()}
     for name in CALLERS[1:-1]:
         found[name] = Client()
-        found[name].force_login(request.getfixturevalue(name))
+        found[name].force_login(people[name])
+    owner = people["owner"]
     text = key_of(owner, project, name="revoked")
     revoke_key(caller_of_user(owner), ApiKey.objects.get(name="revoked").pk)
     found["revoked"] = Client(headers={"Authorization": f"Bearer {text}"})
     return found
 
 
+class Gate(NamedTuple):
+    """Everything that a route can name, and everyone who may knock."""
+
+    places: dict[str, str]
+    clients: dict[str, Client]
+    blobs: Path
+
+
+@pytest.fixture(scope="module")
+def gate(standing_folder: Path) -> Gate:
+    """Made once for all rows: what a request changed is taken back behind each."""
+    people = cast()
+    owner, project = people["owner"], Project.objects.get(slug="demo")
+    places, clients = places_of(owner, project), clients_of(people, project)
+    return Gate(places, clients, standing_folder / "blobs")
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.method} {row.path}")
 def test_everyone_is_let_in_where_they_may(
-    row: Row, places: dict[str, str], clients: dict[str, Client]
+    row: Row, gate: Gate, settings: LazySettings
 ) -> None:
-    found = {name: knock(client, row, places) for name, client in clients.items()}
+    settings.BLOB_DIR = gate.blobs
+    found = {
+        name: knock(client, row, gate.places) for name, client in gate.clients.items()
+    }
     assert found == dict(zip(CALLERS, row.statuses, strict=True))
 
 
 def knock(client: Client, row: Row, places: dict[str, str]) -> int:
     """The status of one answer; what the request changed is taken back."""
     path = "/" + row.path.format(**places)
+    cookies = copy(client.cookies)
     with transaction.atomic():
         answer = _send(client, row, path, places)
         if answer.streaming:
             b"".join(answer)
         transaction.set_rollback(True)
+    client.cookies = cookies
     if answer.status_code == 401:
         assert answer["WWW-Authenticate"] == "Bearer"
     status: int = answer.status_code
