@@ -50,12 +50,14 @@ def let_in(client: Client, places: dict[str, str]) -> dict[str, int]:
     return {named(row): knock(client, row, places) for row in TABLE}
 
 
+@pytest.mark.sqlite  # scopes are weighed without asking a database
 def test_in_sessions_of_others_a_key_with_sessions_of_its_own_only_proposes(
     places: dict[str, str], proposing: Client, keeping: Client
 ) -> None:
     assert let_in(keeping, places) == let_in(proposing, places) | ANYWHERE
 
 
+@pytest.mark.sqlite  # scopes are weighed without asking a database
 def test_a_key_keeps_its_work_in_a_session_of_its_own_and_proposes_the_rest(
     places: dict[str, str], proposing: Client, keeping: Client
 ) -> None:
