@@ -1,6 +1,8 @@
 """Providers' own clients, plain httpx and LiteLLM's SDK talk through the proxy.
 
 Each has the same conversation with a tool: what it keeps of it is what the session holds.
+
+Their packages take seconds to import: only the process that asks them does.
 """
 
 import asyncio
@@ -9,12 +11,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-import anthropic
 import httpx
-import openai
 import pytest
-from google import genai
-from google.genai import types
 
 from .conftest import Proxy
 from .forms import MODEL
@@ -72,6 +70,8 @@ TOOLS: list[Any] = [{"type": "function", "function": FUNCTION}]
 class OpenAI(Chat):
     def __init__(self, proxy: Proxy, stream: bool) -> None:
         super().__init__()
+        import openai
+
         self.stream = stream
         self.client = openai.OpenAI(
             base_url=f"{proxy.url}/v1", api_key=proxy.key, max_retries=0
@@ -152,6 +152,8 @@ class Plain(Chat):
 
 class Anthropic:
     def __init__(self, proxy: Proxy, stream: bool) -> None:
+        import anthropic
+
         self.stream, self.said = stream, list[Any]()
         self.client = anthropic.Anthropic(
             base_url=proxy.url, api_key=proxy.key, max_retries=0
@@ -192,6 +194,8 @@ class Anthropic:
 
 class Responses:
     def __init__(self, proxy: Proxy, stream: bool) -> None:
+        import openai
+
         self.stream, self.said = stream, list[Any]()
         self.client = openai.OpenAI(
             base_url=f"{proxy.url}/v1", api_key=proxy.key, max_retries=0
@@ -233,6 +237,9 @@ class Responses:
 
 class Gemini:
     def __init__(self, proxy: Proxy, stream: bool) -> None:
+        from google import genai
+        from google.genai import types
+
         self.stream = stream
         options = types.HttpOptions(base_url=proxy.url)
         self.client = genai.Client(api_key=proxy.key, http_options=options)
@@ -252,6 +259,8 @@ class Gemini:
         return self._next(text)
 
     def use_tool(self) -> str:
+        from google.genai import types
+
         part = types.Part.from_function_response(
             name="get_weather", response={"result": RESULT}
         )
