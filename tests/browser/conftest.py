@@ -48,9 +48,17 @@ def cookies_of(server: Server) -> dict[str, object]:
 
 @pytest.fixture(scope="session")
 def api(server: Server) -> Iterator[httpx.Client]:
-    """REST as an agent with all rights uses it."""
-    headers = {"Authorization": f"Bearer {server.key()}"}
-    with httpx.Client(base_url=server.url, headers=headers, timeout=120) as client:
+    """REST as an agent with all rights uses it.
+
+    It is idle while a page is looked at. The server closes a connection after 5 idle seconds, just
+    as httpx does: what was sent meanwhile would be lost, so httpx is to do so before.
+    """
+    with httpx.Client(
+        base_url=server.url,
+        headers={"Authorization": f"Bearer {server.key()}"},
+        timeout=120,
+        limits=httpx.Limits(keepalive_expiry=1),
+    ) as client:
         yield client
 
 
