@@ -17,7 +17,7 @@ def _run() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
-    from django.db import DatabaseError
+    from django.db import DatabaseError, connection
 
     from contextstudio.accounts.domain.errors import DomainError
 
@@ -30,10 +30,13 @@ def _run() -> None:
     except DatabaseError as error:
         from contextstudio.accounts.responses import outage
 
-        unavailable = outage(error)
-        if unavailable is None:
-            raise
-        sys.exit(f"{unavailable.message} ({error})")
+        if unavailable := outage(error):
+            sys.exit(f"{unavailable.message} ({error})")
+        if not connection.introspection.table_names():
+            sys.exit(
+                "The database is empty. Run `manage.py migrate` first, or `serve`."
+            )
+        raise
 
 
 if __name__ == "__main__":

@@ -26,10 +26,10 @@ from tests.servers import (
 )
 
 
-def refused(**changes: str) -> str:
-    """What a start that is refused says: one line, no traceback, exit code 1."""
+def refused(*command: str, **changes: str) -> str:
+    """What a command (a start) that is refused says: one line, no traceback, exit code 1."""
     done = subprocess.run(
-        [sys.executable, "manage.py", "serve"],
+        [sys.executable, "manage.py", *(command or ("serve",))],
         cwd=ROOT,
         env=environment(**changes),
         capture_output=True,
@@ -257,3 +257,10 @@ def test_the_word_of_one_named_proxy_is_taken() -> None:
 def test_celery_needs_a_broker(tmp_path: Path) -> None:
     changes = {"CONTEXTSTUDIO_DATA_DIR": str(tmp_path), "REDIS_URL": ""}
     assert "REDIS_URL" in refused(CONTEXTSTUDIO_EXECUTOR="celery", **changes)
+
+
+@pytest.mark.sqlite
+def test_a_command_says_that_the_database_is_empty(tmp_path: Path) -> None:
+    folder = {"CONTEXTSTUDIO_DATA_DIR": str(tmp_path)}
+    sentence = refused("create_user", "ada", **folder)
+    assert sentence.startswith("The database is empty. Run `manage.py migrate` first")
