@@ -15,8 +15,12 @@ _ORIGINAL = re.compile(r"m(0|[1-9][0-9]{0,8})").fullmatch
 _MADE = re.compile(r"o([1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]{0,8}))?").fullmatch
 
 
+@lru_cache(maxsize=1 << 17)
 def original_key(index: int) -> Key:
-    """The key of the original at an index, from 0; held once, for all that names it."""
+    """The key of the original at an index, from 0; held once, for all that names it.
+
+    It is asked for as often as `original_number`.
+    """
     return intern(f"m{index}")
 
 
