@@ -49,19 +49,19 @@ def fetch(asked: Statement, values: Values) -> list[Any]:
     return found
 
 
-def write(told: Statement, rows: Sequence[Values]) -> None:
-    """Run a statement for each of these values."""
+def write(told: Statement, rows: Sequence[Values]) -> int:
+    """Run a statement for each of these values; the answer is how many rows it wrote."""
     connection = connections[DEFAULT_DB_ALIAS]
     if _needs_django(connection) or not connection.in_atomic_block:
         with connection.cursor() as cursor:
             cursor.executemany(told.sql, rows)
-        return
+            return int(cursor.rowcount)
     with connection.wrap_database_errors:
         if connection.vendor == "sqlite":
-            connection.connection.executemany(told.own, rows)
-            return
+            return int(connection.connection.executemany(told.own, rows).rowcount)
         with connection.create_cursor() as cursor:
             cursor.executemany(told.own, rows)
+            return int(cursor.rowcount)
 
 
 def _needs_django(connection: Any) -> bool:

@@ -31,15 +31,16 @@ def in_short_transactions(
     steps: Iterable[Step],
     *,
     begin: Step = lambda: None,
+    end: Step = lambda: None,
     savepoint: bool = False,
     pace: Pace | None = None,
 ) -> Iterator[int]:
     """Do small steps in transactions of their own; gives how many after each commit.
 
     A machine that is busy gives each step little of its time, so that no number of rows or bytes
-    bounds how long others wait. `begin` comes first in each transaction. Within one that is open
-    already all is done in that, with savepoints if these are wanted. `pace` is told what each step
-    took; whoever makes the steps makes the next one by it.
+    bounds how long others wait. `begin` comes first in each transaction, `end` last. Within one
+    that is open already all is done in that, with savepoints if these are wanted. `pace` is told
+    what each step took; whoever makes the steps makes the next one by it.
     """
     waiting = iter(steps)
     step = next(waiting, None)
@@ -47,7 +48,7 @@ def in_short_transactions(
         done = 0
         with atomic(savepoint=savepoint):
             now = monotonic()
-            end = now + SECONDS
+            enough = now + SECONDS
             begin()
             while step is not None:
                 step()
@@ -56,6 +57,7 @@ def in_short_transactions(
                 if pace is not None:
                     pace.note(now - before)
                 step = next(waiting, None)
-                if now > end:
+                if now > enough:
                     break
+            end()
         yield done

@@ -75,14 +75,19 @@ def link_parents(project_id: int, keys: Sequence[uuid.UUID]) -> None:
     here = Session.objects.filter(
         project_id=project_id, deleted_at=None, staged_by=None
     )
+    shown = here.filter(pk__in=keys)
+    ids = list(shown.values_list("external_id", "parent_external_id"))
     # `gt` where `exclude` would do, for an index answers it.
     orphans = here.filter(parent=None, parent_external_id__gt="")
-    named = here.filter(pk__in=keys, external_id__gt="")
-    names = list(named.values_list("external_id", flat=True))
     parent = here.filter(external_id=OuterRef("parent_external_id")).exclude(
         pk=OuterRef("pk")
     )
-    for some in (Q(pk__in=keys), Q(parent_external_id__in=names)):
+    children = []
+    if any(parent_id for _, parent_id in ids):
+        children.append(Q(pk__in=keys))
+    if names := [own for own, _ in ids if own]:
+        children.append(Q(parent_external_id__in=names))
+    for some in children:
         found = orphans.filter(some).filter(Exists(parent))
         found.update(parent=Subquery(parent.values("pk")[:1]))
 

@@ -58,7 +58,9 @@ def record_messages(
     within = connection.in_atomic_block
     for batch in batches(messages):
         ready = prepare(session.project_id, session.encoding, batch, within=within)
-        group = record_batch(session, ready, source=source, group=group)
+        with transaction.atomic(savepoint=False):
+            group = record_batch(session, ready, source=source, group=group)
+            rows.update_counters(session)
         recorded += len(batch.digests)
         if progress is not None:
             progress(recorded)
@@ -75,6 +77,11 @@ class ReadyBatch(NamedTuple):
     """Rows of its images and files, of which the bytes are kept by now."""
     counts: dict[bytes, list[int]]
     """The tokens of bodies that the project doesn't have, by their digests."""
+    firsts: dict[bytes, int]
+    """Where in the batch each of these bodies comes first."""
+    uuids: list[str]
+    short_ids: list[str]
+    """Drawn for the whole batch, in order: so each statement fills few pages of their indexes."""
     found: dict[bytes, rows.StoredBody] | None = None
     """Those that it has, where they are sure to be there when the batch is recorded."""
 
@@ -89,7 +96,7 @@ def prepare(
     harmless, a row without its file is not.
     """
     keys = batch.body_digests
-    places = dict(zip(keys, range(len(keys)), strict=True))
+    places = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
     found = rows.find_bodies(project_id, sorted(places))
     missing = [digest for digest in places if digest not in found]
     counts = tokens.count_words(
@@ -99,6 +106,9 @@ def prepare(
         batch,
         _stored(project_id, batch.files),
         dict(zip(missing, counts, strict=True)),
+        {digest: places[digest] for digest in missing},
+        sorted(_draw_uuids(len(keys))),
+        _draw_short_ids(len(keys)),
         found if within else None,
     )
 
@@ -111,8 +121,9 @@ def record_batch(
     group: int | None = None,
     stretch: slice | None = None,
 ) -> int:
-    """Append a batch, as `record_messages` does; the answer is the group of its last message.
+    """Append a batch; the answer is the group of its last message.
 
+    The session's counters are set on the instance: the caller saves them in the same transaction.
     `group` is that of the message before it, where it is known; `stretch` is a part of the batch:
     the stretches of one batch are recorded in their order.
     """
@@ -132,7 +143,7 @@ def record_batch(
             given = batch.columns
             columns: list[rows.Column] = [
                 range(index, end),
-                _draw_uuids(len(ids)),
+                ready.uuids[which],
                 ids,
                 counts,
                 groups,
@@ -146,11 +157,10 @@ def record_batch(
                 rows.moments(given.created, len(batch.digests))[which],
                 given.records[which],
             ]
-            _insert(session, source, columns)
+            _insert(session, source, columns, ready.short_ids[which])
             session.message_count = end
             session.original_tokens += sum(counts)
             group = groups[-1]
-        rows.update_counters(session)
     return group
 
 
@@ -194,17 +204,20 @@ def _save_blobs(found: list[Blob]) -> None:
 
 
 def _insert(
-    session: Session, source: Source | None, columns: list[rows.Column]
+    session: Session,
+    source: Source | None,
+    columns: list[rows.Column],
+    short_ids: list[str],
 ) -> None:
     """Write rows under short ids that the session doesn't have: drawn again where it has one."""
     source_id = source.pk if source is not None else None
     for _ in range(_MOST_DRAWS):
-        short_ids = _draw_short_ids(len(columns[0]))
         left = rows.insert_messages(session, source_id, [*columns, short_ids])
         # SQLite says which rows it left out; PostgreSQL refuses them all, and all are drawn again.
         if not left:
             return
         columns = [[values[place] for place in left] for values in columns]
+        short_ids = _draw_short_ids(len(columns[0]))
     raise IntegrityError(f"No free short_id was drawn in {_MOST_DRAWS} draws.")
 
 
@@ -219,7 +232,10 @@ def _bodies(
     wanted = sorted(places)
     found = ready.found
     if found is None:
-        found = rows.find_bodies(project_id, wanted)
+        # What was missing before the transaction most likely is, the first time that it comes.
+        firsts, start = ready.firsts, which.start
+        known = [digest for digest in wanted if firsts.get(digest, -1) < start]
+        found = rows.find_bodies(project_id, known) if known else {}
     bodies, uncounted = _counted(found, encoding)
     if missing := [digest for digest in wanted if digest not in found]:
         at = [places[digest] for digest in missing]

@@ -7,7 +7,7 @@ so that a value that is the same in all rows of a statement is bound once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import orjson
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
 
+from contextstudio.database import driver
 from threads.domain.batch import Events, times
 from threads.models import Session
 
@@ -128,11 +129,15 @@ def insert_bodies(
 ) -> dict[bytes, int]:
     """Store bodies; `columns` are those of `BODY_COLUMNS`. The answer is their ids by digest.
 
-    A body that another transaction has stored in the meantime is not in the answer.
+    A body that another transaction has stored in the meantime is not in the answer; in SQLite
+    none is then, which tells only how many it has written.
     """
     if connection.vendor != "postgresql":
         same = {"project_id": project_id}
-        done = _insert("threads_body", same, BODY_COLUMNS, columns)
+        unless = ' WHERE true ON CONFLICT ("project_id", "digest") DO NOTHING'
+        done = _insert("threads_body", same, BODY_COLUMNS, columns, unless)
+        if sum(one.rowcount for one in done) < len(columns[0]):
+            return {}
         # SQLite counts them up within a statement.
         ids = chain.from_iterable(
             range(one.lastrowid - one.rowcount + 1, one.lastrowid + 1) for one in done
@@ -170,10 +175,13 @@ def update_counters(session: Session) -> None:
     session.updated_at = timezone.now()
     counters = session.message_count, session.original_tokens
     [updated_at] = moments(times([session.updated_at]), 1)
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNTERS, [*counters, updated_at, session.pk.hex])
-        if not cursor.rowcount:
-            raise DatabaseError("The session is gone.")
+    if not driver.write(_counters(), [[*counters, updated_at, session.pk.hex]]):
+        raise DatabaseError("The session is gone.")
+
+
+@cache
+def _counters() -> driver.Statement:
+    return driver.statement(_COUNTERS)
 
 
 def moments(listed: bytes | None, count: int) -> list[str | None]:

@@ -45,7 +45,7 @@ def test_a_transaction_takes_no_step_more_once_its_time_is_over(
     assert list(in_short_transactions(work)) == expected
 
 
-def test_each_transaction_begins_with_the_same(db: None, clock: Clock) -> None:
+def test_each_transaction_begins_and_ends_with_the_same(db: None, clock: Clock) -> None:
     depth, seen = len(connection.atomic_blocks), list[str]()
 
     def note(word: str) -> None:
@@ -54,9 +54,10 @@ def test_each_transaction_begins_with_the_same(db: None, clock: Clock) -> None:
         clock.work(steps.SECONDS)
 
     work = [partial(note, word) for word in "abc"]
-    for _ in in_short_transactions(work, begin=partial(seen.append, "begin")):
+    begin, end = (partial(seen.append, word) for word in ("begin", "end"))
+    for _ in in_short_transactions(work, begin=begin, end=end):
         assert len(connection.atomic_blocks) == depth
-    assert seen == ["begin", "a", "b", "begin", "c"]
+    assert seen == ["begin", "a", "b", "end", "begin", "c", "end"]
 
 
 def test_without_work_there_is_no_transaction() -> None:
