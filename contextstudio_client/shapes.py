@@ -43,6 +43,10 @@ class SessionInfo:
     tokens: int
     created_at: datetime
     updated_at: datetime
+    parent: str | None = None
+    """The session that it came from, or that it was asked beside."""
+    relation: str | None = None
+    """What it is to its `parent`: `side_call`, `subagent`, `branch`, `continuation`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -363,6 +363,28 @@ class ClientOpening(models.Model):
         return f"opening of {self.session_id}"
 
 
+class ClientName(models.Model):
+    """What a client calls a conversation: whose requests say so are looked for there first.
+
+    The name is its caller's, in one project; it is kept as its SHA-256.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="+")
+    actor = models.CharField(max_length=64)
+    digest = models.BinaryField(max_length=32)
+    session = models.ForeignKey(Session, models.CASCADE, related_name="client_names")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["actor", "digest", "project"], name="one_conversation_per_name"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"name of {self.session_id}"
+
+
 class AnsweredCalls(models.Model):
     """Calls of our tools that the proxy answered, with the answers: their client knows of neither.
 

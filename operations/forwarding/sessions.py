@@ -48,11 +48,13 @@ def session_for(
     project: Project,
     inbound: Inbound,
     sent_to: Callable[[Session], Inbound] | None = None,
+    named: Session | None = None,
 ) -> Session | None:
     """The session of this caller that a request without an id goes on from.
 
-    `sent_to`: the request as it is if it is of a session. None where it begins a conversation.
-    Raises Invalid for what is no message.
+    `sent_to`: the request as it is if it is of a session. `named`: the one that its client's name
+    for the conversation stands for. None where it begins a conversation. Raises Invalid for what
+    is no message.
     """
     own = visible_sessions(caller).filter(project=project, parent=None)
 
@@ -60,6 +62,10 @@ def session_for(
         sent = sent_to(session) if sent_to else inbound
         return alignment.align_request(session, sent)
 
+    if named is not None:
+        aligned = align_request(named)
+        if aligned.goes_on or not aligned.is_side:
+            return named
     looked_at: list[Session] = []
     best: tuple[int, Session] | None = None
     opened = _opened(own, caller, _opening(alignment.read_opening(inbound)))
@@ -69,11 +75,12 @@ def session_for(
             return session
         looked_at.append(session)
         best = _better(best, session, aligned)
-    for session in _latest(own, caller, inbound) if best is None else ():
+    is_unknown = best is None and named is None
+    for session in _latest(own, caller, inbound) if is_unknown else ():
         if session not in looked_at:
             aligned = align_request(session)
             best = _better(best, session, aligned)
-    return best[1] if best else None
+    return best[1] if best else named
 
 
 def remember(caller: Caller, session: Session, aligned: RequestAlignment) -> None:
@@ -129,7 +136,8 @@ def conversation_of(caller: Caller, session: Session, inbound: Inbound) -> Sessi
     its own, which takes the name, and the side calls are parted from it. A session that somebody
     made, or changed, is the conversation's own.
     """
-    if not (is_from_proxy(session.format) and session.external_id) or session.head:
+    is_named = session.external_id or session.client_names.exists()
+    if not (is_from_proxy(session.format) and is_named) or session.head:
         forget_side_title(session)
         return session
     name, session.external_id = session.external_id, None
@@ -141,6 +149,8 @@ def conversation_of(caller: Caller, session: Session, inbound: Inbound) -> Sessi
         format=session.format,
     )
     own = open_session(caller, session.project, new)
+    session.client_names.update(session=own)
+    Session.objects.filter(parent=session).update(parent=own)
     session.parent, session.relation = own, Relation.SIDE_CALL
     session.save(update_fields=["parent", "relation"])
     return own

@@ -43,7 +43,7 @@ def types_of(schema: dict[str, Any]) -> set[str]:
     if "anyOf" in schema:
         return {kind for one in schema["anyOf"] for kind in types_of(one)}
     if "$ref" in schema:
-        return {"object"}
+        return types_of(SCHEMAS[schema["$ref"].rpartition("/")[2]])
     return {schema["type"]} if "type" in schema else set()
 
 

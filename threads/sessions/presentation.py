@@ -16,6 +16,7 @@ from threads.domain.formats.sources import source_of
 from threads.domain.message import Message as GivenMessage
 from threads.domain.message import Role, encode_part
 from threads.domain.part import Part
+from threads.domain.transcript import Relation
 from threads.models import Session
 from threads.rendering.fragments import Fragments
 from threads.store import blobs
@@ -65,6 +66,10 @@ class SessionOut(BaseModel):
     project: str
     title: str
     external_id: str | None
+    parent: uuid.UUID | None
+    """The session that it came from, or that it was asked beside."""
+    relation: Relation | None
+    """What it is to its `parent`, also where that isn't here."""
     format: str
     source: str
     """The agent, service or library that it comes from, as people call it."""
@@ -122,6 +127,8 @@ def present_session(session: Session) -> dict[str, Any]:
         "project": session.project.slug,
         "title": session.title,
         "external_id": session.external_id,
+        "parent": str(session.parent_id) if session.parent_id else None,
+        "relation": session.relation or None,
         "format": session.format,
         "source": source_of(session.format),
         "parsing_strategy": session.parsing_strategy,

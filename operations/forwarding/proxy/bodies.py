@@ -34,6 +34,9 @@ from .replies.gemini import joined_parts
 
 _RECALL = re.compile(rf"(?:^|[^A-Za-z]){RECALL}$")
 """Clients put the name of a server before that of its tool."""
+_UUID = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
+).fullmatch
 _NULL = msgspec.Raw(b"null")
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -112,6 +115,16 @@ class ForwardedBody:
         kinds = [one.get("type") for one in new]
         is_kept = "item_reference" in kinds or self.value.get("conversation")
         return "" if is_kept else None
+
+    @property
+    def conversation(self) -> bytes:
+        """What its client calls the conversation in it; empty where it doesn't say.
+
+        The key of a provider's cache is one where it is a UUID; else it may be that of a prompt,
+        which conversations share.
+        """
+        given = self.value.get("prompt_cache_key")
+        return given.encode() if isinstance(given, str) and _UUID(given) else b""
 
     @property
     def tools(self) -> list[Form]:

@@ -14,6 +14,13 @@ Header = tuple[bytes, bytes]
 SESSION = b"x-session-id"
 TAGS = b"x-contextstudio-tags"
 TOOLS = b"x-contextstudio-tools"
+CONVERSATION = (
+    b"x-claude-code-session-id",
+    b"session-id",
+    b"conversation-id",
+)
+"""In which clients name their conversation for themselves; they pass on to the provider. Those
+with an underscore reach nobody (`contextstudio/web/guard.py`)."""
 _HOP_BY_HOP = frozenset(
     {b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization"}
     | {b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade"}

@@ -21,7 +21,7 @@ from contextstudio.accounts.models import Project
 from operations.context.policies import default_policy, policy_of
 from operations.domain.forwarding.plan import RequestDecision
 from operations.domain.log.operation import Redact
-from operations.forwarding import before, going_on
+from operations.forwarding import before, going_on, names
 from operations.forwarding.alignment import Inbound
 from operations.forwarding.requests import records
 from operations.forwarding.services import Applied, apply
@@ -38,7 +38,7 @@ from threads.store.selectors import get_session
 
 from . import bodies, sessions
 from .bodies import ForwardedBody, Rewritten
-from .headers import SESSION, TAGS, Header
+from .headers import CONVERSATION, SESSION, TAGS, Header
 from .incoming import Incoming
 from .recording import UNKNOWN, Exchange
 from .routes import RequestKind, Route
@@ -89,6 +89,13 @@ class Asked(NamedTuple):
                 at=["X-Session-Id"],
             )
         return name
+
+    def conversation(self, body: ForwardedBody | None = None) -> bytes:
+        """What the client calls the conversation for itself; empty where it names a session."""
+        if self.name or self.goes_on:
+            return b""
+        given = self.incoming.first_of(CONVERSATION, MOST_NAME)
+        return given or (body.conversation if body else b"")
 
     @property
     def tags(self) -> frozenset[str] | None:
@@ -231,6 +238,9 @@ def _going_on(asked: Asked) -> _Found | None:
 def _of_late(asked: Asked, marks: bytes) -> Sequence[uuid.UUID]:
     """The session that a request names, else those that its caller's last requests were of."""
     if not (name := asked.name):
+        if called := asked.conversation():
+            known = names.likely_session(asked.caller, asked.project, called)
+            return [] if known is None else [known]
         return going_on.latest(asked.caller.actor, asked.project.pk, marks)
     session = sessions.named_session(asked.caller, asked.project, name)
     return [] if session is None else [session.pk]
@@ -251,13 +261,13 @@ def _find(asked: Asked, body: ForwardedBody) -> _Found | None:
         if session is not None:
             before.prepare(asked.caller, session.pk, inbound)
         with transaction.atomic():
-            if session is None:
-                new = _new_session(asked, body)
-                applied = apply(asked.caller, new.pk, inbound)
-            else:
-                applied = apply(asked.caller, session.pk, inbound)
+            own = session or _new_session(asked, body)
+            applied = apply(asked.caller, own.pk, inbound)
+            _call_so(asked, body, applied.session, is_new=session is None)
             rewritten = bodies.rewritten(body, applied)
             return _under_way(applied, body, rewritten)
+    except names.NameTaken:
+        return _find(asked, body)
     except (DatabaseError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001  # whatever it is, the policy decides
@@ -294,7 +304,20 @@ def _session(asked: Asked, body: ForwardedBody) -> Session | None:
         return _inbound(asked, _with_answered(asked, body, session))
 
     known = sent_to if asked.tools else None
-    return session_for(asked.caller, asked.project, _inbound(asked, body), known)
+    called, named = asked.conversation(body), None
+    if called:
+        named = names.session_called(asked.caller, asked.project, called)
+    return session_for(asked.caller, asked.project, _inbound(asked, body), known, named)
+
+
+def _call_so(
+    asked: Asked, body: ForwardedBody, session: Session, *, is_new: bool
+) -> None:
+    """Know a conversation again by what its client calls it."""
+    name = asked.conversation(body)
+    is_own = session.parent_id is None
+    if name and is_own and asked.route.kind is RequestKind.REPLY:
+        names.remember(asked.caller, name, session, is_new=is_new)
 
 
 def _new_session(asked: Asked, body: ForwardedBody) -> Session:

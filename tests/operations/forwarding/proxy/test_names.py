@@ -1,0 +1,211 @@
+"""Conversations that clients name, with the requests that agents send beside them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.servers import Server
+
+from .conftest import Proxy
+from .forms import MODEL, Said
+
+LONG = "This is told at some length, so that it can be known again."
+PROMPT = f"You are an agent that works on a repository of boats. {LONG}"
+TITLES = "Write a title of at most six words for this session. Reply with it alone."
+SEARCHER = "You search files for another agent and report what you have found there."
+TOOLS = [{"name": "run", "input_schema": {"type": "object"}}]
+CLAUDE, CODEX = "X-Claude-Code-Session-Id", "Session-Id"
+Message = dict[str, Any]
+
+
+class Claude:
+    """A client that sends what Claude Code sends: all its requests under one name."""
+
+    def __init__(self, proxy: Proxy, name: str, header: str = CLAUDE) -> None:
+        self.proxy, self.said = proxy, list[Message]()
+        self.key = proxy.key
+        self.named = {header: name} if name else {}
+
+    def ask(self, text: str) -> None:
+        """A turn of the conversation."""
+        self.said = self.goes_on(self.said, text, PROMPT)
+
+    def goes_on(self, said: list[Message], text: str, prompt: str) -> list[Message]:
+        """One of the conversations under the name, with its next turn."""
+        said = [*said, {"role": "user", "content": text}]
+        reply = self.send(said, prompt, tools=TOOLS)
+        return [*said, {"role": "assistant", "content": reply["content"]}]
+
+    def title(self, text: str) -> None:
+        said = [{"role": "user", "content": f"<session>\n{text}\n</session>"}]
+        self.send(said, TITLES)
+
+    def probe(self) -> None:
+        self.send([{"role": "user", "content": "quota"}], None, max_tokens=1)
+
+    def send(self, said: list[Message], prompt: str | None, **more: Any) -> Any:
+        body = {"model": MODEL, "max_tokens": 99, "messages": said, **more}
+        if prompt:
+            body["system"] = [{"type": "text", "text": prompt}]
+        headers = {"Authorization": f"Bearer {self.key}"} | self.named
+        url = f"{self.proxy.url}/v1/messages"
+        reply = httpx.post(url, json=body, headers=headers, timeout=60)
+        return reply.raise_for_status().json()
+
+
+def kin(proxy: Proxy) -> list[tuple[str | None, int]]:
+    """What each session is to the conversation, with its messages; the oldest first."""
+    found = sorted(proxy.sessions(), key=lambda one: one["created_at"])
+    (own,) = [one["id"] for one in found if one["parent"] is None]
+    assert {one["parent"] for one in found} <= {own, None}
+    return [(one["relation"], one["message_count"]) for one in found]
+
+
+@pytest.mark.parametrize("header", [CLAUDE, CODEX])
+def test_titles_before_between_and_after_turns_are_side_calls_of_their_conversation(
+    proxy: Proxy, header: str
+) -> None:
+    claude = Claude(proxy, "0b7c-boats", header)
+    claude.probe()
+    claude.title("How many boats are in?")
+    claude.ask("How many boats are in?")
+    claude.title("How many boats are in? And ferries?")
+    claude.ask("And how many ferries?")
+    claude.title("How many boats are in, and ferries, and yesterday?")
+    claude.ask("And yesterday?")
+    side = ("side_call", 3)
+    assert kin(proxy) == [("side_call", 2), side, (None, 7), side, side]
+    own = next(one for one in proxy.sessions() if one["parent"] is None)
+    assert own["title"] == "How many boats are in?"
+    assert proxy.provider.last.header(header.lower()) == "0b7c-boats"
+
+
+def test_sub_agents_beside_each_other_are_sessions_of_the_conversation(
+    proxy: Proxy,
+) -> None:
+    claude = Claude(proxy, "parallel")
+    claude.ask("Look for boats in two places.")
+
+    def work(place: str) -> list[Message]:
+        said = claude.goes_on([], f"Search {place}.", SEARCHER)
+        return claude.goes_on(said, f"Now search what is below {place}.", SEARCHER)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, ("the harbour", "the river")))
+    claude.ask("And what is there?")
+    assert kin(proxy) == [(None, 5), ("subagent", 5), ("subagent", 5)]
+
+
+def test_requests_that_begin_at_once_are_of_one_conversation(proxy: Proxy) -> None:
+    claude = Claude(proxy, "at-once")
+    asked = [lambda: claude.ask("Boats?"), *3 * [lambda: claude.title("Boats?")]]
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(one) for one in asked]:
+            done.result()
+    claude.ask("And ferries?")
+    found = kin(proxy)
+    assert found.count((None, 5)) == 1
+    assert {relation for relation, _ in found} == {None, "side_call"}
+
+
+def test_the_same_words_under_two_names_are_two_conversations(proxy: Proxy) -> None:
+    one, other = Claude(proxy, "one"), Claude(proxy, "other")
+    for claude in (one, other):
+        claude.ask("Hello.")
+    for claude in (one, other):
+        claude.ask("How are you?")
+    counts = [(found["parent"], found["message_count"]) for found in proxy.sessions()]
+    assert counts == [(None, 5), (None, 5)]
+
+
+def test_a_conversation_that_goes_on_under_another_name_is_known_by_what_it_says(
+    proxy: Proxy,
+) -> None:
+    before, after = Claude(proxy, "before"), Claude(proxy, "after")
+    before.ask("How many boats are in?")
+    after.said = before.said
+    after.ask("And ferries?")
+    after.title("Boats and ferries")
+    assert kin(proxy) == [(None, 5), ("side_call", 3)]
+
+
+def test_what_one_session_says_is_never_put_into_another_of_its_name(
+    proxy: Proxy,
+) -> None:
+    first, second = Claude(proxy, "shared"), Claude(proxy, "shared")
+    first.ask("How many boats are in?")
+    second.ask("Who painted the ferry?")
+    first.ask("And yesterday?")
+    second.ask("And the boat?")
+    assert kin(proxy) == [(None, 5), ("subagent", 5)]
+
+
+def test_a_question_that_is_sent_again_stays_in_its_conversation(proxy: Proxy) -> None:
+    claude = Claude(proxy, "again")
+    proxy.provider.status = 500
+    with pytest.raises(httpx.HTTPStatusError):
+        claude.ask("How many boats are in?")
+    proxy.provider.status = 200
+    claude.ask("How many boats are in?")
+    assert kin(proxy) == [(None, 3)]
+
+
+def test_a_strangers_name_finds_nothing(proxy: Proxy, proxying_server: Server) -> None:
+    mine, theirs = Claude(proxy, "same-name"), Claude(proxy, "same-name")
+    theirs.key = proxying_server.key("read,propose,edit")
+    mine.ask("How many boats are in?")
+    theirs.title("How many boats are in?")
+    theirs.ask("Who painted the ferry?")
+    found = [(one["relation"], one["message_count"]) for one in proxy.sessions()]
+    assert sorted(found, key=str) == [("side_call", 3), (None, 3), (None, 3)]
+    mine_id = min(proxy.sessions(), key=lambda one: str(one["created_at"]))["id"]
+    assert all(one["parent"] != mine_id for one in proxy.sessions())
+
+
+@pytest.mark.parametrize("name", ["", "x" * 256])
+def test_without_a_name_or_with_a_boundless_one_requests_are_known_by_their_beginning(
+    proxy: Proxy, name: str
+) -> None:
+    claude = Claude(proxy, name)
+    claude.ask("How many boats are in?")
+    claude.title("How many boats are in?")
+    claude.ask("And ferries?")
+    found = [(one["parent"], one["message_count"]) for one in proxy.sessions()]
+    assert sorted(found, key=str) == [(None, 3), (None, 5)]
+
+
+def test_a_deleted_conversation_leaves_its_name(proxy: Proxy) -> None:
+    claude = Claude(proxy, "deleted")
+    claude.ask("How many boats are in?")
+    proxy.api.delete(f"/api/sessions/{proxy.session()['id']}").raise_for_status()
+    other = Claude(proxy, "deleted")
+    other.ask("Who painted the ferry?")
+    other.title("Who painted the ferry?")
+    assert kin(proxy) == [(None, 3), ("side_call", 3)]
+
+
+@pytest.mark.parametrize(
+    ("key", "is_name"),
+    [("0199f0a2-7c1e-7d40-8a55-2f1f0e6f3b1c", True), ("prompt-of-the-shop", False)],
+)
+def test_a_cache_key_is_a_name_only_where_it_is_one_conversations(
+    proxy: Proxy, key: str, is_name: bool
+) -> None:
+    def ask(text: str, **more: Any) -> None:
+        said = [{"role": "user", "content": text}]
+        body = {"model": MODEL, "store": False, "input": said, **more}
+        sent = body | {"prompt_cache_key": key}
+        url = f"{proxy.url}/v1/responses"
+        httpx.post(url, json=sent, headers=proxy.headers).raise_for_status()
+
+    proxy.provider.script = [Said("14 boats."), Said("Boats")]
+    ask(
+        "How many boats are in?",
+        instructions=PROMPT,
+        tools=[{"type": "function", "name": "run"}],
+    )
+    ask("Name this: boats.", instructions=TITLES)
+    relations = {one["relation"] for one in proxy.sessions()}
+    assert relations == ({None, "side_call"} if is_name else {None})
