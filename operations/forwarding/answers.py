@@ -126,7 +126,7 @@ def _record(
 ) -> None:
     """Record that a request came again."""
     with transaction.atomic():
-        locked = Session.objects.select_for_update().get(pk=session.pk)
+        locked = Session.objects.select_for_update(no_key=True).get(pk=session.pk)
         again = replace(
             facts,
             decision=RequestDecision.REPEATED,

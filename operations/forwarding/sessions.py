@@ -100,7 +100,7 @@ def side_session(caller: Caller, parent: Session, inbound: Inbound) -> Session:
     opening = alignment.read_opening(inbound)
     children = Session.objects.filter(parent=parent, deleted_at=None, staged_by=None)
     for session in _opened(children, caller, _opening(opening)):
-        locked = Session.objects.select_for_update().get(pk=session.pk)
+        locked = Session.objects.select_for_update(no_key=True).get(pk=session.pk)
         may = may_in(caller, Right.OWN_SESSION, locked)
         if may and alignment.align_request(locked, inbound).goes_on:
             return locked

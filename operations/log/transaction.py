@@ -168,7 +168,7 @@ def write_apart(
 
 
 def _locked(session: Session) -> Session:
-    return Session.objects.select_for_update().get(pk=session.pk)
+    return Session.objects.select_for_update(no_key=True).get(pk=session.pk)
 
 
 def begin(session: Session, caller: Caller) -> LogTransaction:

@@ -88,7 +88,9 @@ def get_session(
 def _visible(projects: tuple[int, ...], lock: bool) -> QuerySet[Session]:
     sessions = _sessions_of(projects, None).filter(pk=given("id", UUIDField()))
     if lock:
-        sessions = sessions.select_for_update(of=("self",))
+        # The commit of a row that refers to a session doesn't wait for who holds it. Else two
+        # that hold a conversation and its side call, and commit rows of both, wait for ever.
+        sessions = sessions.select_for_update(of=("self",), no_key=True)
     return sessions.select_related("project")
 
 
