@@ -90,6 +90,12 @@ def time_ago(when: datetime | None) -> str:
 
 
 @register.filter
+def moment(when: datetime | None) -> str:
+    """A time to the minute, "5 November 2026, 14:02 UTC"; nothing for None."""
+    return "" if when is None else f"{when.day} {when:%B %Y, %H:%M %Z}"
+
+
+@register.filter
 def node_id(key: str) -> str:
     """The id in the document of the row or marker with this key: `o7.0` → `n-o7_0`."""
     return f"n-{key.replace('.', '_')}"

@@ -315,7 +315,8 @@ class ThreadDraft:
 
     def saved(self, key: Key) -> int:
         """The tokens that changes of its text take from a message."""
-        return sum(change.saved for change in self.changes.get(key, ()))
+        changes = self.changes.get(key)
+        return sum(change.saved for change in changes) if changes else 0
 
     def made(self, leaf: int) -> New:
         """The message of an inserted leaf."""

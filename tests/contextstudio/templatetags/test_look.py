@@ -64,3 +64,10 @@ def test_an_icon_points_into_the_sprite_and_is_not_read_out():
     assert look.icon("grip", "i--small") == (
         '<svg class="i i--small" aria-hidden="true"><use href="/static/icons.svg#grip"/></svg>'
     )
+
+
+def test_a_moment_is_told_to_the_minute() -> None:
+    assert look.moment(datetime(2026, 11, 5, 4, 2, 9, tzinfo=UTC)) == (
+        "5 November 2026, 04:02 UTC"
+    )
+    assert look.moment(None) == ""
