@@ -52,6 +52,7 @@ def test_a_tray_is_filled_and_inserted_with_the_keyboard(
     tray.get_by_role("button", name="Remove").first.focus()
     press(sized, "Enter")
     expect(tray).to_contain_text("1 entry")
+    expect(tray).to_be_focused()  # once its page is there; till then it takes the focus
     tray.get_by_role("button", name="Insert into the thread").focus()
     press(sized, "Enter")
     sized.wait_for_url("**/?at=o*")
