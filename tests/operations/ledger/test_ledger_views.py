@@ -8,7 +8,6 @@ import pytest
 from operations.context.model_catalog import Prices, prices_of
 from operations.context.services import assemble_session
 from operations.domain.ledger.ledger import Price, Tariff, bill
-from operations.domain.ledger.money import dollars
 from operations.ledger.services import LedgerEstimate, LedgerRow
 from operations.ledger.views import line_of, note_of
 from tests.operations.conftest import Page
@@ -78,20 +77,6 @@ def test_the_drawer_says_with_which_prices_it_estimates(
 ) -> None:
     prices = prices_of(provider, model)
     assert note in note_of(LedgerEstimate(provider, model, prices, (), None))
-
-
-@pytest.mark.parametrize(
-    ("amount", "text"),
-    [
-        ("0", "$0"),
-        ("0.19", "$0.19"),
-        ("1234.5", "$1,234.50"),
-        ("0.00111", "$0.0011"),
-        ("0.00997", "$0.010"),
-    ],
-)
-def test_an_amount_has_two_digits_that_say_something(amount: str, text: str) -> None:
-    assert dollars(Fraction(amount)) == text
 
 
 def test_the_lines_are_estimated_once_for_what_they_depend_on(page: Page) -> None:

@@ -8,6 +8,7 @@ from operations.domain.log.operation import Tag, Toggle
 from operations.domain.thread.node import MessageNode, Tokens
 from operations.domain.thread.replay import replay
 from operations.domain.tree.leaf import Leaf
+from operations.domain.tree.status import Status
 from tests.operations.support.builders import (
     digest,
     insert,
@@ -151,3 +152,10 @@ def test_inserted_messages_are_told_by_their_role_and_tokens():
     made = thread(3, insert("m0", "a", "b"), digest(1, 2), insert("m2", "c"))
     assert made.inserted_sizes == dict.fromkeys(("o1.0", "o1.1", "o3.0"), ("system", 3))
     assert {*made.inserted} == {*made.inserted_sizes}
+
+
+def test_outcomes_say_how_each_edit_fared_without_what_hides_it():
+    made = thread(6, snip(1, 2), digest(0, 4))
+    outcomes = {number: one.status for number, one in made.outcomes.items()}
+    assert outcomes == {1: Status.APPLIED, 2: Status.APPLIED}
+    assert [report.hidden_by for report in made.operations] == ["o2", None]
