@@ -13,7 +13,8 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
 from operations.domain.forwarding.alignment import Given
-from operations.models import ClientOpening, SessionRequest
+from operations.domain.log.log import CLIENT
+from operations.models import ClientOpening, LogEntry, SessionRequest
 from threads.domain.formats.kit.transcripts import title_of
 from threads.domain.formats.sources import is_from_proxy
 from threads.domain.message import Message, Role, starts_group
@@ -137,7 +138,8 @@ def conversation_of(caller: Caller, session: Session, inbound: Inbound) -> Sessi
     made, or changed, is the conversation's own.
     """
     is_named = session.external_id or session.client_names.exists()
-    if not (is_from_proxy(session.format) and is_named) or session.head:
+    edits = LogEntry.objects.filter(session=session).exclude(actor=CLIENT)
+    if not (is_from_proxy(session.format) and is_named) or edits.exists():
         forget_side_title(session)
         return session
     name, session.external_id = session.external_id, None

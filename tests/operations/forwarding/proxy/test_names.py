@@ -110,6 +110,21 @@ def test_requests_that_begin_at_once_are_of_one_conversation(proxy: Proxy) -> No
     assert {relation for relation, _ in found} == {None, "side_call"}
 
 
+def test_a_title_that_was_asked_for_twice_is_parted_from_the_conversation_too(
+    proxy: Proxy,
+) -> None:
+    """The second request is an edit of the client's, which makes the session nobody's own."""
+    claude = Claude(proxy, "twice")
+    claude.title("Boats?")
+    claude.title("Boats?")
+    claude.ask("Boats?")
+    claude.ask("And ferries?")
+    (side, own) = kin(proxy)
+    assert own == (None, 5) and side[0] == "side_call"
+    (_, titles) = proxy.sessions()
+    assert proxy.operations(titles["id"]) != []
+
+
 def test_the_same_words_under_two_names_are_two_conversations(proxy: Proxy) -> None:
     one, other = Claude(proxy, "one"), Claude(proxy, "other")
     for claude in (one, other):
