@@ -21,7 +21,7 @@ from contextstudio.accounts.models import Project
 from operations.context.policies import default_policy, policy_of
 from operations.domain.forwarding.plan import RequestDecision
 from operations.domain.log.operation import Redact
-from operations.forwarding import before, going_on, names
+from operations.forwarding import before, going_on
 from operations.forwarding.alignment import Inbound
 from operations.forwarding.requests import records
 from operations.forwarding.services import Applied, apply
@@ -36,7 +36,7 @@ from threads.models import Session
 from threads.sessions.services import append_messages
 from threads.store.selectors import get_session
 
-from . import bodies, sessions
+from . import bodies, names, sessions
 from .bodies import ForwardedBody, Rewritten
 from .headers import CONVERSATION, SESSION, TAGS, Header
 from .incoming import Incoming
