@@ -1,6 +1,8 @@
 """Servers of measurements say where they are once they answer."""
 
+import os
 import socket
+from typing import Any
 
 import uvicorn
 
@@ -16,3 +18,16 @@ class Announcing(uvicorn.Server):
         await super().startup(sockets)
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         print(f"http://{host}:{port} {self.words}", flush=True)
+
+
+def serve(application: Any) -> None:
+    """Serve an ASGI application on a free port until told to stop; it says its process too."""
+    config = uvicorn.Config(
+        application,
+        host="127.0.0.1",
+        port=0,
+        log_level="warning",
+        lifespan="off",
+        timeout_keep_alive=3600,
+    )
+    Announcing(config, str(os.getpid())).run()

@@ -5,9 +5,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-import uvicorn
-
-from bench.announcing import Announcing
+from bench.announcing import serve
 
 
 async def echo(database: sqlite3.Connection, receive: Any, send: Any) -> None:
@@ -35,15 +33,7 @@ def main() -> None:
     async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
         await echo(database, receive, send)
 
-    config = uvicorn.Config(
-        application,
-        host="127.0.0.1",
-        port=0,
-        log_level="warning",
-        lifespan="off",
-        timeout_keep_alive=3600,
-    )
-    Announcing(config, str(os.getpid())).run()
+    serve(application)
 
 
 if __name__ == "__main__":

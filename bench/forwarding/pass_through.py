@@ -4,18 +4,16 @@ Both pass a request on to a provider as it is, and its reply back, with the clie
 uses, and know nothing of what passes. The bare one answers below `/bare`.
 """
 
-import os
 import sys
 from typing import Any
 
 import httpcore
-import uvicorn
 from django.conf import settings
 from django.core.asgi import get_asgi_application
 from django.http import HttpRequest, HttpResponse
 from django.urls import re_path
 
-from bench.announcing import Announcing
+from bench.announcing import serve
 
 _JSON = [(b"content-type", b"application/json")]
 _pool = httpcore.AsyncConnectionPool(
@@ -64,15 +62,7 @@ def main() -> None:
         else:
             await of_django(scope, receive, send)
 
-    config = uvicorn.Config(
-        application,
-        host="127.0.0.1",
-        port=0,
-        log_level="warning",
-        lifespan="off",
-        timeout_keep_alive=3600,
-    )
-    Announcing(config, str(os.getpid())).run()
+    serve(application)
 
 
 if __name__ == "__main__":

@@ -4,13 +4,10 @@ Where it streams, each piece says when it was sent, by the clock that all proces
 """
 
 import asyncio
-import os
 import time
 from typing import Any
 
-import uvicorn
-
-from bench.announcing import Announcing
+from bench.announcing import serve
 
 SAID = "ok, done"
 REPLY = (
@@ -59,15 +56,7 @@ async def _stream(send: Any) -> None:
 
 def main() -> None:
     """Serve until told to stop."""
-    config = uvicorn.Config(
-        provider,
-        host="127.0.0.1",
-        port=0,
-        log_level="warning",
-        lifespan="off",
-        timeout_keep_alive=3600,
-    )
-    Announcing(config, str(os.getpid())).run()
+    serve(provider)
 
 
 if __name__ == "__main__":
