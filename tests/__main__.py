@@ -13,10 +13,12 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import psycopg
 
+CORES = min(os.cpu_count() or 2, 8)
 DATABASE = "contextstudio"
 REDIS_URL = "redis://127.0.0.1:6379/7"
 DOMAINS = ("archive", "contextstudio/accounts", "operations", "threads")
@@ -41,10 +43,10 @@ def main() -> int:
             return 1
     else:
         print("PostgreSQL and Redis answer: the tests run on them too.", flush=True)
-        failed = _pytest(*WITH_A_DATABASE, **services)
+        failed = _pytest(*WITH_A_DATABASE, environment=services)
         if failed:
             return failed
-    failed = _pytest(*OF_THE_DOMAINS, *MEASURED)
+    failed = _pytest(*OF_THE_DOMAINS, *MEASURED, workers=CORES)
     if failed:
         return failed
     left = _lines_not_run()
@@ -81,7 +83,12 @@ def _candidates() -> Iterator[str]:
     yield "postgresql://%2Fvar%2Frun%2Fpostgresql"
 
 
-def _pytest(*options: str, **environment: str) -> int:
+def _pytest(
+    *options: str,
+    workers: int = CORES + 1,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> int:
+    """The exit code of a run; of what waits for servers and browsers, a worker more than cores."""
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -93,14 +100,16 @@ def _pytest(*options: str, **environment: str) -> int:
         "pytest",
         "-q",
         "-n",
-        "2",
+        str(workers),
         "--dist",
         "loadfile",
         "--no-loadscope-reorder",
         "--durations=15",
     ]
     return subprocess.run(
-        [*command, *options, *sys.argv[1:]], env=inherited | environment, check=False
+        [*command, *options, *sys.argv[1:]],
+        env={**inherited, **environment},
+        check=False,
     ).returncode
 
 
