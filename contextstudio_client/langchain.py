@@ -19,6 +19,7 @@ from langchain_core.messages import (
     convert_to_messages,
     convert_to_openai_messages,
 )
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 
 from .clients import AsyncClient, Client
@@ -66,7 +67,9 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
         client, name, given = self._blocking(), self._name(request), _written(request)
         try:
             with client.session(self._ids.get(name), **self._new(name)) as session:
-                applied = session.apply(given, model=_model(request))
+                applied = session.apply(
+                    given, model=_model(request), tools=_tools(request)
+                )
         except StudioError as error:
             self._fails(name, error)
             return handler(request)
@@ -89,7 +92,9 @@ class ContextStudioMiddleware(AgentMiddleware[Any, Any, Any]):
             async with client.session(
                 self._ids.get(name), **self._new(name)
             ) as session:
-                applied = await session.apply(given, model=_model(request))
+                applied = await session.apply(
+                    given, model=_model(request), tools=_tools(request)
+                )
         except StudioError as error:
             self._fails(name, error)
             return await handler(request)
@@ -149,6 +154,11 @@ def _thread_id() -> str:
 def _model(request: ModelRequest[Any]) -> str | None:
     name = getattr(request.model, "model_name", None)
     return name or getattr(request.model, "model", None)
+
+
+def _tools(request: ModelRequest[Any]) -> list[JSON]:
+    """The tools of a call in OpenAI's form: the server names `recall` to a model that has it."""
+    return [convert_to_openai_tool(tool) for tool in request.tools]
 
 
 def _written(request: ModelRequest[Any]) -> list[JSON]:

@@ -179,8 +179,12 @@ class SessionApi:
         active_tags: Iterable[str] | None = None,
         max_tokens: int | None = None,
         consume: bool | None = None,
+        recall: bool | None = None,
     ) -> Flow[Context]:
-        """The request that a provider would be sent now."""
+        """The request that a provider would be sent now.
+
+        `recall`: whether the model has that tool; None: as in the session's last request.
+        """
         where = yield from self._path("context")
         return (
             yield from get(
@@ -191,6 +195,7 @@ class SessionApi:
                 active_tags=None if active_tags is None else list(active_tags),
                 max_tokens=max_tokens,
                 consume=consume,
+                recall=recall,
             )
         )
 

@@ -30,6 +30,8 @@ class Session(models.Model):
     model = models.CharField(max_length=128, blank=True)
     encoding = models.CharField(max_length=32, default="o200k_base")
     """The tokenizer's encoding in which `tokens` of its messages are counted."""
+    can_recall = models.BooleanField(null=True)
+    """Whether the model could recall in its last request; None before the first."""
     objective = models.CharField(max_length=500, blank=True)
     message_count = models.PositiveIntegerField(default=0)
     head = models.PositiveIntegerField(default=0)

@@ -20,11 +20,9 @@ def trigger_of(session: Session, model: str = "", more: int = 0) -> Trigger:
 
 
 def prune_before_request(
-    session: Session, rules: Pruning, model: str, more: int, can_recall: bool
+    session: Session, rules: Pruning, model: str, more: int
 ) -> None:
     """Prune where too little of the window would be left; where that isn't enough, summarise.
-
-    Lines refer to what they stand for only where the client that asks can recall it.
 
     A session that had nothing to prune is looked at again once it has some messages more.
     """
@@ -32,7 +30,7 @@ def prune_before_request(
         return
     known = _futile.get(session.pk)
     if known is None or session.message_count >= known + rules.keep_last_n:
-        pruned = prune_by_itself(session, rules, refers=can_recall)
+        pruned = prune_by_itself(session, rules)
         if pruned.transaction is None:
             _futile.keep(session.pk, session.message_count)
         session.refresh_from_db()

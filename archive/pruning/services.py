@@ -47,8 +47,6 @@ class PruneQuery:
     rules: Mapping[str, Any] | None = None
     target_tokens: int | None = None
     protected: Protected | None = None
-    refers: bool = True
-    """Whether lines name what they stand for: not to a model that can't recall."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,12 +127,12 @@ def prune(
     return Pruned(session=session, plan=found, rules=rules, transaction=recorded)
 
 
-def prune_by_itself(session: Session, rules: Pruning, *, refers: bool = True) -> Pruned:
+def prune_by_itself(session: Session, rules: Pruning) -> Pruned:
     """Prune a session because its policy says so; the log names the product.
 
     What would save next to nothing is left: each run costs the provider's cache of the prompt.
     """
-    query = PruneQuery(refers=refers)
+    query = PruneQuery()
 
     def planned(transaction: LogTransaction) -> PrunePlan:
         found = _planned(transaction.session, transaction.thread, rules, query)
@@ -218,7 +216,7 @@ def _planned(
 ) -> PrunePlan:
     messages = prunable(session, thread, rules)
     count = counter_of(session.encoding)
-    found = plan(messages, rules, count, query.protected, refers=query.refers)
+    found = plan(messages, rules, count, query.protected)
     if query.target_tokens is not None:
         near = {one.key: one.relevance or 0 for one in messages}
         found = fitted(found, query.target_tokens, near)

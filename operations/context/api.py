@@ -30,18 +30,21 @@ def context(
     active_tags: str | None = None,
     max_tokens: int | None = None,
     consume: bool = False,
+    recall: bool | None = None,
 ) -> HttpResponse:
     """What would be sent to a model now: layers, messages, and the request as its body.
 
     `max_tokens` never cuts: it sets `over_budget`, and `heaviest` names what weighs most.
     A slice that waits for this key is shown. Only its `apply` uses one up: `consume` is kept
-    for clients of before and has no effect. `active_tags` as for the thread.
+    for clients of before and has no effect. `active_tags` as for the thread. `recall` says
+    whether the model has that tool; without it, what the session's last request had holds.
     """
     query = ContextQuery(
         provider=provider,
         model=model,
         active_tags=tags_of(active_tags),
         max_tokens=max_tokens,
+        can_recall=recall,
     )
     found = assemble(caller_of(request), session_id, query)
     return json_response(present_context(found))

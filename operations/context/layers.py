@@ -22,6 +22,8 @@ class Surroundings:
     session: Session
     thread: Thread
     policy: Policy
+    can_recall: bool
+    """Whether the model can."""
     question: Callable[[], str]
     """Reads the last message of the user, as the model does; empty where there is none."""
 
@@ -59,7 +61,9 @@ def load_layers(surroundings: Surroundings, count: Count) -> list[Layer]:
 
 
 def _guidelines(surroundings: Surroundings) -> LayerWords:
-    return LayerWords(layers.GUIDELINES_TEXT if surroundings.policy.guidelines else "")
+    if not surroundings.policy.guidelines:
+        return LayerWords("")
+    return LayerWords(layers.guidelines_text(can_recall=surroundings.can_recall))
 
 
 def _state(surroundings: Surroundings) -> LayerWords:

@@ -85,6 +85,8 @@ class ContextInputs:
     """Those besides the system prompt, as they read now."""
     encoding: str
     """In which everything is counted."""
+    can_recall: bool
+    """Whether the model can: to another one nothing is said of how."""
     tools: Sequence[dict[str, Any]] = ()
     basis: Hashable = None
     """All that the thread follows from; None where nothing that is made of it is kept."""
@@ -98,7 +100,7 @@ class ContextInputs:
     def version(self) -> Hashable:
         """Of two inputs with the same version the same is made; None: not known."""
         return self.basis and (
-            *(self.basis, self.provider, self.model),
+            *(self.basis, self.provider, self.model, self.can_recall),
             *(self.policy, self.preference, tuple(self.layers)),
         )
 
@@ -170,19 +172,24 @@ def inputs_of(
     encoding: str = "",
     basis: Hashable = None,
     actor: str = "",
+    can_recall: bool | None = None,
 ) -> ContextInputs:
     """What a session's request is made of now.
 
     `actor` is the caller whose slice it is made of, if one waits. `policy` is tried in place of
-    the one in force. `encoding` is by default the model's own.
+    the one in force. `encoding` is by default the model's own. `can_recall` is by default as the
+    session's last request had it; before the first, a model can.
     """
     chosen, model = policy or policy_of(session), model or session.model
+    if can_recall is None:
+        can_recall = session.can_recall is not False
     if not encoding:
         encoding = tokens.encoding_for(model) if model else session.encoding
     surroundings = Surroundings(
         session=session,
         thread=reader.thread,
         policy=chosen,
+        can_recall=can_recall,
         question=cache(partial(last_question, reader)),
     )
     return ContextInputs(
@@ -194,6 +201,7 @@ def inputs_of(
         preference=pending_slice(session, actor),
         layers=load_layers(surroundings, counter_of(encoding)),
         encoding=encoding,
+        can_recall=can_recall,
         tools=tools,
         basis=basis,
     )
@@ -240,6 +248,7 @@ def drafted(inputs: ContextInputs, assembly: Assembly | None = None) -> Drafted:
         heading=heading,
         intact=assembly.intact,
         tools=inputs.tools,
+        can_recall=inputs.can_recall,
     )
     return Drafted(assembly, draft)
 
@@ -296,6 +305,7 @@ def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
         policy=inputs.policy,
         preference=inputs.preference,
         layers=inputs.layers,
+        can_recall=inputs.can_recall,
         last=_last_steps.get(key) or NO_STEPS,
     )
     made = assemble(thread, messages, plan, total=total, shown=shown)
@@ -332,7 +342,8 @@ def _messages_of(inputs: ContextInputs) -> tuple[list[Outgoing], int]:
     Under another log, too, originals go out as they did, where nothing touches them.
     """
     session, thread = inputs.session, inputs.thread
-    key = (session.pk, session.encoding, thread.active_tags)
+    can_recall = inputs.can_recall
+    key = (session.pk, session.encoding, thread.active_tags, can_recall)
     last, basis = _known.get(key), (session.parsing_strategy, thread.log.purged)
     if last is None or (last.strategy, last.purged) != basis:
         last = _KnownMessages(None, *basis, 0, [], 0)
@@ -361,7 +372,10 @@ def _read_messages(
     new = (key for key in islice(thread.keys, start, None) if key not in known)
     shown = (one.key for key in new for one in thread.shown(key))
     said = inputs.reader.effective(shown)
-    return outgoings(thread, said, count, start=start, known=known)
+    can_recall = inputs.can_recall
+    return outgoings(
+        thread, said, count, start=start, known=known, can_recall=can_recall
+    )
 
 
 def _originals(session: Session) -> Iterator[tuple[Part, ...]]:

@@ -50,6 +50,8 @@ class ContextQuery:
     max_tokens: int | None = None
     actor: str = ""
     """Whose slice is shown, if one waits: set by `assemble`."""
+    can_recall: bool | None = None
+    """Whether the model can; None: as in the session's last request."""
     policy: Policy | None = None
     thread: Thread | None = None
     """Taken in place of the session's own thread, to compare."""
@@ -173,6 +175,7 @@ def query_inputs(session: Session, query: ContextQuery) -> ContextInputs:
         policy=query.policy,
         basis=basis,
         actor=query.actor,
+        can_recall=query.can_recall,
     )
 
 

@@ -40,6 +40,7 @@ from threads.store.recording import named_by_hash
 from threads.store.selectors import Original, find_blobs, load_digests, load_recorded_at
 
 from .raw import Beginning, RawRequest
+from .toolbox import has_recall
 
 _ROWS = 500
 """Originals that are read at once."""
@@ -68,8 +69,13 @@ class Inbound:
     """By which it came: `apply` or `proxy`."""
     client: str = ""
     """What its client calls itself (User-Agent)."""
-    can_recall: bool = True
-    """Whether the model has a tool that recalls, or its client a key that may."""
+    offers_recall: bool = False
+    """Whether the proxy adds the tool that recalls to those of the client."""
+
+    @property
+    def can_recall(self) -> bool:
+        """Whether the model has a tool that recalls. That its client has a key gives it none."""
+        return self.offers_recall or has_recall(self.tools)
 
     @property
     def is_forwarded(self) -> bool:

@@ -59,6 +59,7 @@ class CachedAnswer:
     answer: Answer
     policy: Policy
     layers: Sequence[Layer]
+    can_recall: bool
     question: str
     facts: RequestFacts
     """What the request was that it was made for."""
@@ -105,12 +106,15 @@ def find(caller: Caller, session_id: uuid.UUID, raw: RawRequest) -> bytes | None
         return None
     kept = last.kept
     policy = policy_of(session)
+    if raw.append and session.can_recall is not kept.can_recall:
+        return None
     if policy != kept.policy or pending_slice(session, caller.actor) is not None:
         return None
     surroundings = Surroundings(
         session=session,
         thread=load_thread(session, raw.active_tags),
         policy=policy,
+        can_recall=kept.can_recall,
         question=lambda: kept.question,
     )
     layers = load_layers(surroundings, counter_of(session.encoding))

@@ -20,9 +20,8 @@ from threads.store.selectors import get_session
 from .alignment import Inbound
 
 logger = logging.getLogger(__name__)
-Prepare = Callable[[Session, Pruning, str, int, bool], object]
-"""Makes a session shorter, given its rules, the model, how many tokens are about to come, and
-whether the client can recall."""
+Prepare = Callable[[Session, Pruning, str, int], object]
+"""Makes a session shorter, given its rules, the model, and how many tokens are about to come."""
 
 _preparing: list[Prepare] = []
 
@@ -50,7 +49,7 @@ def prepare(caller: Caller, session_id: uuid.UUID, inbound: Inbound) -> None:
         for prepare_session in _preparing:
             model = inbound.model or session.model
             more = _about_to_come(session, inbound)
-            prepare_session(session, rules, model, more, inbound.can_recall)
+            prepare_session(session, rules, model, more)
     except DomainError:
         logger.warning("A session was not pruned before a request.", exc_info=True)
 

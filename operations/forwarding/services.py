@@ -96,9 +96,8 @@ def apply(
         right = Right.OWN_SESSION if inbound.append else Right.READ
         session = get_session(caller, session_id, right, lock=inbound.append)
         session, aligned, decision = _aligned(caller, session, inbound, absent)
-        if inbound.append and inbound.model not in ("", session.model):
-            session.model = inbound.model[:128]
-            session.save(update_fields=["model"])
+        if inbound.append:
+            _note_model(session, inbound)
         made = _made(caller, session, inbound, aligned)
         facts = replace(made.facts, decision=decision)
         request = None
@@ -120,6 +119,14 @@ def apply(
         session=session,
         request=request,
     )
+
+
+def _note_model(session: Session, inbound: Inbound) -> None:
+    """Keep which model is asked and whether it can recall, for whoever asks what it sees."""
+    found = inbound.model[:128] or session.model, inbound.can_recall
+    if found != (session.model, session.can_recall):
+        session.model, session.can_recall = found
+        session.save(update_fields=["model", "can_recall"])
 
 
 def _aligned(
@@ -178,6 +185,7 @@ def _made(
         tools=inbound.tools,
         encoding=session.encoding,
         actor=caller.actor,
+        can_recall=inbound.can_recall,
     )
     sent = outbound(inputs, inbound, plan.units)
     if inputs.preference and inbound.append:
@@ -234,6 +242,7 @@ def _keep(session: Session, inbound: Inbound, made: _Made) -> None:
         answer=made.answer,
         policy=made.inputs.policy,
         layers=made.inputs.layers,
+        can_recall=made.inputs.can_recall,
         question=made.question,
         facts=made.facts,
     )

@@ -3,13 +3,17 @@
 They stand above this room: who has them registers them when Django starts.
 """
 
+import re
 import uuid
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 from contextstudio.accounts.domain.caller import Caller
 
 RECALL = "recall"
 """The tool that gives back what a reference names."""
+_RECALL = re.compile(rf"(?:^|[^A-Za-z]){RECALL}$")
+"""Clients put the name of a server before that of its tool."""
 
 
 class OfferedTool(NamedTuple):
@@ -37,6 +41,12 @@ class Toolbox(Protocol):
         self, caller: Caller, session_id: uuid.UUID, name: str, arguments: Any
     ) -> CallAnswer:
         """Call a tool in a session, with the caller's rights."""
+
+
+def has_recall(tools: Iterable[dict[str, Any]]) -> bool:
+    """Whether one of a request's tools is our `recall`, whatever a client puts before its name."""
+    named = ((one.get("function") or one).get("name") for one in tools)
+    return any(_RECALL.search(str(name)) for name in named)
 
 
 _registered: list[Toolbox] = []

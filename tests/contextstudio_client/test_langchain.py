@@ -29,6 +29,12 @@ def count_boats(harbour: str) -> str:
     return f"14 boats in {harbour}"
 
 
+@tool
+def recall(ref_id: str) -> str:
+    """Give back what was left out."""
+    return ref_id
+
+
 class Model(BaseChatModel):
     """Calls the tool where the word is said, else says how many messages it was sent."""
 
@@ -65,7 +71,7 @@ class Talk:
         self.thread_id = str(uuid.uuid4())
         self.agent = create_agent(
             self.model,
-            [count_boats],
+            options.pop("tools", [count_boats]),
             system_prompt="You count boats.",
             middleware=[ContextStudioMiddleware(**options)],
         )
@@ -141,6 +147,19 @@ def test_an_operation_is_in_the_next_call_and_the_agent_keeps_its_messages(
     assert sent[3] is talk.messages[3]
     assert len(talk.messages) == 6
     assert session.info().message_count == 7
+
+
+@pytest.mark.parametrize("tools", [[count_boats], [count_boats, recall]])
+def test_an_agent_is_told_of_recall_where_it_has_the_tool(
+    talking: Talking, studio: Client, tools: list[Any]
+) -> None:
+    talk = talking(tools=tools)
+    talk.say("One")
+    session = studio.session(external_id=talk.thread_id)
+    summary = "They said one [recall:msg-00000000]."
+    session.record("digest", start_idx=1, end_idx=2, summary=summary)
+    talk.say("Two")
+    assert ("[recall:msg-00000000]" in talk.model.sent[-1][1].text) is (recall in tools)
 
 
 def test_the_session_may_be_named_by_the_program(

@@ -53,7 +53,7 @@ class Condensed(NamedTuple):
 
 
 def condensed_use(use: ToolUse, ref: str) -> Condensed:
-    """A result in one line, in the words of document 1; an empty `ref` is not written."""
+    """A result in one line, in the words of document 1."""
     text = text_of(use.result) if use.result is not None else ""
     call = use.call or ToolCall("", use.name, None)
     kind = kind_of(call.name, call.arguments if use.call else None)
@@ -118,7 +118,7 @@ def condensed_words(
                 line = ""
         elif isinstance(part, ToolCall):
             calls += 1
-            found.append(_shorter_call(part, ref and f"{ref}:tool-{calls}"))
+            found.append(_shorter_call(part, f"{ref}:tool-{calls}"))
         elif not isinstance(part, Thinking):
             found.append(part)
     return tuple(found)
@@ -149,7 +149,7 @@ def short(text: str, most: int) -> str:
 
 
 def _recalled_by(ref: str) -> str:
-    return f" [recall:{ref}]" if ref else ""
+    return f" [recall:{ref}]"
 
 
 def _size(use: ToolUse, text: str) -> str:

@@ -26,14 +26,9 @@ def plan(
     rules: Pruning,
     count: Count,
     protected: Protected | None = None,
-    *,
-    refers: bool = True,
 ) -> PrunePlan:
-    """The plan of a run by rules, whose lines say what of a text is used later, or may be.
-
-    `refers` says whether they also name the message, so that its text can be recalled.
-    """
-    planning = Planning(messages, rules, count, protected or Protected(), refers=refers)
+    """The plan of a run by rules, whose lines say what of a text is used later, or may be."""
+    planning = Planning(messages, rules, count, protected or Protected())
     first = planning.plan()
     if not first.steps:
         return first

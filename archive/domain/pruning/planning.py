@@ -34,8 +34,7 @@ Told = Mapping[Key, str]
 class Planning:
     """Judges each message, then finds what can go whole; the rest of it is condensed.
 
-    A second plan, whose lines tell more, costs only what those lines change. `refers` says whether
-    lines name what they stand for, so that it can be recalled.
+    A second plan, whose lines tell more, costs only what those lines change.
     """
 
     def __init__(
@@ -44,11 +43,8 @@ class Planning:
         rules: Pruning,
         count: Count,
         protected: Protected,
-        *,
-        refers: bool = True,
     ) -> None:
         self._messages, self._rules, self._count = messages, rules, count
-        self._refers = refers
         self._told: Told = {}
         self._known: dict[int, tuple[PruneItem, Edit | None]] = {}
         """By place what a message becomes of which nothing more is told."""
@@ -204,15 +200,12 @@ class Planning:
         if judged.prune_class is PruneClass.KEEP:
             return judged, message.parts, []
         above = self._rules.condense_above
-        ref = message.name if self._refers else ""
-        parts = condensed_words(message.parts, ref, above, self._count)
+        parts = condensed_words(message.parts, message.name, above, self._count)
         if told := self._told.get(message.key):
             parts = (Text(told), *parts)
         return judged, parts, [self._words(place, Rule.WORDS)]
 
     def _ref(self, place: int, use: ToolUse) -> str:
-        if not self._refers:
-            return ""
         name, location = self._messages[place].name, self._location(place, use)
         return f"{name}:{location}" if location else name
 

@@ -20,6 +20,7 @@ from threads.domain.part import Part
 from .layers import SYSTEM, in_order, system_layer
 from .markers import Place, Standing, mark
 from .policy import REPLAY, Policy
+from .references import without_references
 from .selection import Preference, isolate, select
 from .step import Count, Omission, Step, weigh
 from .truncation import Cut, truncate
@@ -66,6 +67,8 @@ class Plan:
     policy: Policy = REPLAY
     preference: Preference | None = None
     layers: Sequence[Layer] = ()
+    can_recall: bool = True
+    """Whether what is cut says how the whole is recalled."""
     last: LastSteps = NO_STEPS
     """Of a request that was counted in the same way."""
 
@@ -97,10 +100,12 @@ def outgoings(
     *,
     start: int = 0,
     known: Mapping[Key, Outgoing] = MappingProxyType({}),
+    can_recall: bool = True,
 ) -> list[Outgoing]:
     """What the model sees of a thread, given what all of its messages read.
 
     What is changed in its text is counted again: the tokens of changes don't simply add up.
+    A model that can't recall is shown no references in what operations made.
     With `start`, what it sees of the nodes from there on, which are originals. Originals that
     are `known` (`unchanged`) are taken as they are.
     """
@@ -116,6 +121,8 @@ def outgoings(
                 _outgoing(thread, place, shown, said[shown.key], count)
                 for shown in thread.shown(node)
             )
+    if not can_recall:
+        return [_without_references(one, count) for one in found]
     return found
 
 
@@ -220,7 +227,12 @@ def _stepped(
         steps.append(step)
     if policy.truncation is not None:
         history, step, cuts = truncate(
-            history, policy.truncation, active, plan.count, plan.last.cuts
+            history,
+            policy.truncation,
+            active,
+            plan.count,
+            plan.last.cuts,
+            can_recall=plan.can_recall,
         )
         last = last._replace(cuts=cuts)
         steps.append(step)
@@ -305,3 +317,13 @@ def _outgoing(
         changed=changed,
         name=said.name,
     )
+
+
+def _without_references(message: Outgoing, count: Count) -> Outgoing:
+    """A message that an operation made, without references; others are as they were said."""
+    if message.kind is None:
+        return message
+    parts = without_references(message.parts)
+    if parts is message.parts:
+        return message
+    return message._replace(parts=parts, tokens=count(parts), changed=True)

@@ -1,6 +1,6 @@
 """Around compiling for a provider: which results are missing, and what it does to tokens.
 
-A provider wants a result for each call, so that a short one says how to recall the true one.
+A provider wants a result for each call, so that a short one says what left out the true one.
 
 The last step is counted on the request's own texts. A request frames summaries, bridges gaps
 and leaves out what its provider refuses, so that it holds other texts than the messages it is
@@ -22,7 +22,7 @@ from operations.domain.providers.request import (
 )
 from operations.domain.providers.turns import GAP, MADE
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, original_key
+from operations.domain.tree.key import Key, original_index, original_key
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
 from threads.domain.tokens import words
 
@@ -74,7 +74,8 @@ def left_out_results(
             if isinstance(part, ToolResult) and part.call_id in calls:
                 by = _left_out_by(thread, steps, key)
                 if by is not None:
-                    found.setdefault(part.call_id, LeftOutResult(key, by))
+                    tokens = thread.leaves[original_index(key) or 0].tokens
+                    found.setdefault(part.call_id, LeftOutResult(key, by, tokens))
     return found
 
 

@@ -28,6 +28,7 @@ Technical Anchors: [ports, addresses, constants]
 
 - Check memos before you assume how something is built. Record with `save_memo` what was hard \
 to find or was decided, and nothing that the code says by itself."""
+_TRUNCATED = "; what says TRUNCATED can be read whole with `recall`"
 _SCRATCHPAD_HEADING = "## Scratchpad"
 
 
@@ -37,6 +38,11 @@ def layer(
     """A layer of these words."""
     tokens = count((Text(text),))
     return Layer(name=name, text=text, tokens=tokens, injected=injected)
+
+
+def guidelines_text(*, can_recall: bool) -> str:
+    """The guidelines as the model reads them; `recall` is named to one that has it."""
+    return GUIDELINES_TEXT if can_recall else GUIDELINES_TEXT.replace(_TRUNCATED, "")
 
 
 def scratchpad_text(content: str) -> str:

@@ -62,6 +62,8 @@ class Cut(NamedTuple):
     limits: Sequence[int]
     """Of its results."""
     keep: Keep
+    can_recall: bool
+    """Whether what was cut says how the whole is recalled."""
     short: Outgoing
     omission: Omission
 
@@ -81,10 +83,13 @@ def truncate(
     active: int | None,
     count: Count,
     known: Mapping[Key, Cut] | None = None,
+    *,
+    can_recall: bool = True,
 ) -> Truncated:
     """The messages, their results cut to their tiers; `active` is the group that goes on.
 
-    `known` are the cuts of another request that was counted in the same way.
+    `known` are the cuts of another request that was counted in the same way. `can_recall` says
+    whether the model can read what was cut.
     """
     cuts, known = dict[Key, Cut](), known or {}
     kept: list[Outgoing] = []
@@ -103,8 +108,8 @@ def truncate(
         else:
             limits = [tiers.inactive] * results
         done = known.get(message.key)
-        if done is None or done[:3] != (message, limits, tiers.keep):
-            done = _cut(message, limits, tiers.keep, count)
+        if done is None or done[:4] != (message, limits, tiers.keep, can_recall):
+            done = _cut(message, limits, tiers.keep, can_recall, count)
         if done is None:
             kept.append(message)
             continue
@@ -115,10 +120,14 @@ def truncate(
 
 
 def _cut(
-    message: Outgoing, limits: Sequence[int], keep: Keep, count: Count
+    message: Outgoing,
+    limits: Sequence[int],
+    keep: Keep,
+    can_recall: bool,
+    count: Count,
 ) -> Cut | None:
     """A message with its results cut; None where none is longer than its limit."""
-    short, lengths = _shortened(message, limits, keep)
+    short, lengths = _shortened(message, limits, keep, can_recall)
     if not lengths:
         return None
     tokens = count(short)
@@ -127,6 +136,7 @@ def _cut(
         message,
         limits,
         keep,
+        can_recall,
         message._replace(parts=short, tokens=tokens, changed=True),
         Omission(message.key, message.tokens - tokens, f"{why}."),
     )
@@ -135,6 +145,11 @@ def _cut(
 def hint(key: str) -> str:
     """What follows a text that was cut: how the whole is read. No part of the limit."""
     return f'\n... [TRUNCATED. Use recall(ref_id="{key}") to see the full output]'
+
+
+def bare_hint(length: int, limit: int) -> str:
+    """The same where the model can't recall: how much of the result isn't there."""
+    return f"\n... [TRUNCATED. {length - limit:,} of {length:,} characters of this result left out]"
 
 
 def cut(text: str, limit: int, keep: Keep) -> str:
@@ -147,7 +162,7 @@ def cut(text: str, limit: int, keep: Keep) -> str:
 
 
 def _shortened(
-    message: Outgoing, limits: Sequence[int], keep: Keep
+    message: Outgoing, limits: Sequence[int], keep: Keep, can_recall: bool
 ) -> tuple[tuple[Part, ...], list[tuple[int, int]]]:
     """The parts, and for each result that was cut its limit and the length that it had."""
     waiting, lengths = iter(limits), list[tuple[int, int]]()
@@ -159,7 +174,8 @@ def _shortened(
             length = sum(map(len, texts))
             if length > limit:
                 lengths.append((limit, length))
-                short = cut("\n".join(texts), limit, keep) + hint(message.key)
+                told = hint(message.key) if can_recall else bare_hint(length, limit)
+                short = cut("\n".join(texts), limit, keep) + told
                 images = [one for one in part.content if not isinstance(one, Text)]
                 part = replace(part, content=(Text(short), *images))
         parts.append(part)

@@ -84,6 +84,8 @@ class LeftOutResult(NamedTuple):
     """The message that holds it."""
     by: str
     """What left it out: the key of an operation (`o7`), or the name of a step (`window`)."""
+    tokens: int
+    """Of that message."""
 
 
 class Issue(NamedTuple):
@@ -125,6 +127,8 @@ class Draft:
     """Whether other messages stand before these, so that nothing is done about how they begin."""
     goes_on: bool = False
     """Whether other messages follow, so that nothing is done about how these end."""
+    can_recall: bool = True
+    """Whether the model has a tool that recalls what is left out."""
     answer_tokens: int = 4096
     """`max_tokens`, where the provider wants it said."""
 

@@ -26,14 +26,11 @@ from operations.forwarding.raw import (
     read_raw,
 )
 from operations.forwarding.services import Applied
-from operations.forwarding.toolbox import RECALL
 from threads.domain.formats import READERS
 from threads.domain.formats.requests import Form
 
 from .replies.gemini import joined_parts
 
-_RECALL = re.compile(rf"(?:^|[^A-Za-z]){RECALL}$")
-"""Clients put the name of a server before that of its tool."""
 _UUID = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 ).fullmatch
@@ -135,18 +132,12 @@ class ForwardedBody:
         lists = (one.get("functionDeclarations") or () for one in given)
         return [one for found in lists for one in found if isinstance(one, dict)]
 
-    @property
-    def has_recall(self) -> bool:
-        """Whether one of its tools is our `recall`, whatever a client puts before its name."""
-        named = ((one.get("function") or one).get("name") for one in self.tools)
-        return any(_RECALL.search(str(name)) for name in named)
-
     def inbound(
         self,
         tags: frozenset[str] | None,
         *,
         append: bool,
-        can_recall: bool,
+        offers_recall: bool,
         model: str = "",
         client: str = "",
     ) -> Inbound:
@@ -161,7 +152,7 @@ class ForwardedBody:
             model=model or self.model,
             door="proxy",
             client=client,
-            can_recall=can_recall,
+            offers_recall=offers_recall,
             tools=self.tools,
             raw=replace(
                 self.request,

@@ -275,11 +275,10 @@ def _find(asked: Asked, body: ForwardedBody) -> _Found | None:
 
 
 def _inbound(asked: Asked, body: ForwardedBody) -> Inbound:
-    is_offered = any(tool.name == RECALL for tool in asked.tools)
     return body.inbound(
         asked.tags,
         append=asked.route.kind is RequestKind.REPLY,
-        can_recall=is_offered or body.has_recall,
+        offers_recall=any(tool.name == RECALL for tool in asked.tools),
         model=asked.model(body),
         client=asked.incoming.header(b"user-agent"),
     )

@@ -35,7 +35,7 @@ from operations.edits.services import record_edit
 from tests.operations.domain.forwarding.sending import said_in
 from tests.operations.support.conversations import recorded
 from tests.operations.support.request_texts import tokens_of
-from tests.operations.support.rest import get, post
+from tests.operations.support.rest import RECALL, get, post
 from tests.people import caller
 from threads import tokens
 from threads.domain.message import Message, Role
@@ -44,6 +44,7 @@ from threads.domain.tokens import total, words
 from threads.models import Session
 from threads.sessions.services import NewSession, create_session
 
+REFERENCE = "[recall:msg-00000000]"
 LOGS = 200 if os.environ.get("SOAK") else 60
 EDITS = 4
 LONGEST = 12
@@ -95,7 +96,9 @@ def edits_of(chance: random.Random, said: list[Message]) -> Iterator[Edit]:
         first = chance.randrange(len(said))
         last = min(len(said) - 1, first + chance.randrange(4))
         targets = tuple(map(original_key, range(first, last + 1)))
-        made = (New("system", (Text("What was said before, in short."),), 8),)
+        made = (
+            New("system", (Text(f"What was said before, in short {REFERENCE}."),), 8),
+        )
         answer = (New("assistant", (Text("Another answer."),), 3),)
         texts = [
             (place, part.text)
@@ -150,7 +153,9 @@ def test_every_door_gives_the_same_request(
         preset = presets[number % len(presets)]
         set_policy(caller(owner), session.pk, {"preset": preset})
         agree(agent, person, session, providers[number % len(providers)])
-        agree_on_apply(agent, session, ("openai", "anthropic")[number % 2])
+        form = ("openai", "anthropic")[number % 2]
+        for recalls in (True, False):
+            agree_on_apply(agent, session, form, recalls=recalls)
     assert recorded_edits > 2 * LOGS
 
 
@@ -192,7 +197,9 @@ def agree(client: Client, person: Client, session: Session, provider: str) -> No
     assert sum(figures["by_layer"].values()) == figures["sent"]
 
 
-def agree_on_apply(client: Client, session: Session, format: str) -> None:
+def agree_on_apply(
+    client: Client, session: Session, format: str, *, recalls: bool
+) -> None:
     """`apply` sends what the context shows, once a client sends what was recorded.
 
     Where nothing is to be done it sends that itself; what a rule takes from a message for its
@@ -203,14 +210,22 @@ def agree_on_apply(client: Client, session: Session, format: str) -> None:
     fields = {name: body[name] for name in ("messages", "system") if name in body}
     answer = client.post(
         f"{path}/apply",
-        {**fields, "format": format, "append": False},
+        {
+            **fields,
+            "format": format,
+            "append": False,
+            "tools": [RECALL] if recalls else [],
+        },
         "application/json",
     )
     if answer.status_code == 409:  # its form can't tell two of these messages apart
         return
     assert answer.status_code == 200, answer.content
     found = answer.json()
-    context = get(client, f"{path}/context", provider=format)
+    context = get(client, f"{path}/context", provider=format, recall=recalls)
+    told = json.dumps(found["messages"]) + str(found.get("system"))
+    if not recalls and "recall" not in json.dumps(fields):
+        assert "recall" not in told
     if not found["applied"] and not found["steps"]:
         assert found["messages"] == fields["messages"]
         return

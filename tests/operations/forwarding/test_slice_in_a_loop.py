@@ -47,7 +47,8 @@ class Loop:
 
     def applies(self) -> list[Form]:
         """What it is to send, which its provider takes."""
-        body = {"messages": self.messages, "format": self.format}
+        tools = [{"name": "mcp__studio__recall"}]
+        body = {"messages": self.messages, "format": self.format, "tools": tools}
         answer = post(self.client, f"/api/sessions/{self.session}/apply", body)
         request: Form = {"model": "a-model", "messages": answer["messages"]}
         if self.format == "anthropic":

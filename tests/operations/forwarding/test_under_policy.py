@@ -9,7 +9,15 @@ from operations.domain.context import portions
 from operations.domain.providers import CompiledPortion
 from operations.domain.providers.passes.findings import Finding
 from operations.domain.providers.request import Compiled, Severity
-from tests.operations.support.rest import get, make_session, operate, post, put, said
+from tests.operations.support.rest import (
+    RECALL,
+    get,
+    make_session,
+    operate,
+    post,
+    put,
+    said,
+)
 
 COUNT = 5
 
@@ -120,7 +128,7 @@ def test_results_are_cut_by_the_tiers_of_a_policy(agent: Client) -> None:
     session_id = make_session(agent, messages)
     policy = {"truncation": {"inactive": 100, "keep": "head"}}
     put(agent, f"/api/sessions/{session_id}/policy", {"policy": policy})
-    answer = apply(agent, session_id, messages)
+    answer = apply(agent, session_id, messages, tools=[RECALL])
     cut = answer["messages"][2]
     assert cut["content"].startswith("seen a xxx")
     assert 'recall(ref_id="m2")' in cut["content"]

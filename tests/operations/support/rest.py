@@ -5,6 +5,9 @@ from typing import Any
 
 from django.test import Client
 
+RECALL = {"type": "function", "function": {"name": "recall", "parameters": {}}}
+"""The tool in a request by which a model recalls."""
+
 
 def post(
     client: Client, path: str, body: Any = None, *, expect: int = 200, **headers: str

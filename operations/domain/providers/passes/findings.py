@@ -36,7 +36,7 @@ LONE_RESULT = _repaired(
 UNANSWERED = _repaired(
     "R1",
     "Tool calls without a result in the context, in {count} messages.",
-    "A short stand-in says so, and how to recall the result.",
+    "A short stand-in says so, and what left out the result.",
 )
 APART = _repaired(
     "R1",

@@ -27,6 +27,8 @@ from . import findings
 from .work import Work
 
 LEFT_OUT = "[This result was left out by {by}. recall({key}) brings it back.]"
+LEFT_OUT_FOR_GOOD = "[This result of {tokens:,} tokens was left out by {by}.]"
+"""For a model that can't recall."""
 NEVER = "[No result of this call was recorded.]"
 _PAIRED = (ToolCall, ToolResult)
 _LETTERS = string.ascii_letters + string.digits
@@ -187,8 +189,10 @@ class _Pairing:
     def _stub(self, call: ToolCall, id_: str, name: str, piece: TurnPart) -> TurnPart:
         self._work.found(findings.UNANSWERED, piece)
         self._work.breaks(piece.place + 1)
-        left_out = self._work.draft.left_out.get(call.id)
-        words = NEVER if left_out is None else LEFT_OUT.format(**left_out._asdict())
+        draft = self._work.draft
+        left_out = draft.left_out.get(call.id)
+        told = LEFT_OUT if draft.can_recall else LEFT_OUT_FOR_GOOD
+        words = NEVER if left_out is None else told.format(**left_out._asdict())
         return TurnPart(ToolResult(id_, (Text(words),), name), piece.place, piece.key)
 
 

@@ -122,18 +122,3 @@ def test_an_answer_keeps_its_calls_and_loses_its_long_texts() -> None:
     )
     short_one = (Text("few"), ToolCall("1", "ls", {"path": "a"}))
     assert condensed_words(short_one, REF, 10, count) == short_one
-
-
-def test_no_line_refers_to_its_text_where_nobody_can_recall_it() -> None:
-    calls = [
-        ("Read", {"file_path": "a.py"}),
-        ("Grep", {"pattern": "x"}),
-        ("Bash", {"command": "ls"}),
-        ("Edit", {"file_path": "a.py"}),
-        ("Agent", {}),
-    ]
-    lines = [condensed_use(use(name, given, "b"), "").line for name, given in calls]
-    call = ToolCall("1", "Write", {"file_path": "a.py", "content": "z" * 300})
-    said = condensed_words((Text("word " * 20), call), "", 10, count)
-    assert not any("recall" in line for line in (*lines, repr(said)))
-    assert all(line == line.strip() for line in lines)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from archive.domain.pruning.classes import Protected, Prunable
 from archive.domain.pruning.fitting import fitted
-from archive.domain.pruning.needs import plan
 from archive.domain.pruning.trigger import trigger
 from operations.domain.context.policy import Pruning
 from operations.domain.log.operation import Condense, Snip
@@ -16,13 +15,11 @@ from tests.archive.domain.pruning.work import (
     LONG,
     call,
     classes,
-    count,
     lines,
     message,
     planned,
     result,
     said,
-    thread,
     user,
 )
 from threads.domain.message import Role
@@ -52,15 +49,6 @@ def test_document_1_young_errors_are_condensed_like_results() -> None:
         call("1", "Bash", command="x"), result("1", LONG, failed=True), said("a")
     )
     assert classes(found) == ["keep", "condense", "keep"]
-
-
-def test_a_plan_for_who_can_not_recall_names_nothing_to_be_recalled() -> None:
-    messages = thread(*VIEWED, said("word " * 600), *map(said, "abc"))
-    rules = Pruning(keep_last_n=0, condense_after_n=0)
-    found = plan(messages, rules, count, refers=False)
-    assert classes(found) == ["keep", "condense", "condense", *["keep"] * 3]
-    assert len(lines(found)) == 2
-    assert not any("recall" in line for line in lines(found))
 
 
 def test_document_1_superseded_views_are_removed() -> None:

@@ -3,6 +3,7 @@
 from operations.domain.context.layers import (
     GUIDELINES_TEXT,
     ORDER,
+    guidelines_text,
     in_order,
     layer,
     scratchpad_text,
@@ -34,6 +35,14 @@ def test_the_system_prompt_is_its_messages_together() -> None:
 def test_guidelines_ask_for_state_in_its_format() -> None:
     for words in ("### STATE", "Goal:", "Context:", "Resolved:", "Technical Anchors:"):
         assert words in GUIDELINES_TEXT
+
+
+def test_guidelines_name_recall_to_who_can() -> None:
+    assert guidelines_text(can_recall=True) == GUIDELINES_TEXT
+    assert "read whole with `recall`." in GUIDELINES_TEXT
+    bare = guidelines_text(can_recall=False)
+    assert "recall" not in bare
+    assert "cut short, or left out.\n" in bare
 
 
 def test_the_scratchpad_has_a_heading() -> None:

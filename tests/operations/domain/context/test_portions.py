@@ -48,7 +48,7 @@ class Request:
         self.assembly, draft = conversation.drafted(self.thread, format, more)
         lost = [*unanswered(draft.messages)]
         left_out = {
-            id_: LeftOutResult("m0", "o1") for id_ in lost if sum(id_.encode()) % 2
+            id_: LeftOutResult("m0", "o1", 9) for id_ in lost if sum(id_.encode()) % 2
         }
         self.draft = replace(draft, left_out=left_out)
         self.units, self.system = made.units, body.get("system")
@@ -70,7 +70,9 @@ class Request:
             at_top=[unit for unit in at_top if unit],
             unit=by_key.get,
             left_out=lambda calls: {
-                id_: LeftOutResult("m0", "o1") for id_ in calls if sum(id_.encode()) % 2
+                id_: LeftOutResult("m0", "o1", 9)
+                for id_ in calls
+                if sum(id_.encode()) % 2
             },
             write=dump,
             count=len,

@@ -5,7 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid
-from operations.domain.context.truncation import GAP, Keep, Tiers, cut, hint, truncate
+from operations.domain.context.truncation import (
+    GAP,
+    Keep,
+    Tiers,
+    bare_hint,
+    cut,
+    hint,
+    truncate,
+)
 from operations.domain.providers.request import Outgoing
 from tests.operations.domain.providers.outgoings import count, out, result
 from threads.domain.part import Image, Text, ToolResult
@@ -65,6 +73,23 @@ def test_a_hint_names_the_recall_outside_of_the_limit() -> None:
     assert kept.changed
     assert step.left_out[0].why == "Cut to 300 of 301 characters."
     assert step.left_out[0].tokens < 0
+
+
+def test_who_can_not_recall_is_told_how_much_was_cut() -> None:
+    messages = [out(7, 1, result(1500))]
+    recalls = truncate(messages, TIERS, 2, count)
+    # What was cut for one that can is not taken again.
+    (kept,), step, _ = truncate(
+        messages, TIERS, 2, count, recalls.cuts, can_recall=False
+    )
+    (part,) = kept.parts
+    assert isinstance(part, ToolResult)
+    assert bare_hint(1500, 300) == (
+        "\n... [TRUNCATED. 1,200 of 1,500 characters of this result left out]"
+    )
+    cut_short = cut("x" * 1500, 300, Keep.HEAD_TAIL)
+    assert part.content == (Text(cut_short + bare_hint(1500, 300)),)
+    assert step.after == kept.tokens
 
 
 def test_images_of_a_result_stay() -> None:

@@ -50,7 +50,7 @@ def test_the_fold_that_holds_a_result_left_it_out() -> None:
     found = thread(6, snip(3, 4))
     words = {"m3": (RESULT, Text("x")), "m5": (ToolResult("z", ()),)}
     assert left_out_results(found, [], {"a": 2}, words) == {
-        "a": LeftOutResult("m3", "o1")
+        "a": LeftOutResult("m3", "o1", found.leaves[3].tokens)
     }
 
 
@@ -58,7 +58,7 @@ def test_else_it_was_a_step() -> None:
     found = thread(6)
     steps = [step("slice", "m1"), step("window", "m3")]
     assert left_out_results(found, steps, {"a": 2}, {"m3": (RESULT,)}) == {
-        "a": LeftOutResult("m3", "window")
+        "a": LeftOutResult("m3", "window", found.leaves[3].tokens)
     }
     assert left_out_results(found, [], {"a": 2}, {"m3": (RESULT,)}) == {}
     assert len(originals(6)) == 6

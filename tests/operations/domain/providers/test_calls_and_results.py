@@ -7,7 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operations.domain.providers import PROVIDERS, compile_request
-from operations.domain.providers.passes.pairing import LEFT_OUT, NEVER
+from operations.domain.providers.passes.pairing import (
+    LEFT_OUT,
+    LEFT_OUT_FOR_GOOD,
+    NEVER,
+)
 from operations.domain.providers.request import Compiled, LeftOutResult, Severity
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 
@@ -82,7 +86,7 @@ def test_a_call_without_its_result_gets_one_that_says_how_to_recall_it() -> None
         draft(
             ("user", "go"),
             ("assistant", call("a"), call("b")),
-            left_out={"a": LeftOutResult("m2", "o7")},
+            left_out={"a": LeftOutResult("m2", "o7", 9)},
         ),
     )
     assert answered(compiled) == [
@@ -91,6 +95,21 @@ def test_a_call_without_its_result_gets_one_that_says_how_to_recall_it() -> None
     ]
     assert compiled.origins == (("m0",), ("m1",), ("m1",), ("m1",))
     assert issue(compiled, "R1").keys == ("m1",)
+
+
+def test_who_can_not_recall_a_result_is_told_how_much_it_was() -> None:
+    compiled = compile_request(
+        "openai",
+        draft(
+            ("user", "go"),
+            ("assistant", call("a"), call("b")),
+            left_out={"a": LeftOutResult("m2", "window", 1200)},
+            can_recall=False,
+        ),
+    )
+    told = LEFT_OUT_FOR_GOOD.format(by="window", tokens=1200)
+    assert told == "[This result of 1,200 tokens was left out by window.]"
+    assert answered(compiled) == [("a", told), ("b", NEVER)]
 
 
 def test_a_result_that_stands_apart_goes_directly_behind_its_call() -> None:
@@ -308,7 +327,7 @@ def test_what_was_said_after_a_result_that_is_left_out_stays_behind_its_stub(
         message(3, "assistant", "It says so."),
         message(4, "user", "thanks"),
     ]
-    left_out = {"a": LeftOutResult("m2", "o7")}
+    left_out = {"a": LeftOutResult("m2", "o7", 9)}
     compiled = compile_request(provider, draft(*rows, left_out=left_out))
     words = json.dumps(compiled.messages)
     assert words.index("left out by o7") < words.index("It says so.")
@@ -323,7 +342,7 @@ def test_an_answer_in_pieces_stays_one_where_its_result_follows_or_is_left_out()
         message(2, "assistant", "I look.", call("b")),
         message(4, "tool", result("b", "B")),
     ]
-    left_out = {"a": LeftOutResult("m3", "o7")}
+    left_out = {"a": LeftOutResult("m3", "o7", 9)}
     compiled = compile_request("openai", draft(*rows, left_out=left_out))
     assert called(compiled) == ["a", "b"]
     assert [form["role"] for form in compiled.messages] == [

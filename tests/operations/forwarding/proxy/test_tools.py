@@ -230,30 +230,3 @@ def test_a_purge_takes_what_was_answered_with_it(proxy: Proxy) -> None:
     ).raise_for_status()
     ask(proxy, "Note the boats", {"role": "assistant", "content": "Noted."}, "Thanks")
     assert b"Boats: 21." not in proxy.provider.last.body
-
-
-@pytest.mark.parametrize(
-    ("offered", "own", "refers"),
-    [("context", [], False), ("recall", [], True), ("", ["mcp__studio__recall"], True)],
-    ids=["none", "offered by us", "the client's own"],
-)
-def test_a_reference_is_written_only_where_the_client_can_recall(
-    proxy: Proxy, offered: str, own: list[str], refers: bool
-) -> None:
-    long = {"role": "assistant", "content": "Words and words. " * 2000}
-    steps = [{"role": "assistant", "content": f"Step {number}"} for number in range(12)]
-    tools = [
-        {"type": "function", "function": {"name": name, "parameters": {}}}
-        for name in own
-    ]
-    body: dict[str, Any] = {"model": "gpt-4"} | ({"tools": tools} if tools else {})
-    ask(proxy, "Go on", long, *steps, offered=offered, **body).raise_for_status()
-    path = f"/api/sessions/{proxy.session()['id']}/policy"
-    proxy.api.put(path, json={"policy": {"preset": "nexora"}}).raise_for_status()
-    again = [*steps, {"role": "user", "content": "And now?"}]
-    ask(proxy, "Go on", long, *again, offered=offered, **body).raise_for_status()
-    sent = proxy.provider.last.json["messages"]
-    condensed = next(
-        one["content"] for one in sent if "📝 Words" in str(one["content"])
-    )
-    assert ("[recall:" in condensed) is refers

@@ -1,0 +1,48 @@
+"""References `[recall:…]` in what operations say, taken out for a model that can't recall.
+
+The log keeps them: another client may recall, people follow them, and a purge knows the pruner's
+lines by them.
+"""
+
+import re
+from dataclasses import replace
+
+from threads.domain.part import JSON, Part, Text, ToolCall, ToolResult
+
+_REFERENCE = re.compile(r",? ?\[recall:[^\]\n]*\]")
+
+
+def without_references(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts without references; these very parts where they hold none."""
+    bare = tuple(map(_bare, parts))
+    return parts if bare == parts else bare
+
+
+def _bare(part: Part) -> Part:
+    match part:
+        case Text():
+            return Text(_bare_words(part.text))
+        case ToolResult():
+            content = [
+                Text(_bare_words(one.text)) if isinstance(one, Text) else one
+                for one in part.content
+            ]
+            return replace(part, content=tuple(content))
+        case ToolCall():
+            return ToolCall(part.id, part.name, _bare_value(part.arguments), part.text)
+        case _:
+            return part
+
+
+def _bare_value(value: JSON) -> JSON:
+    if isinstance(value, str):
+        return _bare_words(value)
+    if isinstance(value, list):
+        return [_bare_value(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _bare_value(item) for name, item in value.items()}
+    return value
+
+
+def _bare_words(text: str) -> str:
+    return _REFERENCE.sub("", text)
