@@ -5,23 +5,26 @@ all but the browser, the domains, rendering and the documents' examples. Then th
 domains, with their coverage: every line of a domain is run. Then the rest on SQLite. With CI set,
 PostgreSQL and Redis must answer.
 
-What is measured takes half as long again. So the rest is measured only where the tests of the
-domains leave lines to it; `make soak` measures the whole product.
+The rest is measured only where the tests of the domains leave lines to it; `make soak` measures the
+whole product.
 """
 
 import os
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 import psycopg
 
+from tests.measuring import DOMAINS, MEASURED_INTO, lines_not_run
+
 CORES = min(os.cpu_count() or 2, 8)
 DATABASE = "contextstudio"
 REDIS_URL = "redis://127.0.0.1:6379/7"
-DOMAINS = ("archive", "contextstudio/accounts", "operations", "threads")
 WITH_A_DATABASE = (
     *("-m", "not browser"),
     "--ignore-glob=tests/*/domain/*",
@@ -29,9 +32,9 @@ WITH_A_DATABASE = (
     "--ignore=tests/test_documentation.py",
     "--ignore=tests/oracles",
 )
-OF_THE_DOMAINS = tuple(f"tests/{folder}/domain" for folder in DOMAINS)
+OF_THE_DOMAINS = tuple(f"tests/{folder}" for folder in DOMAINS)
 THE_REST = ("--ignore-glob=tests/*/domain",)
-MEASURED = (*(f"--cov={folder}/domain" for folder in DOMAINS), "--cov-report=")
+MEASURED = ("-p", "tests.measuring")
 
 
 def main() -> int:
@@ -46,17 +49,19 @@ def main() -> int:
         failed = _pytest(*WITH_A_DATABASE, environment=services)
         if failed:
             return failed
-    failed = _pytest(*OF_THE_DOMAINS, *MEASURED, workers=CORES)
-    if failed:
-        return failed
-    left = _lines_not_run()
-    if not left:
-        return _pytest(*THE_REST)
-    print(f"Lines that the tests of the domains don't run:\n{left}", flush=True)
-    failed = _pytest(*THE_REST, *MEASURED, "--cov-append")
-    if left := _lines_not_run():
-        print(f"Lines of the domains that no test runs:\n{left}")
-    return failed or bool(left)
+    with tempfile.TemporaryDirectory() as folder:
+        into = {MEASURED_INTO: folder}
+        failed = _pytest(*OF_THE_DOMAINS, *MEASURED, workers=CORES, environment=into)
+        if failed:
+            return failed
+        left = lines_not_run(Path(folder))
+        if not left:
+            return _pytest(*THE_REST)
+        print(f"Lines that the tests of the domains don't run:\n{left}", flush=True)
+        failed = _pytest(*THE_REST, *MEASURED, environment=into)
+        if left := lines_not_run(Path(folder)):
+            print(f"Lines of the domains that no test runs:\n{left}")
+        return failed or bool(left)
 
 
 def _services() -> dict[str, str] | str:
@@ -111,20 +116,6 @@ def _pytest(
         env={**inherited, **environment},
         check=False,
     ).returncode
-
-
-def _lines_not_run() -> str:
-    """The lines of the domains that have not been run, as a table; empty where all have."""
-    report = subprocess.run(
-        [
-            *(sys.executable, "-m", "coverage", "report"),
-            *("--include=*/domain/*", "--fail-under=100"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return report.stdout if report.returncode else ""
 
 
 if __name__ == "__main__":

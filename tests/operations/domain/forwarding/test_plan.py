@@ -442,3 +442,16 @@ def test_a_prompt_that_stands_beside_the_messages_is_found_again() -> None:
         (0, 2, 0),
         (3, 4, 1),
     ]
+
+
+@pytest.mark.parametrize("first", ["a1x u2 a2", "a1 u2 a2x"])
+def test_edits_are_met_again_beside_one_another_where_all_between_them_changes(
+    first: str,
+) -> None:
+    talk = begun("u1", "a1", "u2", "a2", "u3")
+    talk.send("u1", *first.split(), "u3")
+    talk.send("u1", "a1x", "u2", "a2x", "u3")
+    made = talk.send("u1", "a1x", "u2x", "a2x", "u3")
+    assert talk.sent == ["u1", "a1x", "u2x", "a2x", "u3"]
+    assert [one.kind for one in made.operations] == ["revise"]
+    assert talk.edits == ["revise"] * 3

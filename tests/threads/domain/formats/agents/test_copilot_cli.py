@@ -345,3 +345,10 @@ def test_a_session_is_known_without_its_first_line() -> None:
     assert formats.detect(lines(START, asked("Go.")))[0].score == 0.95
     assert formats.detect(raw)[0].format == "copilot_cli"
     assert [found.format for found in formats.detect(lines(asked("Go.")))] == []
+
+
+def test_a_sub_agent_whose_name_would_be_too_long_has_none() -> None:
+    begin = {**START, "data": {**START["data"], "sessionId": "s" * 250}}
+    there = event("user.message", "a-123", content="There.")
+    _, agent = copilot_cli.read(io.BytesIO(lines(begin, asked("Look."), there)), "")
+    assert agent.external_id is None

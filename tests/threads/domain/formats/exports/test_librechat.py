@@ -1,11 +1,14 @@
 """LibreChat's conversations, in a list or as a tree."""
 
+import io
+import json
 from typing import Any
 
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.readings import events, messages, parts, read, texts
+from threads.domain.formats.exports import librechat
 from threads.domain.message import Role
 from threads.domain.part import Image, Opaque, Text, Thinking, ToolCall, ToolResult
 
@@ -92,3 +95,15 @@ def test_a_conversation_that_says_nothing_is_refused() -> None:
         read(exported(messages=[said("1", ROOT, "")]))
     with pytest.raises(Invalid, match="a LibreChat conversation"):
         read(exported(), "librechat")
+
+
+def test_a_message_that_can_not_be_read_is_passed_over_with_a_warning() -> None:
+    data = exported(messages=[said("1", ROOT, "Hi"), said("2", "1", "Yes", more=[[]])])
+    file = io.BytesIO(json.dumps(data).encode())
+    [transcript] = librechat.FORMAT.read(file, "")
+    # Meanwhile the file has changed.
+    file.seek(0)
+    file.write(json.dumps(data).replace("[[]]", "[[}]").encode())
+    warnings = transcript.items.warnings
+    assert texts(transcript) == ["Hi"]
+    assert len(warnings) == 1

@@ -214,3 +214,15 @@ def test_what_can_not_be_read_is_an_event_and_the_rest_is_read() -> None:
 def test_a_run_without_messages_is_refused() -> None:
     with pytest.raises(Invalid, match="stream-json output of Gemini CLI, but it holds"):
         read(lines(INIT, END))
+
+
+def test_a_run_of_which_nothing_makes_a_message_has_its_events_beside_others() -> None:
+    other = {**INIT, "session_id": "other-run"}
+    odd = event("message", role="narrator", content="Meanwhile.")
+    spoken, silent = read(lines(INIT, asked("Which lamp?"), other, odd))
+    assert [one.text for one in messages(spoken)] == ["Which lamp?"]
+    assert not messages(silent)
+    assert (silent.external_id, silent.title) == (
+        "other-run",
+        "Gemini CLI run other-ru",
+    )
