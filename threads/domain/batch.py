@@ -8,12 +8,13 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 
 import orjson
 
 from . import tokens
-from .message import Message, Role, Usage, encoded, starts_group
+from .message import USER, Message, Usage, encoded, starts_group
 from .part import File, Image, named
 from .tally import Tally, storable
 from .transcript import Compaction, Event
@@ -24,6 +25,8 @@ MOST_BYTES = 1 << 19
 """Bytes of bodies, images and files at which a batch is full."""
 RECORD = 1024
 """Characters of the name of an event's record."""
+WORD = 128
+"""Characters of a name, a model or an id."""
 COMPACTION = "compaction"
 """The type of the event that a compaction's record is kept as."""
 
@@ -35,17 +38,26 @@ class Attachment(NamedTuple):
     data: bytes
 
 
+class Alike(NamedTuple):
+    """A column in which all rows have one value, which is then moved and bound once."""
+
+    value: Any
+
+
+Column = Sequence[Any] | Alike
+
+
 class Columns(NamedTuple):
     """What rows of messages have of their messages alone, one list a column."""
 
-    roles: Sequence[str]
-    statuses: Sequence[str]
-    weights: Sequence[int | None]
-    usages: Sequence[str | None]
+    roles: Column
+    statuses: Column
+    weights: Column
+    usages: Column
     """As JSON."""
-    names: Sequence[str]
-    models: Sequence[str]
-    source_ids: Sequence[str]
+    names: Column
+    models: Column
+    source_ids: Column
     created: bytes | None
     """As `times` gives them."""
     records: Sequence[str]
@@ -77,9 +89,9 @@ class Batch(NamedTuple):
     """Messages, encoded, with the events and compactions that stand between them."""
 
     digests: Sequence[bytes]
-    """Of what messages say, by `message.digest`."""
-    body_digests: Sequence[bytes]
-    """Of how it is stored, by `message.body_digest`."""
+    """Of how messages are stored, by `message.body_digest`."""
+    canonical: Sequence[bytes | None]
+    """Of what they say, by `message.digest`, where that is another."""
     contents: Sequence[bytes]
     """Bodies, by `message.encode_parts`."""
     words: Sequence[tokens.Words]
@@ -101,7 +113,7 @@ class Filling:
     given: list[Message] = field(default_factory=list)
     contents: list[bytes] = field(default_factory=list)
     digests: list[bytes] = field(default_factory=list)
-    body_digests: list[bytes] = field(default_factory=list)
+    canonical: list[bytes | None] = field(default_factory=list)
     events: list[tuple[int, str, str, datetime | None]] = field(default_factory=list)
     types: list[str] = field(default_factory=list)
     """Of the events that are counted."""
@@ -122,11 +134,11 @@ class Filling:
     def add(self, given: Message) -> None:
         """Take one more message in."""
         parts = named(given.parts, self._keep)
-        content, body_digest, digest = encoded(given.role, parts)
+        content, digest, canonical = encoded(given.role, parts)
         self.given.append(given)
         self.contents.append(content)
-        self.body_digests.append(body_digest)
         self.digests.append(digest)
+        self.canonical.append(canonical)
         self.size += len(content)
 
     def note(
@@ -145,12 +157,11 @@ class Filling:
         )
         return Batch(
             digests=self.digests,
-            body_digests=self.body_digests,
+            canonical=self.canonical,
             contents=self.contents,
             words=[tokens.words(one.parts) for one in given],
             starts=[
-                one.role is Role.USER and starts_group(one.role, one.parts)
-                for one in given
+                one.role is USER and starts_group(USER, one.parts) for one in given
             ],
             columns=_columns(given),
             files=self._files,
@@ -159,10 +170,10 @@ class Filling:
             tally=self.tally,
         )
 
-    def _keep(self, part: Image | File, data: bytes) -> str:
+    def _keep(self, given: Image | File, data: bytes) -> str:
         sha256 = hashlib.sha256(data).hexdigest()
         if sha256 not in self._files:
-            self._files[sha256] = Attachment(part.media_type, data)
+            self._files[sha256] = Attachment(given.media_type, data)
             self.size += len(data)
         return sha256
 
@@ -220,37 +231,63 @@ def _take(filling: Filling, item: Event | Compaction, ordinal: int) -> None:
         filling.compactions.append(item)
 
 
+def alike(values: Sequence[Any]) -> Column:
+    """A column, as one value where all of it is that."""
+    # The first and the last tell most columns apart without counting.
+    if values and values[0] == values[-1] and values.count(values[0]) == len(values):
+        return Alike(values[0])
+    return values
+
+
+def part(column: Column, which: slice) -> Column:
+    """Some rows of a column."""
+    return column if isinstance(column, Alike) else column[which]
+
+
 def _columns(given: Sequence[Message]) -> Columns:
     usages = [one.usage for one in given]
-    return Columns(
+    columns: list[Sequence[Any]] = [
         [one.role._value_ for one in given],  # `value` is found by code in Python
         ["partial" if one.partial else "complete" for one in given],
-        [one.input_tokens + one.output_tokens if one else None for one in usages],
-        [_usage(one) if one else None for one in usages],
+        [one and one.input_tokens + one.output_tokens for one in usages],
+        [one and _usage(one) for one in usages],
         _words([one.name for one in given]),
         _words([one.model for one in given]),
         _words([one.source_id for one in given]),
-        times([one.created_at for one in given]),
-        [_json(one.records) for one in given],
-    )
+    ]
+    created = times([one.created_at for one in given])
+    records = _records([one.records for one in given])
+    return Columns._make([*map(alike, columns), created, records])
 
 
 def _names(records: Sequence[str]) -> Sequence[str]:
-    """Names of records as a column takes them; together, for nearly all are as they should be."""
-    together = "".join(records)
-    if (
-        together.isascii()
-        and "\0" not in together
-        and max(map(len, records), default=0) <= RECORD
-    ):
+    """Names of records as a column takes them."""
+    if _are_plain(records, RECORD):
         return records
     return [storable(record)[:RECORD] for record in records]
 
 
 def _words(values: list[str | None]) -> list[str]:
-    if not any(values):
-        return [""] * len(values)
-    return [clean(value)[:128] if value else "" for value in values]
+    words = [value or "" for value in values]
+    if _are_plain(words, WORD):
+        return words
+    return [clean(word)[:WORD] for word in words]
+
+
+def _records(listed: list[tuple[str, ...]]) -> list[str]:
+    """Names of records as JSON: put together by hand where no character needs an escape."""
+    together = "".join(chain.from_iterable(listed))
+    if '"' in together or "\\" in together or not together.isprintable():
+        return [json.dumps(records) for records in listed]
+    return ['["' + '", "'.join(one) + '"]' if one else "[]" for one in listed]
+
+
+def _are_plain(words: Sequence[str], most: int) -> bool:
+    """Whether a column takes words as they are; asked of all at once, for nearly all are."""
+    together = "".join(words)
+    if not together.isascii() or "\0" in together:
+        return False
+    return len(together) <= most or max(map(len, words)) <= most
 
 
 def clean(text: str) -> str:
@@ -265,15 +302,6 @@ def _usage(usage: Usage) -> str:
         f'{{"input_tokens": {usage.input_tokens}, "output_tokens": {usage.output_tokens}, '
         f'"cached_tokens": {usage.cached_tokens}}}'
     )
-
-
-def _json(records: tuple[str, ...]) -> str:
-    """Names of records as JSON: put together by hand where no character needs an escape."""
-    joined = '", "'.join(records)
-    quotes = 2 * len(records) - 2
-    if joined.count('"') == quotes and "\\" not in joined and joined.isprintable():
-        return f'["{joined}"]'
-    return json.dumps(records)
 
 
 def _in_utc(value: datetime) -> datetime | None:

@@ -228,15 +228,17 @@ class Encoded(NamedTuple):
 
     content: bytes
     body_digest: bytes
-    digest: bytes
+    digest: bytes | None
+    """Of what it says; None where it is that of the body, as it mostly is."""
 
 
 def encoded(role: Role, parts: tuple[Part, ...]) -> Encoded:
-    """A message's body and its digests, which are mostly the same."""
+    """A message's body and its digests."""
     content = encode_parts(parts)
     own = digest_of(role, content)
-    same = all(map(_is_canonical, parts))
-    return Encoded(content, own, own if same else digest(role, parts))
+    if all(map(_is_canonical, parts)) or (said := canonical_parts(parts)) == content:
+        return Encoded(content, own, None)
+    return Encoded(content, own, digest_of(role, said))
 
 
 def tombstone_of(digest: bytes) -> bytes:

@@ -8,7 +8,7 @@ rows are tuples (`threads.store.rows`).
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from django.db import IntegrityError, connection, transaction
@@ -16,7 +16,15 @@ from django.db.models import UUIDField
 
 from contextstudio.database.prepared import Prepared, given
 from threads import tokens
-from threads.domain.batch import Attachment, Batch, batches, clean
+from threads.domain.batch import (
+    Alike,
+    Attachment,
+    Batch,
+    Column,
+    batches,
+    clean,
+    part,
+)
 from threads.domain.message import Message as GivenMessage
 from threads.domain.message import group_ids
 from threads.domain.part import File, Image, Part, named
@@ -75,10 +83,10 @@ class ReadyBatch(NamedTuple):
     batch: Batch
     files: list[Blob]
     """Rows of its images and files, of which the bytes are kept by now."""
-    counts: dict[bytes, list[int]]
-    """The tokens of bodies that the project doesn't have, by their digests."""
-    firsts: dict[bytes, int]
-    """Where in the batch each of these bodies comes first."""
+    new: dict[bytes, "NewBody"]
+    """Bodies that the project doesn't have, by their digests, until they are stored."""
+    columns: Sequence[Column]
+    """What rows have of their messages alone."""
     uuids: list[str]
     short_ids: list[str]
     """Drawn for the whole batch, in order: so each statement fills few pages of their indexes."""
@@ -95,22 +103,40 @@ def prepare(
     is a choice: SQLite's one write lock is then held for less time, and a file without a row is
     harmless, a row without its file is not.
     """
-    keys = batch.body_digests
-    places = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
+    places = dict(zip(batch.digests, range(len(batch.digests)), strict=True))
     found = rows.find_bodies(project_id, sorted(places))
-    missing = [digest for digest in places if digest not in found]
-    counts = tokens.count_words(
-        [batch.words[places[digest]] for digest in missing], encoding
-    )
+    missing = {d: place for d, place in places.items() if d not in found}
+    columns, created = batch.columns, batch.columns.created
+    moments = rows.moments(created, len(batch.digests)) if created else Alike(None)
     return ReadyBatch(
         batch,
         _stored(project_id, batch.files),
-        dict(zip(missing, counts, strict=True)),
-        {digest: places[digest] for digest in missing},
-        sorted(_draw_uuids(len(keys))),
-        _draw_short_ids(len(keys)),
+        _new_bodies(encoding, batch, missing),
+        [*columns[:-2], moments, columns.records],
+        sorted(_draw_uuids(len(batch.digests))),
+        _draw_short_ids(len(batch.digests)),
         found if within else None,
     )
+
+
+NewBody = tuple[bytes | None, bytes, str, int]
+"""A body to be stored: its other digest, its content, its tokens as JSON and their sum."""
+
+
+def _new_bodies(
+    encoding: str, batch: Batch, places: dict[bytes, int]
+) -> dict[bytes, NewBody]:
+    """Bodies at some places of a batch, counted."""
+    at = list(places.values())
+    counts = tokens.count_words([batch.words[place] for place in at], encoding)
+    made = zip(
+        [batch.canonical[place] for place in at],
+        [batch.contents[place] for place in at],
+        [f'{{"{encoding}": {count}}}' for count in counts],
+        map(sum, counts),
+        strict=True,
+    )
+    return dict(zip(places, made, strict=True))
 
 
 def record_batch(
@@ -135,29 +161,20 @@ def record_batch(
             group = 0
         elif group is None:
             group = _LAST_GROUP.first(session=session.pk) or 0
-        if keys := batch.body_digests[which]:
+        if keys := batch.digests[which]:
             bodies = _bodies(session, ready, which)
             ids, counts = zip(*map(bodies.__getitem__, keys), strict=True)
             groups = list(group_ids(batch.starts[which], last=group))
             index, end = session.message_count, session.message_count + len(ids)
-            given = batch.columns
-            columns: list[rows.Column] = [
-                range(index, end),
-                ready.uuids[which],
-                ids,
-                counts,
-                groups,
-                given.roles[which],
-                given.statuses[which],
-                given.weights[which],
-                given.usages[which],
-                given.names[which],
-                given.models[which],
-                given.source_ids[which],
-                rows.moments(given.created, len(batch.digests))[which],
-                given.records[which],
-            ]
-            _insert(session, source, columns, ready.short_ids[which])
+            _insert(
+                session,
+                source,
+                [
+                    *(range(index, end), ready.uuids[which], ids, counts, groups),
+                    *[part(column, which) for column in ready.columns],
+                ],
+                ready.short_ids[which],
+            )
             session.message_count = end
             session.original_tokens += sum(counts)
             group = groups[-1]
@@ -206,7 +223,7 @@ def _save_blobs(found: list[Blob]) -> None:
 def _insert(
     session: Session,
     source: Source | None,
-    columns: list[rows.Column],
+    columns: list[Column],
     short_ids: list[str],
 ) -> None:
     """Write rows under short ids that the session doesn't have: drawn again where it has one."""
@@ -216,8 +233,11 @@ def _insert(
         # SQLite says which rows it left out; PostgreSQL refuses them all, and all are drawn again.
         if not left:
             return
-        columns = [[values[place] for place in left] for values in columns]
-        short_ids = _draw_short_ids(len(columns[0]))
+        columns = [
+            one if isinstance(one, Alike) else [one[place] for place in left]
+            for one in columns
+        ]
+        short_ids = _draw_short_ids(len(left))
     raise IntegrityError(f"No free short_id was drawn in {_MOST_DRAWS} draws.")
 
 
@@ -226,48 +246,49 @@ def _bodies(
 ) -> dict[bytes, tuple[int, int]]:
     """Id and tokens of the body of each digest there, made where the project doesn't have it."""
     project_id, encoding, batch = session.project_id, session.encoding, ready.batch
-    keys = batch.body_digests[which]
-    places = dict(zip(keys, range(which.start, which.stop), strict=True))
+    keys = batch.digests[which]
     # In the order of their index, so that it is gone through from left to right.
-    wanted = sorted(places)
+    wanted = sorted(set(keys))
     found = ready.found
     if found is None:
         # What was missing before the transaction most likely is, the first time that it comes.
-        firsts, start = ready.firsts, which.start
-        known = [digest for digest in wanted if firsts.get(digest, -1) < start]
+        known = [digest for digest in wanted if digest not in ready.new]
         found = rows.find_bodies(project_id, known) if known else {}
     bodies, uncounted = _counted(found, encoding)
     if missing := [digest for digest in wanted if digest not in found]:
-        at = [places[digest] for digest in missing]
-        counts = [
-            ready.counts.get(digest)
-            or tokens.count_words([batch.words[places[digest]]], encoding)[0]
-            for digest in missing
-        ]
-        ids = rows.insert_bodies(
-            project_id,
-            [
-                missing,
-                [
-                    None if batch.digests[i] == stored else batch.digests[i]
-                    for stored, i in zip(missing, at, strict=True)
-                ],
-                [batch.contents[i] for i in at],
-                [f'{{"{encoding}": {count}}}' for count in counts],
-            ],
-        )
-        sums = dict(zip(missing, map(sum, counts), strict=True))
-        made = zip(ids.values(), map(sums.__getitem__, ids), strict=True)
-        bodies.update(zip(ids, made, strict=True))
-        if len(ids) < len(missing):  # another transaction has stored some meanwhile
-            late = [digest for digest in missing if digest not in ids]
+        if gone := [digest for digest in missing if digest not in ready.new]:
+            ready.new.update(_new_bodies(encoding, batch, _places(keys, which, gone)))
+        made = _insert_new(project_id, missing, map(ready.new.pop, missing))
+        bodies.update(made)
+        if len(made) < len(missing):  # another transaction has stored some meanwhile
+            late = [digest for digest in missing if digest not in made]
             counted, more = _counted(rows.find_bodies(project_id, late), encoding)
             bodies |= counted
             uncounted |= more
     if uncounted:
-        words = [batch.words[places[digest]] for digest in uncounted]
+        places = _places(keys, which, uncounted)
+        words = [batch.words[place] for place in places.values()]
         bodies |= _count_again(encoding, uncounted, words)
     return bodies
+
+
+def _places(
+    keys: Sequence[bytes], which: slice, wanted: Iterable[bytes]
+) -> dict[bytes, int]:
+    """Where in a batch some of the digests of a part of it are."""
+    places = dict(zip(keys, range(which.start, which.stop), strict=True))
+    return {digest: places[digest] for digest in wanted}
+
+
+def _insert_new(
+    project_id: int, digests: list[bytes], bodies: Iterable[NewBody]
+) -> dict[bytes, tuple[int, int]]:
+    """Store bodies; the answer is the id and the tokens of each that nobody had stored."""
+    *columns, totals = zip(*bodies, strict=True)
+    ids = rows.insert_bodies(project_id, [digests, *columns])
+    sums = dict(zip(digests, totals, strict=True))
+    made = zip(ids.values(), map(sums.__getitem__, ids), strict=True)
+    return dict(zip(ids, made, strict=True))
 
 
 def _counted(

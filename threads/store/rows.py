@@ -16,10 +16,8 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
 
 from contextstudio.database import driver
-from threads.domain.batch import Events, times
+from threads.domain.batch import Alike, Column, Events, alike, times
 from threads.models import Session
-
-Column = Sequence[Any]
 
 MESSAGE_COLUMNS = (
     "index",
@@ -200,15 +198,30 @@ def _copy(
     names: Sequence[str],
     columns: Sequence[Column],
 ) -> None:
-    listed = ", ".join(f'"{name}"' for name in (*same, *names))
-    fixed = tuple(same.values())
+    fixed, varying = _apart(same, names, columns)
+    listed = ", ".join(f'"{name}"' for name in (*fixed, *varying))
+    values = tuple(fixed.values())
     with (
         connection.cursor() as cursor,
         connection.wrap_database_errors,
         cursor.cursor.copy(f"COPY {table} ({listed}) FROM STDIN") as copy,
     ):
-        for row in zip(*columns, strict=True):
-            copy.write_row(fixed + row)
+        for row in zip(*varying.values(), strict=True):
+            copy.write_row(values + row)
+
+
+def _apart(
+    same: Mapping[str, Any], names: Sequence[str], columns: Sequence[Column]
+) -> tuple[dict[str, Any], dict[str, Sequence[Any]]]:
+    """The columns in which all rows have one value, and the others; the first is one of these."""
+    fixed, varying = dict(same), {names[0]: columns[0]}
+    for name, values in zip(names[1:], columns[1:], strict=True):
+        column = values if isinstance(values, Alike) else alike(values)
+        if isinstance(column, Alike):
+            fixed[name] = column.value
+        else:
+            varying[name] = column
+    return fixed, varying
 
 
 def _insert(
@@ -219,16 +232,10 @@ def _insert(
     unless: str = "",
 ) -> list[Any]:
     """Write rows; the answer is the driver's of each statement: its `lastrowid`, `rowcount`."""
-    fixed, varying = dict(same), {names[0]: columns[0]}
-    for name, values in zip(names[1:], columns[1:], strict=True):
-        # The first and the last tell most columns apart without counting.
-        if values[0] == values[-1] and values.count(values[0]) == len(values):
-            fixed[name] = values[0]
-        else:
-            varying[name] = values
-    done = []
-    for start in range(0, len(columns[0]), _A_STATEMENT):
-        count = min(_A_STATEMENT, len(columns[0]) - start)
+    fixed, varying = _apart(same, names, columns)
+    total, done = len(varying[names[0]]), []
+    for start in range(0, total, _A_STATEMENT):
+        count = min(_A_STATEMENT, total - start)
         bound = [*fixed.values(), *[None] * (count * len(varying))]
         for place, values in enumerate(varying.values(), len(fixed)):
             bound[place :: len(varying)] = values[start : start + count]
@@ -255,7 +262,7 @@ def _insertion(
     )
 
 
-def _execute(statement: str, values: Column) -> Any:
+def _execute(statement: str, values: Sequence[Any]) -> Any:
     """Run a statement by the driver: Django's cursor would search it for placeholders."""
     connection.ensure_connection()
     with connection.wrap_database_errors:

@@ -13,9 +13,12 @@ from threads.domain.batch import (
     MOST,
     MOST_BYTES,
     RECORD,
+    Alike,
     Filling,
+    alike,
     batches,
     clean,
+    part,
     times,
 )
 from threads.domain.message import Message, Role, Usage
@@ -37,8 +40,9 @@ NAMES = st.one_of(
 def test_whatever_the_records_of_a_message_are_called_their_names_are_json(
     names: list[str],
 ) -> None:
-    [batch] = batches([replace(SAID, records=tuple(names))])
-    assert json.loads(batch.columns.records[0]) == names
+    [batch] = batches([SAID, replace(SAID, records=tuple(names))])
+    found = [json.loads(one) for one in batch.columns.records]
+    assert found == [["bytes:0-9"], names]
 
 
 @given(st.lists(NAMES, min_size=1, max_size=4))
@@ -85,10 +89,21 @@ def test_a_column_has_what_a_database_takes() -> None:
             replace(SAID, model="x" * 200),
         ]
     )
-    assert batch.columns.models == ["sable?é", "x" * 128]
+    columns = batch.columns
+    assert columns.models == ["sable?é", "x" * 128]
+    assert isinstance(columns.usages, list)
     assert clean("plain") == "plain"
-    usage = json.loads(batch.columns.usages[0])
+    usage = json.loads(columns.usages[0])
     assert usage == {"input_tokens": 3, "output_tokens": 0, "cached_tokens": 0}
+
+
+def test_a_column_that_is_alike_in_all_rows_is_one_value() -> None:
+    [batch] = batches([SAID, SAID, replace(SAID, partial=True)])
+    roles, statuses = batch.columns.roles, batch.columns.statuses
+    assert roles == Alike("user") and part(roles, slice(1, 2)) == roles
+    assert statuses == ["complete", "complete", "partial"]
+    assert part(statuses, slice(1, 3)) == ["complete", "partial"]
+    assert alike([]) == []
 
 
 def test_times_are_written_in_utc_and_those_before_all_years_are_none() -> None:
