@@ -183,8 +183,8 @@ def batches(
 ) -> Iterator[Batch]:
     """The items of a transcript in batches, each of them counted in its batch's tally.
 
-    `growing`: the first are smaller, each twice the last, so that whoever writes them beside
-    this has to wait for none.
+    `growing`: the first are smaller, each a quarter larger than the last, so that whoever
+    writes them beside this, which takes a third longer, has to wait for the first alone.
     """
     ordinal, filling = 0, Filling()
     share = 16 if growing else 1
@@ -201,7 +201,8 @@ def batches(
                 continue
         yield filling.done()
         filling = Filling()
-        most, most_bytes = min(2 * most, MOST), min(2 * most_bytes, MOST_BYTES)
+        most = min(most + most // 4, MOST)
+        most_bytes = min(most_bytes + most_bytes // 4, MOST_BYTES)
     if filling.given or filling.events:
         yield filling.done()
 

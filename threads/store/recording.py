@@ -89,7 +89,7 @@ class ReadyBatch(NamedTuple):
     """What rows have of their messages alone."""
     uuids: list[str]
     short_ids: list[str]
-    """Drawn for the whole batch, in order: so each statement fills few pages of their indexes."""
+    """Drawn for the whole batch, in order: so each statement fills few pages of their index."""
     found: dict[bytes, rows.StoredBody] | None = None
     """Those that it has, where they are sure to be there when the batch is recorded."""
 
@@ -113,7 +113,7 @@ def prepare(
         _stored(project_id, batch.files),
         _new_bodies(encoding, batch, missing),
         [*columns[:-2], moments, columns.records],
-        sorted(_draw_uuids(len(batch.digests))),
+        _draw_uuids(len(batch.digests)),
         _draw_short_ids(len(batch.digests)),
         found if within else None,
     )
