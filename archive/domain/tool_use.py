@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from operations.domain.text.left_out import left_out
-from threads.domain.part import JSON, Text, ToolCall
+from operations.domain.text.left_out import named_paths
+from threads.domain.part import JSON, ToolCall
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _PREFIX = re.compile(r"mcp__.*?__")
@@ -61,9 +61,13 @@ def paths_of(call: ToolCall) -> list[str]:
     found = [*_named(call.arguments), *_patched(call.arguments)]
     if not found:
         members = _members(call.arguments)
-        commands = tuple(Text(text) for key, text in members if key in _LINES)
-        found = list(left_out([commands], "").paths)
+        commands = (text for key, text in members if key in _LINES)
+        found = [path for path in named_paths(commands) if _tail(path)]
     return list(dict.fromkeys(found))
+
+
+def _tail(path: str) -> str:
+    return path.rstrip("/").rsplit("/", 1)[-1]
 
 
 def _fits(kind: str, given: dict[str, Any]) -> bool:
@@ -99,7 +103,8 @@ def _named(value: JSON) -> Iterator[str]:
 
 def _patched(value: JSON) -> Iterator[str]:
     for text in _texts(value):
-        yield from _PATCHED.findall(text)
+        if "*** " in text:
+            yield from _PATCHED.findall(text)
 
 
 def _texts(value: JSON) -> Iterator[str]:

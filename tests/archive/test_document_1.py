@@ -9,8 +9,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from archive.domain.hindsight.references import References
 from archive.domain.pruning.classes import Prunable
 from archive.domain.pruning.needs import needed_later, plan
+from archive.domain.pruning.reading import PlanReading
 from archive.pruning.services import PruneQuery, prune
 from archive.recalling import look_up
 from contextstudio.accounts.domain.caller import Caller
@@ -205,7 +207,8 @@ def test_long_sessions_lose_half_their_tokens_and_nothing_used_later(
         is_result = any(part.kind == "tool_result" for part in one.parts)
         if one.role is Role.USER and not is_result:
             assert item.prune_class == "keep"
-    assert sum(map(len, needed_later(messages, found).values())) == 0
+    lost = needed_later(PlanReading(messages, found), References())
+    assert sum(map(len, lost.values())) == 0
 
 
 @pytest.mark.sqlite

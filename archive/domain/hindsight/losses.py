@@ -71,7 +71,24 @@ class Hindsight:
 
 def hindsight(thread: Sequence[Passage]) -> Hindsight:
     """What of a thread, in its order, was needed later than it was left out."""
-    references = References()
+    walk = _walked(thread, References())
+    lost = walk.lost()
+    return Hindsight(
+        references=len(walk.later), lost=len(lost), losses=walk.losses(lost)
+    )
+
+
+def lost_first(
+    thread: Sequence[Passage], references: References
+) -> Iterator[tuple[str, list[Key]]]:
+    """What hindsight finds lost, as it is written, with the messages in which it stood first: of
+    those that each operation left out, one."""
+    walk = _walked(thread, references)
+    for reference in walk.lost():
+        yield walk.words[reference], list(walk.stood_first(reference).values())
+
+
+def _walked(thread: Sequence[Passage], references: References) -> "_Walk":
     used = {
         number: references.of(said.uses)
         for number, said in enumerate(thread)
@@ -80,7 +97,9 @@ def hindsight(thread: Sequence[Passage]) -> Hindsight:
     wanted = {
         one: words for uses in reversed(used.values()) for one, words in uses.items()
     }
-    return _Walk(thread, Sightings(wanted), wanted).through(used)
+    walk = _Walk(thread, Sightings(wanted), wanted)
+    walk.go_through(used)
+    return walk
 
 
 @dataclass(slots=True)
@@ -117,7 +136,7 @@ class _Walk:
             if left_out.since > said.place
         )[::-1]
 
-    def through(self, used: Mapping[int, Mapping[Reference, str]]) -> Hindsight:
+    def go_through(self, used: Mapping[int, Mapping[Reference, str]]) -> None:
         """Go through the thread, given what is used in which message."""
         for number, said in enumerate(self.thread):
             while self.leaving and self.leaving[-1][0] <= said.place:
@@ -129,10 +148,6 @@ class _Walk:
                 if said.uses == said.texts:  # all that can be found in it is known
                     texts = used[number].values()
             self._say(number, said, texts)
-        lost = {one for one, missing in self.missing.items() if missing.needed}
-        return Hindsight(
-            references=len(self.later), lost=len(lost), losses=self._losses(lost)
-        )
 
     def _say(self, number: int, said: Passage, texts: Iterable[str]) -> None:
         found = self.sightings.in_texts(texts)
@@ -152,8 +167,9 @@ class _Walk:
         self.in_sight.subtract(self.shown[number])
         self.in_sight.update(now)
         self.shown[number] = now
+        place = number, left_out.by
         for reference in self.whole[number] - now:
-            self.missing[reference].places.append((number, left_out.by))
+            self.missing[reference].places.append(place)
         self.has_left = True
 
     def _use(self, number: int, used: Iterable[Reference]) -> None:
@@ -167,10 +183,24 @@ class _Walk:
                 self.later.add(reference)
                 missing.needed.append((number, len(missing.places)))
 
-    def _losses(self, lost: Iterable[Reference]) -> dict[str, list[Loss]]:
-        order = sorted(lost, key=lambda one: (self.missing[one].needed[0][0], one.name))
+    def lost(self) -> list[Reference]:
+        """What was needed and no longer there, in the order in which it was needed."""
+        lost = (one for one, missing in self.missing.items() if missing.needed)
+        return sorted(lost, key=lambda one: (self.missing[one].needed[0][0], one.name))
+
+    def stood_first(self, reference: Reference) -> Mapping[str, Key]:
+        """By operation without which a lost reference would have been there, where it stood."""
+        missing, first = self.missing[reference], dict[str, Key]()
+        for place, by in missing.places[: missing.needed[-1][1]]:
+            for operation in by:
+                if reference not in self.instead.get(operation, ()):
+                    first.setdefault(operation, self.thread[place].key)
+        return first
+
+    def losses(self, lost: Iterable[Reference]) -> dict[str, list[Loss]]:
+        """The losses that there were of references, by operation."""
         losses: dict[str, list[Loss]] = defaultdict(list)
-        for reference in order:
+        for reference in lost:
             for operation, left_out_in, used_in in self._blamed(reference):
                 loss = Loss(self.words[reference], reference.kind, left_out_in, used_in)
                 losses[operation].append(loss)

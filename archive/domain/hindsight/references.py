@@ -8,12 +8,13 @@ one: `views.py` in `src/app/views.py`, the first digits of a hash in the whole o
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from functools import cache
 from typing import NamedTuple
 
 from .extensions import EXTENSIONS
-from .runs import Runs
+from .runs import Runs, cut
 
 
 class ReferenceType(StrEnum):
@@ -44,6 +45,7 @@ _ESCAPED = re.compile(r'\\+[nrtfbv0"]?')
 _DRIVE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:\\{1,2}(?=[\w.])")
 PIECES = re.compile(rf"[{LETTER}.@+~/-]+").findall
 WORDS = re.compile(r"[A-Za-z0-9_]+").findall
+_WORD = re.compile(r"[A-Za-z0-9_]+").fullmatch
 GROUPED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?!\w|,\d)")
 UUID = re.compile(
     r"(?<![0-9A-Za-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9A-Za-z])",
@@ -56,27 +58,46 @@ _IDENTIFIER = re.compile(
     r"[A-Za-z0-9_]*"
 ).fullmatch
 ENDS = ".,:;!?-+~@"
+_SHORTEST = 4
+"""Digits of a number: no hash and no identifier is as short."""
 _LONGEST = 500
 """Characters of a reference: what is longer is data that nobody names."""
 
 
 class References:
-    """Finds what texts name; remembers the runs that it has seen."""
+    """Finds what texts name; remembers the runs that it has seen.
 
-    def __init__(self) -> None:
-        self._runs = Runs(_named)
+    What comes first is named first: an order of its own, though it knows the runs of another one.
+    """
+
+    def __init__(self, other: "References | None" = None) -> None:
+        self._named: Callable[[str], Iterable[tuple[Reference, str]]]
+        self._named = cache(_named) if other is None else other._named
+        self._runs = Runs(self._named)
 
     def of(self, texts: Iterable[str]) -> dict[Reference, str]:
         """What texts name, each with the words in which it is named first."""
         found: dict[Reference, str] = {}
-        for reference, words in self._runs.of("\n".join(texts)):
+        for reference, words in self._runs.of(cut(texts)):
             found.setdefault(reference, words)
         return found
 
 
-def _named(run: str) -> Iterator[tuple[Reference, str]]:
+def _named(run: str) -> Iterable[tuple[Reference, str]]:
     """What one run names; what is too long to be named is none."""
-    return (one for one in _all_named(run) if len(one[1]) <= _LONGEST)
+    if word := word_of(run):
+        kind = _kind_of(word) if len(word) <= _LONGEST else None
+        return () if kind is None else ((Reference(kind, word), word),)
+    return [one for one in _all_named(run) if len(one[1]) <= _LONGEST]
+
+
+def word_of(run: str) -> str:
+    """The one word that a run is, but for marks around it; empty where it is more than that.
+
+    Most runs are such words, which need no looking for paths and URLs.
+    """
+    word = run.strip(ENDS)
+    return word if _WORD(word) else ""
 
 
 def _all_named(run: str) -> Iterator[tuple[Reference, str]]:
@@ -114,6 +135,8 @@ def _of_segment(segment: str) -> Iterator[tuple[Reference, str]]:
 
 
 def _kind_of(word: str) -> ReferenceType | None:
+    if len(word) < _SHORTEST:
+        return None
     if _NUMBER(word):
         return ReferenceType.NUMBER
     if HASH(word):

@@ -6,10 +6,16 @@ something in texts costs is cutting them.
 
 import string
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Generic, TypeVar
 
 _LONGEST_KNOWN = 200
 """Characters of a run that is remembered: longer ones hardly come twice."""
+_SHORTEST = 3
+"""Characters of a path or a file's name: `a/b`, `a.c`."""
+_MARKS = b".,:-+~@!?;"
+"""What may stand around a word and is no part of it."""
+_HEXADECIMAL = b"abcdefABCDEF"
 _WITHIN = b"".join(
     (string.ascii_letters.encode(), string.digits.encode(), b"_.,/@+~:\\-")
 )
@@ -30,7 +36,31 @@ def runs_of(text: str) -> list[bytes]:
     return text.encode("utf-8", "surrogatepass").translate(table).split()
 
 
+def _is_plain(word: bytes) -> bool:
+    """Whether a word can't be a reference, nor a piece of one: it is a word of everyday.
+
+    Capitals within it make a name of it, and letters of hexadecimal digits alone may be a hash.
+    """
+    return len(word) < _SHORTEST or (
+        word.isalpha() and word[1:].islower() and bool(word.strip(_HEXADECIMAL))
+    )
+
+
 Found = TypeVar("Found")
+
+
+class Texts(list[str]):
+    """Texts that are cut once, however often something is looked for in them."""
+
+    @cached_property
+    def runs(self) -> tuple[bytes, ...]:
+        """Their different runs, in their order."""
+        return tuple(dict.fromkeys(runs_of("\n".join(self))))
+
+
+def cut(texts: Iterable[str]) -> Iterable[bytes]:
+    """The runs of texts together."""
+    return texts.runs if isinstance(texts, Texts) else runs_of("\n".join(texts))
 
 
 class Runs(dict[bytes, int], Generic[Found]):
@@ -41,6 +71,9 @@ class Runs(dict[bytes, int], Generic[Found]):
         self._look = look
 
     def __missing__(self, run: bytes) -> int:
+        if _is_plain(run.strip(_MARKS)):
+            self[run] = 0
+            return 0
         found = tuple(self._look(run.decode("utf-8", "surrogatepass")))
         number = len(self.found) if found else 0
         if found:
@@ -49,8 +82,8 @@ class Runs(dict[bytes, int], Generic[Found]):
             self[run] = number
         return number
 
-    def of(self, text: str) -> list[Found]:
-        """What is found in a text, in the order in which it was found anywhere."""
-        numbers = set(map(self.__getitem__, runs_of(text)))
+    def of(self, runs: Iterable[bytes]) -> list[Found]:
+        """What is found in runs, in the order in which it was found anywhere."""
+        numbers = set(map(self.__getitem__, runs))
         numbers.discard(0)
         return [found for number in sorted(numbers) for found in self.found[number]]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from .references import (
     ENDS,
@@ -16,8 +17,9 @@ from .references import (
     ReferenceType,
     plain,
     segments_of,
+    word_of,
 )
-from .runs import Runs
+from .runs import Runs, cut
 
 _SEGMENTS = re.compile(rf"[{LETTER}.@~](?:[{LETTER}.@+~-]*[{LETTER}])?").findall
 _LONG_HASH = re.compile(r"[0-9A-Fa-f]{7}").search
@@ -69,18 +71,23 @@ class Sightings:
 
     def in_texts(self, texts: Iterable[str]) -> set[Reference]:
         """Those of the wanted that stand in texts."""
-        return set(self._runs.of("\n".join(texts)))
+        return set(self._runs.of(cut(texts)))
+
+    def in_any(self, several: Iterable[Iterable[str]]) -> set[Reference]:
+        """Those that stand in the texts of any of several messages."""
+        return set(self._runs.of(chain.from_iterable(map(cut, several))))
 
     def _in_run(self, run: str) -> Iterable[Reference]:
-        if run.isalnum():
-            is_hash = self._hashes and _LONG_HASH(run)
-            return self._among([run]) if is_hash else self._words.get(run, ())
+        if word := word_of(run):
+            is_hash = self._hashes and _LONG_HASH(word)
+            return self._among([word]) if is_hash else self._words.get(word, ())
         if "\\" in run:
             run = plain(run)
         words = _words_of(run)
         has_words = not self._words.keys().isdisjoint(words)
         has_words = has_words or bool(self._hashes and _LONG_HASH(run))
-        has_paths = not self._tails.isdisjoint(_SEGMENTS(run))
+        may_have = "/" in run or "." in run
+        has_paths = may_have and not self._tails.isdisjoint(_SEGMENTS(run))
         has_urls = self._urls and "://" in run
         if not (has_words or has_paths or has_urls):
             return ()

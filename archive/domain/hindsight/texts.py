@@ -6,10 +6,12 @@ from threads.domain.message import Role
 from threads.domain.part import JSON, Part, Text, ToolCall
 from threads.domain.text import pieces_of
 
+from .runs import Texts
 
-def texts_of(parts: Iterable[Part]) -> list[str]:
+
+def texts_of(parts: Iterable[Part]) -> Texts:
     """All that is said: words, reasoning, arguments of calls, results."""
-    found: list[str] = []
+    found = Texts()
     for part in parts:
         found += pieces_of(part)
         if isinstance(part, ToolCall):
@@ -17,10 +19,10 @@ def texts_of(parts: Iterable[Part]) -> list[str]:
     return found
 
 
-def uses_of(role: str, parts: Sequence[Part]) -> list[str]:
+def uses_of(role: str, parts: Sequence[Part]) -> Texts:
     """What an assistant's message relies on: its words, and the arguments of its calls."""
     if role != Role.ASSISTANT:
-        return []
+        return Texts()
     return texts_of(part for part in parts if isinstance(part, Text | ToolCall))
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from archive.domain.tool_use import kind_of, paths_of
 from threads.domain.part import JSON, Part, Text, Thinking, ToolCall, ToolResult
 from threads.domain.text import text_of
 
@@ -56,8 +55,7 @@ def condensed_use(use: ToolUse, ref: str) -> Condensed:
     """A result in one line, in the words of document 1."""
     text = text_of(use.result) if use.result is not None else ""
     call = use.call or ToolCall("", use.name, None)
-    kind = kind_of(call.name, call.arguments if use.call else None)
-    paths = tuple(paths_of(call)) if use.call else ()
+    kind, paths = use.kind, use.paths
     path = paths[0] if paths else ""
     recall = _recalled_by(ref)
     if kind == "file_view" and path:
@@ -169,13 +167,13 @@ def _argument(call: ToolCall, names: Sequence[str]) -> str:
 
 def _shorter_call(call: ToolCall, ref: str) -> ToolCall:
     """The call with a line in the place of each long text of its arguments."""
-    paths = paths_of(call)
-    is_edit = kind_of(call.name, call.arguments) == "edit" and bool(paths)
-    line = f"✏️ Edited {paths[0]}{_recalled_by(ref)}" if is_edit else ""
+    use = ToolUse(call=call)
 
     def shorter(value: JSON) -> JSON:
         if isinstance(value, str) and len(value) > LONGEST_ARGUMENT:
-            return line or note(value, ref)
+            if use.kind == "edit" and use.paths:
+                return f"✏️ Edited {use.paths[0]}{_recalled_by(ref)}"
+            return note(value, ref)
         if isinstance(value, list):
             return [shorter(item) for item in value]
         if isinstance(value, dict):

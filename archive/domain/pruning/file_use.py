@@ -4,13 +4,13 @@ The tables are data: a harness that calls things otherwise needs a line there, n
 """
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from archive.domain.tool_use import kind_of, paths_of
 from threads.domain.part import JSON, ToolCall
+
+from .shell_words import shell_words
 
 _STARTS = ("offset", "start_line", "startline", "start", "line_number", "startlineone")
 _ENDS = ("end_line", "endline", "end", "endlineone")
@@ -65,17 +65,21 @@ def is_same_file(one: str, other: str) -> bool:
     return is_relative and long.startswith(("/", "~")) and long.endswith("/" + short)
 
 
-def file_uses(call: ToolCall) -> tuple[FileUse, ...]:
-    """The files that a call views or edits; none where it does anything else besides viewing."""
-    kind = kind_of(call.name, call.arguments)
+def file_uses(call: ToolCall, kind: str, paths: Sequence[str]) -> tuple[FileUse, ...]:
+    """The files that a call views or edits; none where it does anything else besides viewing.
+
+    `paths` are those that it names.
+    """
     if kind == "edit":
-        return tuple(FileUse(path, is_edit=True) for path in paths_of(call))
+        return tuple(FileUse(path, is_edit=True) for path in paths)
     if kind == "file_view":
         first, last = _lines(call.arguments)
-        return tuple(FileUse(path, False, first, last) for path in paths_of(call))
+        return tuple(FileUse(path, False, first, last) for path in paths)
     if kind == "bash":
-        patched = [FileUse(path, is_edit=True) for path in _patched(call)]
-        return (*patched, *_shell(command_of(call)))
+        command = command_of(call)
+        patched = paths if "*** Begin Patch" in command else ()
+        edits = (FileUse(path, is_edit=True) for path in patched)
+        return (*edits, *_shell(command))
     return ()
 
 
@@ -93,10 +97,6 @@ def command_of(call: ToolCall) -> str:
             is_shell = len(words) > 2 and words[1] in ("-c", "-lc", "-ic")
             return words[2] if is_shell else " ".join(words)
     return ""
-
-
-def _patched(call: ToolCall) -> list[str]:
-    return paths_of(call) if "*** Begin Patch" in command_of(call) else []
 
 
 def _plain(path: str) -> str:
@@ -164,17 +164,8 @@ def _without_documents(command: str) -> str:
 
 def _pipelines(command: str) -> list[list[list[str]]]:
     """The pipelines of a command line, each a list of commands, each a list of words."""
-    lexer = shlex.shlex(
-        command.replace("\n", " ; "), posix=True, punctuation_chars=";&|<>"
-    )
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    try:
-        words = list(lexer)
-    except ValueError:  # an open quote
-        return []
     found: list[list[list[str]]] = [[[]]]
-    for word in words:
+    for word in shell_words(command.replace("\n", " ; ")) or ():
         if word == "|":
             found[-1].append([])
         elif word in _ENDS_COMMAND:

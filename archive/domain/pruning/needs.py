@@ -8,10 +8,9 @@ used after the run.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from archive.domain.hindsight.losses import LeftOut, Passage, hindsight
-from archive.domain.hindsight.texts import texts_of, uses_of
+from archive.domain.hindsight.losses import LeftOut, Passage, lost_first
+from archive.domain.hindsight.references import References
 from operations.domain.context.policy import Pruning
-from operations.domain.log.operation import messages_of
 from operations.domain.tree.key import Key
 
 from .classes import Protected, Prunable
@@ -19,6 +18,7 @@ from .condensing import Count
 from .likely import likely_later
 from .plan import PrunePlan
 from .planning import Planning
+from .reading import PlanReading
 
 
 def plan(
@@ -32,9 +32,10 @@ def plan(
     first = planning.plan()
     if not first.steps:
         return first
-    used = needed_later(messages, first) if rules.name_used_later else {}
+    read, references = PlanReading(messages, first), References()
+    used = needed_later(read, references) if rules.name_used_later else {}
     most = rules.likely_names
-    likely = likely_later(messages, first, most) if most else {}
+    likely = likely_later(read, References(references), most) if most else {}
     told = {
         key: _told(used.get(key, ()), likely.get(key, ())) for key in {*used, *likely}
     }
@@ -48,29 +49,23 @@ def _told(used: Sequence[str], likely: Sequence[str]) -> str:
     return "\n".join(f"{said}: {', '.join(names)}" for said, names in lines if names)
 
 
-def needed_later(
-    messages: Sequence[Prunable], plan: PrunePlan
-) -> Mapping[Key, list[str]]:
+def needed_later(read: PlanReading, references: References) -> Mapping[Key, list[str]]:
     """By message that a plan leaves out, what of it is used later and would stand nowhere else."""
-    left_out: dict[int, LeftOut] = {}
-    for number, step in enumerate(plan.steps):
-        shows = [text for new in messages_of(step.edit) for text in texts_of(new.parts)]
-        for place in step.places:
-            left_out[place] = LeftOut((str(number),), shows=shows)
     said = [
         Passage(
             key=message.key,
             place=place,
-            texts=texts_of(message.parts),
-            uses=uses_of(message.role, message.parts),
-            left_out=[left_out[place]] if place in left_out else (),
+            texts=read.texts[place],
+            uses=read.uses[place],
+            left_out=[LeftOut((str(read.step[place]),), shows=read.shown[place])]
+            if place in read.shown
+            else (),
         )
-        for place, message in enumerate(messages)
+        for place, message in enumerate(read.messages)
     ]
     found: dict[Key, list[str]] = defaultdict(list)
-    for losses in hindsight(said).losses.values():
-        for loss in losses:
-            key = loss.left_out_in[0]
-            if loss.text not in found[key]:
-                found[key].append(loss.text)
+    for words, keys in lost_first(said, references):
+        for key in keys:
+            if words not in found[key]:
+                found[key].append(words)
     return found

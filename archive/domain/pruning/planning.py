@@ -6,6 +6,7 @@ Each message is judged by the rules; then it is found what can go whole, and the
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from archive.domain.reference import Location
 from operations.domain.context.policy import Pruning
@@ -60,22 +61,20 @@ class Planning:
                 self._calls[use.called_at].append(use)
         for answers in self._answers.values():
             answers.sort(key=lambda use: use.number)
+        self._kept: dict[int, PruneItem] = {}
+        """Messages that are left alone whatever they hold, by their places."""
         self._judged: dict[int, list[Judgement]] = {}
         """By place of a message with results that isn't kept, what becomes of each of them."""
+        self._bare: dict[int, _Short] = {}
+        """By place what a message becomes that isn't kept, before anything more is told of it."""
+        for place in range(len(messages)):
+            self._judge_at(place)
 
     def plan(self, told: Told = MappingProxyType({})) -> PrunePlan:
         """The plan whose lines also say what they are told; no such message goes whole."""
         self._told = told
-        items: dict[int, PruneItem] = {}
+        items = dict(self._kept)
         steps: list[PruneStep] = []
-        for place, message in enumerate(self._messages):
-            answers = self._answers[place]
-            if kept := self._judge.kept(place):
-                items[place] = self._item(message, kept, message.tokens)
-            elif answers:
-                self._judged[place] = [
-                    self._judge.of_result(use, place) for use in answers
-                ]
         for places in self._removable():
             steps.append(PruneStep(self._snip(places), places))
             items.update((place, self._removed(place)) for place in places)
@@ -86,6 +85,13 @@ class Planning:
                     steps.append(PruneStep(edit, (place,)))
         steps.sort(key=lambda step: step.places)
         return PrunePlan(tuple(items[place] for place in sorted(items)), tuple(steps))
+
+    def _judge_at(self, place: int) -> None:
+        message, answers = self._messages[place], self._answers.get(place)
+        if kept := self._judge.kept(place):
+            self._kept[place] = self._item(message, kept, message.tokens)
+        elif answers:
+            self._judged[place] = [self._judge.of_result(use, place) for use in answers]
 
     def _removable(self) -> Iterator[tuple[int, ...]]:
         """Places that go together: messages of calls alone, and those of all their results."""
@@ -152,10 +158,12 @@ class Planning:
 
     def _shortened(self, place: int) -> tuple[PruneItem, Edit | None]:
         message = self._messages[place]
-        if place in self._judged:
-            judged, parts, stashed = self._short_results(place)
-        else:
-            judged, parts, stashed = self._short_words(place)
+        if place not in self._bare:
+            is_of_results = place in self._judged
+            short = self._short_results if is_of_results else self._short_words
+            self._bare[place] = short(place)
+        judged, lines, parts, stashed = self._bare[place]
+        parts = _telling(parts, lines, self._told.get(message.key))
         if judged.prune_class is PruneClass.KEEP:
             return self._item(message, judged, message.tokens), None
         tokens = self._count(parts)
@@ -168,9 +176,7 @@ class Planning:
         )
         return self._item(message, judged, tokens, stashed), edit
 
-    def _short_results(
-        self, place: int
-    ) -> tuple[Judgement, tuple[Part, ...], list[Stashed]]:
+    def _short_results(self, place: int) -> "_Short":
         message, uses = self._messages[place], self._answers[place]
         lines: list[str | None] = []
         stashed: list[Stashed] = []
@@ -185,25 +191,17 @@ class Planning:
             if line is not None:
                 stashed.append(self._stash(place, use, one.rule or Rule.RESULT))
             lines.append(line)
-        told = self._told.get(message.key)
-        first = next((at for at, line in enumerate(lines) if line is not None), None)
-        if told and first is not None:
-            lines[first] = f"{lines[first]}\n{told}"
         main = max(judged, key=lambda one: _WEIGHT[one.prune_class])
-        return main, with_lines(message.parts, lines), stashed
+        return _Short(main, lines, with_lines(message.parts, lines), stashed)
 
-    def _short_words(
-        self, place: int
-    ) -> tuple[Judgement, tuple[Part, ...], list[Stashed]]:
+    def _short_words(self, place: int) -> "_Short":
         message = self._messages[place]
         judged = self._judge.of_words(place, self._calls[place])
         if judged.prune_class is PruneClass.KEEP:
-            return judged, message.parts, []
+            return _Short(judged, (), message.parts, [])
         above = self._rules.condense_above
         parts = condensed_words(message.parts, message.name, above, self._count)
-        if told := self._told.get(message.key):
-            parts = (Text(told), *parts)
-        return judged, parts, [self._words(place, Rule.WORDS)]
+        return _Short(judged, (), parts, [self._words(place, Rule.WORDS)])
 
     def _ref(self, place: int, use: ToolUse) -> str:
         name, location = self._messages[place].name, self._location(place, use)
@@ -272,6 +270,33 @@ class Planning:
             tokens_after=tokens,
             stashed=tuple(stashed),
         )
+
+
+class _Short(NamedTuple):
+    """What a message becomes: its results a line each, or its words."""
+
+    judged: Judgement
+    lines: Sequence[str | None]
+    """Of its results, where it has any."""
+    parts: tuple[Part, ...]
+    stashed: Sequence[Stashed]
+
+
+def _telling(
+    parts: tuple[Part, ...], lines: Sequence[str | None], told: str | None
+) -> tuple[Part, ...]:
+    """The parts, whose first line says this besides; of words it stands before them.
+
+    Nothing is told of a message that no line stands for.
+    """
+    if not told:
+        return parts
+    if not lines:
+        return (Text(told), *parts)
+    first = next(at for at, line in enumerate(lines) if line is not None)
+    more = [*lines]
+    more[first] = f"{lines[first]}\n{told}"
+    return with_lines(parts, more)
 
 
 _WEIGHT = {PruneClass.KEEP: 0, PruneClass.REMOVE: 1, PruneClass.CONDENSE: 2}

@@ -3,13 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from archive.domain.tool_use import kind_of, paths_of
 from threads.domain.part import Part, ToolCall, ToolResult
 
 from .file_use import FileUse, file_uses
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class ToolUse:
     """One use of a tool. Places are those of the messages; None where the half is not there."""
 
@@ -19,7 +21,21 @@ class ToolUse:
     answered_at: int | None = None
     number: int = 1
     """The place of its result among those of its message, from 1."""
-    files: tuple[FileUse, ...] = ()
+
+    @cached_property
+    def kind(self) -> str:
+        """What kind of work it was: `kind_of`."""
+        return kind_of(self.name, self.call.arguments if self.call else None)
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """The files that the call names."""
+        return tuple(paths_of(self.call)) if self.call else ()
+
+    @cached_property
+    def files(self) -> tuple[FileUse, ...]:
+        """The files that the call viewed or edited."""
+        return file_uses(self.call, self.kind, self.paths) if self.call else ()
 
     @property
     def name(self) -> str:
@@ -42,7 +58,7 @@ def tool_uses(messages: Sequence[tuple[Part, ...]]) -> list[ToolUse]:
         number = 0
         for part in parts:
             if isinstance(part, ToolCall):
-                use = ToolUse(call=part, called_at=place, files=file_uses(part))
+                use = ToolUse(call=part, called_at=place)
                 waiting[part.id] = use
                 found.append(use)
             elif isinstance(part, ToolResult):

@@ -46,11 +46,7 @@ def left_out(originals: Iterable[Sequence[Part]], summary: str) -> LeftOutNames:
     commands: dict[str, None] = {}
     numbers: dict[str, None] = {}
     for part in (part for parts in originals for part in parts):
-        for text in _written(part):
-            for pattern in (_PATH, _FILE):
-                paths.update(
-                    dict.fromkeys(found.rstrip(".") for found in pattern.findall(text))
-                )
+        paths.update(dict.fromkeys(named_paths(_written(part))))
         if isinstance(part, ToolCall):
             commands.update(dict.fromkeys(_commands(part.arguments)))
         elif isinstance(part, Text):
@@ -66,12 +62,19 @@ def left_out(originals: Iterable[Sequence[Part]], summary: str) -> LeftOutNames:
     )
 
 
+def named_paths(texts: Iterable[str]) -> Iterator[str]:
+    """The paths and files that texts name, of a long one those in its beginning."""
+    for text in texts:
+        for pattern in (_PATH, _FILE):
+            for found in pattern.findall(text[:_LONGEST]):
+                yield found.rstrip(".")
+
+
 def _written(part: Part) -> Iterator[str]:
     if isinstance(part, Text):
-        yield part.text[:_LONGEST]
+        yield part.text
     elif isinstance(part, ToolCall):
-        for text in _strings(part.arguments):
-            yield text[:_LONGEST]
+        yield from _strings(part.arguments)
 
 
 def _strings(value: Any) -> Iterator[str]:

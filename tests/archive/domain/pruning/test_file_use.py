@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from archive.domain.pruning.file_use import (
     FileUse,
     command_of,
-    file_uses,
     is_same_file,
 )
+from archive.domain.pruning.tool_uses import ToolUse
 from threads.domain.part import ToolCall
 
 PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** End Patch"
 
 
 def uses(name: str, arguments: Any) -> list[FileUse]:
-    return list(file_uses(ToolCall("1", name, arguments)))
+    return list(ToolUse(call=ToolCall("1", name, arguments)).files)
 
 
 def view(path: str, first: int = 1, last: int | None = None) -> FileUse:
