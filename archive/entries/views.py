@@ -161,7 +161,7 @@ def _line(found: Readable, given: QueryDict) -> EntryLine:
     return EntryLine(
         found,
         reference,
-        _address(given, ref=reference, cursor=given.get("cursor")) + "#reading",
+        _address(given, ref=reference, cursor=given.get("cursor")),
         TYPES.get(entry.content_type, entry.content_type),
     )
 

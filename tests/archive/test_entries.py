@@ -191,7 +191,7 @@ def test_the_page_has_facets_pages_and_refusals(tools: Tools, editor: User) -> N
     none = browser.get(path, {"q": "nowhere"}).content.decode()
     assert "No matching entries." in none
     missing = browser.get(path, {"ref": "msg-00000000"}).content.decode()
-    assert "reference not found: msg-00000000" in missing
+    assert "Reference not found: msg-00000000" in missing
     link = browser.get(f"/sessions/{tools.session_id}/recall", {"ref": "m2"})
     assert link["Location"] == f"{path}?ref=m2#reading"
     unfolded = browser.get(
@@ -199,7 +199,7 @@ def test_the_page_has_facets_pages_and_refusals(tools: Tools, editor: User) -> N
         {"ref": "m999"},
         headers={"HX-Request": "true"},
     )
-    assert "reference not found" in unfolded.content.decode()
+    assert "Reference not found" in unfolded.content.decode()
 
 
 def test_what_may_not_be_read_is_not_inserted(

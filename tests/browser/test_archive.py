@@ -60,6 +60,31 @@ def test_a_tray_is_filled_and_inserted_with_the_keyboard(
     expect(sized.locator(".inserted")).to_contain_text("From the archive")
 
 
+def test_an_entry_is_read_where_the_list_stands(sized: Page, pruned: str) -> None:
+    sized.goto(f"/sessions/{pruned}/archive")
+    first, second, *_ = sized.locator(".archive-entry").all()
+    before = sized.evaluate("scrollY")
+    for entry in (first, second):
+        address = str(entry.get_attribute("href")).partition("#")[0]
+        entry.focus()
+        press(sized, "Enter")
+        expect(entry).to_have_attribute("aria-current", "true")
+        expect(sized.get_by_role("heading", name="Reading")).to_be_focused()
+        expect(sized.get_by_role("heading", name="Reading")).to_be_in_viewport()
+        assert sized.url.endswith(address)
+    if is_wide(sized):
+        assert sized.evaluate("scrollY") == before
+        expect(sized.get_by_role("region", name="Tray")).to_be_in_viewport()
+    sized.go_back()
+    expect(first).to_have_attribute("aria-current", "true")
+
+
+def is_wide(page: Page) -> bool:
+    """Whether what is read stands beside the list."""
+    size = page.viewport_size
+    return size is not None and size["width"] == WIDTHS["wide"][0]
+
+
 PENDING = """<section class="pending op-digest" data-job="j1" data-at="m10" data-status="running"
 aria-label="Summary of #10–#12"><header class="pending-head">
 <span class="verb">Digest</span> #10–#12

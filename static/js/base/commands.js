@@ -7,8 +7,8 @@
  * that may be edited.
  */
 export const COMMANDS = [
-  { group: "Navigation", action: "next", name: "Next message", keys: ["j"] },
-  { group: "Navigation", action: "previous", name: "Previous message", keys: ["k"] },
+  { group: "Navigation", action: "next", name: "Next message or session", keys: ["j"] },
+  { group: "Navigation", action: "previous", name: "Previous message or session", keys: ["k"] },
   { group: "Navigation", action: "next-user", name: "Next user message, or extend the selection", keys: ["J"] },
   { group: "Navigation", action: "previous-user", name: "Previous user message, or extend the selection", keys: ["K"] },
   { group: "Navigation", action: "first", name: "First message", keys: ["g g"] },

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from contextstudio.accounts import services
 from contextstudio.accounts.credentials import key_digest, token_digest
@@ -148,6 +149,18 @@ def test_the_page_shows_a_new_key_once(
     again = client.get("/settings/keys/").content.decode()
     assert text not in again
     assert text[:11] in again
+
+
+def test_the_beginning_of_a_key_without_a_name_is_shown_once(
+    client: Client, owner: User, key: str
+) -> None:
+    unnamed = ApiKey.objects.get()
+    ApiKey.objects.update(name=unnamed.prefix)
+    client.force_login(owner)
+    for path in ("/settings/keys/", f"/settings/keys/{unnamed.pk}/"):
+        shown = client.get(path).content.decode().partition("<main")[2]
+        text = strip_tags(shown)
+        assert text.count(unnamed.prefix) == 1, path
 
 
 def test_the_page_revokes_a_key(client: Client, owner: User, key: str) -> None:
