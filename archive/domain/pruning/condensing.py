@@ -4,7 +4,7 @@ Every line ends in the reference by which the whole is recalled.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,7 +14,6 @@ from threads.domain.text import text_of
 from .file_use import command_of
 from .tool_uses import ToolUse
 
-Count = Callable[[Sequence[Part]], int]
 LONGEST_COMMAND = 50
 LONGEST_SUMMARY = 80
 LONGEST_ARGUMENT = 200
@@ -98,15 +97,16 @@ def with_lines(parts: Sequence[Part], lines: Sequence[str | None]) -> tuple[Part
 
 
 def condensed_words(
-    parts: Sequence[Part], ref: str, most: int, count: Count
+    parts: Sequence[Part], ref: str, *, is_long: bool
 ) -> tuple[Part, ...]:
     """An assistant's message in short: its words where they alone are long, and long arguments.
 
     Its calls keep their ids, names and short arguments; its reasoning goes.
     """
-    texts = [part for part in parts if isinstance(part, Text)]
-    is_long = count(texts) > most
-    line = note(" ".join(part.text for part in texts), ref) if is_long else ""
+    line = ""
+    if is_long:
+        texts = [part.text for part in parts if isinstance(part, Text)]
+        line = note(" ".join(texts), ref)
     found: list[Part] = []
     calls = 0
     for part in parts:
@@ -134,7 +134,7 @@ def matches(text: str) -> int:
 def exit_status(use: ToolUse, text: str) -> str:
     """`exit 0`, where the result tells the code; else `failed` or `done`."""
     ends = text[:_ENDS] + "\n" + text[-_ENDS:]
-    for pattern in _EXITS:
+    for pattern in _EXITS if "exit" in ends.lower() else ():
         if told := pattern.search(ends):
             return f"exit {told[1]}"
     return "failed" if use.has_failed else "done"

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from archive.domain.hindsight.losses import LeftOut, Passage, lost_first
 from archive.domain.hindsight.references import References
 from operations.domain.context.policy import Pruning
+from operations.domain.context.step import Count
 from operations.domain.tree.key import Key
 
 from .classes import Protected, Prunable
-from .condensing import Count
 from .likely import likely_later
 from .plan import PrunePlan
 from .planning import Planning

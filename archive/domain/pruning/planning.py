@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from archive.domain.reference import Location
 from operations.domain.context.policy import Pruning
+from operations.domain.context.step import Count
 from operations.domain.log.operation import Condense, Edit, Snip
 from operations.domain.tree.key import Key
 from operations.domain.tree.leaf import New
@@ -18,7 +19,6 @@ from threads.domain.part import Part, Text, ToolResult
 from .classes import Judge, Judgement, Protected, Prunable, PruneClass, Rule
 from .condensing import (
     Condensed,
-    Count,
     condensed_use,
     condensed_words,
     note,
@@ -200,7 +200,9 @@ class Planning:
         if judged.prune_class is PruneClass.KEEP:
             return _Short(judged, (), message.parts, [])
         above = self._rules.condense_above
-        parts = condensed_words(message.parts, message.name, above, self._count)
+        texts = [part for part in message.parts if isinstance(part, Text)]
+        is_long = message.tokens > above and self._count(texts) > above
+        parts = condensed_words(message.parts, message.name, is_long=is_long)
         return _Short(judged, (), parts, [self._words(place, Rule.WORDS)])
 
     def _ref(self, place: int, use: ToolUse) -> str:

@@ -10,7 +10,6 @@ from archive.domain.pruning.condensing import (
     short,
 )
 from archive.domain.pruning.tool_uses import ToolUse, tool_uses
-from tests.archive.domain.pruning.work import count
 from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
 
 REF = "msg-1a2b3c4d"
@@ -105,7 +104,7 @@ def test_an_answer_keeps_its_calls_and_loses_its_long_texts() -> None:
         ToolCall("2", "Agent", {"prompts": [long, "short"], "n": 3}),
         Image("image/png", "0" * 64),
     )
-    found = condensed_words(parts, REF, 10, count)
+    found = condensed_words(parts, REF, is_long=True)
     assert found == (
         Text(f"📝 {('word ' * 16).strip()[:79]}… [recall:{REF}]"),
         ToolCall(
@@ -121,4 +120,4 @@ def test_an_answer_keeps_its_calls_and_loses_its_long_texts() -> None:
         Image("image/png", "0" * 64),
     )
     short_one = (Text("few"), ToolCall("1", "ls", {"path": "a"}))
-    assert condensed_words(short_one, REF, 10, count) == short_one
+    assert condensed_words(short_one, REF, is_long=False) == short_one
