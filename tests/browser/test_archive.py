@@ -72,6 +72,7 @@ def test_an_entry_is_read_where_the_list_stands(sized: Page, pruned: str) -> Non
         expect(sized.get_by_role("heading", name="Reading")).to_be_focused()
         expect(sized.get_by_role("heading", name="Reading")).to_be_in_viewport()
         assert sized.url.endswith(address)
+        assert sized.evaluate("document.documentElement.scrollWidth <= innerWidth")
     if is_wide(sized):
         assert sized.evaluate("scrollY") == before
         expect(sized.get_by_role("region", name="Tray")).to_be_in_viewport()

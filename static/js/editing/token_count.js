@@ -20,7 +20,7 @@ async function count(field) {
   const request = asked += 1;
   const options = { method: "POST", fields: { text: field.value }, quiet: true };
   const { tokens } = await (await send(`${session.url}tokens`, options)).json();
-  if (request === asked && field.isConnected) lineOf(field).textContent = `${tokens.toLocaleString("en")} tokens`;
+  if (request === asked && field.isConnected) lineOf(field).textContent = `${tokens.toLocaleString("en")} token${tokens === 1 ? "" : "s"}`;
 }
 
 /** A count that can't be had is left out: it must not get in the way of who writes. */
