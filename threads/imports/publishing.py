@@ -38,6 +38,7 @@ def publish(project: Project, stage: uuid.UUID) -> None:
         brought = list(staged)
         staged.update(staged_by=None)
         for one in brought:
+            one.project = project  # which its jobs would ask for
             caller = caller_of_actor(one.created_by)
             hooks.run(caller, one)
             accounting.count_later(caller, one)
