@@ -21,8 +21,9 @@ _LEAST = 24
 """Tokens that are worth another element, or another piece of a text."""
 _LONGEST_TOKEN = 24
 """Characters that a token has at most in nearly every text."""
-_RESERVED = 60
-"""Tokens kept for what is put beside a cut answer: its cursor."""
+_RESERVED = 100
+"""Tokens kept for what is put beside a cut answer, and for what the walk counts too low: its
+cursor, and brackets."""
 
 
 class Fitted(NamedTuple):
@@ -119,18 +120,18 @@ class _Walk:
         if path and path[0] not in value:
             raise KeyError
         found: dict[str, Any] = {}
+        # What is short stands there whole wherever the walk stops, so that it is paid for first.
+        short = {one: item for one, item in value.items() if _is_short(item)}
+        for one, item in short.items():
+            self._left -= self._tokens(one) + self._tokens(str(item))
         for place, name in enumerate(names):
             member, behind = value[name], (place == first and path[1:]) or []
-            if place < first:
-                if _is_short(member):
-                    self._left -= self._tokens(f"{name} {member}")
-                    found[name] = member
-                continue
-            self._left -= self._tokens(name)
-            if _is_short(member) and not behind:
-                self._left -= self._tokens(str(member))
+            if name in short and not behind:
                 found[name] = member
                 continue
+            if place < first:
+                continue
+            self._left -= self._tokens(name)
             if self._left < _LEAST and self._has_any:
                 return Fitted(found, [name, *behind])
             item, stop = self.taken(member, behind)
@@ -139,8 +140,7 @@ class _Walk:
             found[name] = item
             if stop is not None:
                 # What is short stands beside it, and is repeated in what goes on.
-                rest = ((one, value[one]) for one in names[place + 1 :])
-                found.update((one, item) for one, item in rest if _is_short(item))
+                found |= short
                 return Fitted(found, [name, *stop])
         return Fitted(found, None)
 

@@ -1,6 +1,7 @@
 """An answer is cut to its tokens, and gone on with until all of it was shown, each text once."""
 
 import json
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -8,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.paging import encode_cursor
 from operations.domain.text.budget import SHORT, Path, fitted
+from threads import tokens
 
 leaves = st.none() | st.booleans() | st.integers(0, 999) | st.text("ab\n", max_size=400)
 answers = st.recursive(
@@ -123,3 +126,29 @@ def pages_of(answer: Any, most: int) -> list[Any]:
         if stop is None:
             return found
         path = stop
+
+
+@pytest.mark.parametrize("words", range(0, 400, 7))
+def test_what_is_short_behind_a_cut_text_is_paid_for(words: int) -> None:
+    names = [sha256(f"{words} {place}".encode()).hexdigest() for place in range(40)]
+    answer = {
+        "session": names[0],
+        "messages": [
+            {
+                "id": name,
+                "content": [
+                    {"text": "word " * words, "hash": name[:32], "name": name[32:]}
+                ],
+                "tokens": 1_000,
+                "more": name[::-1],
+            }
+            for name in names
+        ],
+        "who": names[-1],
+    }
+    tokens_of = tokens.counter(tokens.DEFAULT)
+    value, stop = fitted(answer, 1_000, tokens_of)
+    assert stop is not None
+    assert (
+        tokens_of(json.dumps({**value, "next_cursor": encode_cursor([stop])})) <= 1_000
+    )
