@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from archive.domain.hindsight.losses import LeftOut, Passage
-from archive.domain.hindsight.texts import texts_of, uses_of
+from archive.domain.hindsight.texts import read_of
 from operations.domain.log.operation import messages_of
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number, made_key
@@ -81,11 +81,12 @@ def _said(
             )
         parts = read_changed(parts, changes)
     is_heard = not place.shown_by if kept else not place.folds
+    texts, uses = read_of(said.role, parts)
     yield Passage(
         key=place.key,
         place=number,
-        texts=texts_of(parts),
-        uses=uses_of(said.role, parts) if is_heard else (),
+        texts=texts,
+        uses=uses if is_heard else (),
         left_out=(LeftOut(place.folds, since),) if place.folds else (),
         shown_by=place.shown_by,
     )

@@ -154,8 +154,7 @@ class _Walk:
         if said.shown_by is not None:
             self.instead[said.shown_by] |= found
         if said.left_out:
-            self.whole[number] = found
-        self.shown[number] = found
+            self.whole[number] = self.shown[number] = found
         self.in_sight.update(found)
         for left_out in said.left_out:
             if left_out.since <= said.place:

@@ -87,3 +87,8 @@ class Runs(dict[bytes, int], Generic[Found]):
         numbers = set(map(self.__getitem__, runs))
         numbers.discard(0)
         return [found for number in sorted(numbers) for found in self.found[number]]
+
+    def different(self, runs: Iterable[bytes]) -> set[Found]:
+        """What is found in runs, once each."""
+        numbers = set(map(self.__getitem__, runs))
+        return set().union(*map(self.found.__getitem__, numbers))

@@ -71,7 +71,7 @@ class Sightings:
 
     def in_texts(self, texts: Iterable[str]) -> set[Reference]:
         """Those of the wanted that stand in texts."""
-        return set(self._runs.of(cut(texts)))
+        return self._runs.different(cut(texts))
 
     def in_any(self, several: Iterable[Iterable[str]]) -> set[Reference]:
         """Those that stand in the texts of any of several messages."""

@@ -26,6 +26,16 @@ def uses_of(role: str, parts: Sequence[Part]) -> Texts:
     return texts_of(part for part in parts if isinstance(part, Text | ToolCall))
 
 
+def read_of(role: str, parts: Sequence[Part]) -> tuple[Texts, Texts]:
+    """Both, read once where an assistant's message relies on all that it says."""
+    texts = texts_of(parts)
+    if role == Role.ASSISTANT and all(
+        isinstance(part, Text | ToolCall) for part in parts
+    ):
+        return texts, texts
+    return texts, uses_of(role, parts)
+
+
 def _numbers(value: JSON) -> Iterator[str]:
     """The numbers among arguments, which are no text there."""
     if isinstance(value, dict):
