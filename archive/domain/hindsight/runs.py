@@ -50,7 +50,10 @@ Found = TypeVar("Found")
 
 
 class Texts(list[str]):
-    """Texts that are cut once, however often something is looked for in them."""
+    """Texts that are cut once, however often something is looked for in them.
+
+    What is looked at once alone does better without: to keep its runs takes longer than to cut it.
+    """
 
     @cached_property
     def runs(self) -> tuple[bytes, ...]:

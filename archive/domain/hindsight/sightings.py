@@ -46,6 +46,8 @@ class Sightings:
         self._urls: dict[str, list[Reference]] = {}
         self._hashes: dict[str, set[int]] = {}
         self._tails: set[str] = set()
+        self._odd: list[str] = []
+        """The tails that `_SEGMENTS` doesn't find, for they begin with a mark: `-f` in `a/-f`."""
         self._runs = Runs(self._in_run)
         for one in wanted:
             self._want(one)
@@ -60,6 +62,8 @@ class Sightings:
                 end = "/".join(segments[-2:])
                 self._paths.setdefault(end, []).append((segments, one))
                 self._tails.add(segments[-1])
+                if segments[-1] not in _SEGMENTS(segments[-1]):
+                    self._odd.append(segments[-1])
             case ReferenceType.FILE:
                 self._paths.setdefault(name, []).append(([name], one))
                 self._tails.add(name)
@@ -87,7 +91,10 @@ class Sightings:
         has_words = not self._words.keys().isdisjoint(words)
         has_words = has_words or bool(self._hashes and _LONG_HASH(run))
         may_have = "/" in run or "." in run
-        has_paths = may_have and not self._tails.isdisjoint(_SEGMENTS(run))
+        has_paths = may_have and (
+            not self._tails.isdisjoint(_SEGMENTS(run))
+            or any(tail in run for tail in self._odd)
+        )
         has_urls = self._urls and "://" in run
         if not (has_words or has_paths or has_urls):
             return ()

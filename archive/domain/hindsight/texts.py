@@ -6,12 +6,10 @@ from threads.domain.message import Role
 from threads.domain.part import JSON, Part, Text, ToolCall
 from threads.domain.text import pieces_of
 
-from .runs import Texts
 
-
-def texts_of(parts: Iterable[Part]) -> Texts:
+def texts_of(parts: Iterable[Part]) -> list[str]:
     """All that is said: words, reasoning, arguments of calls, results."""
-    found = Texts()
+    found = list[str]()
     for part in parts:
         found += pieces_of(part)
         if isinstance(part, ToolCall):
@@ -19,14 +17,14 @@ def texts_of(parts: Iterable[Part]) -> Texts:
     return found
 
 
-def uses_of(role: str, parts: Sequence[Part]) -> Texts:
+def uses_of(role: str, parts: Sequence[Part]) -> list[str]:
     """What an assistant's message relies on: its words, and the arguments of its calls."""
     if role != Role.ASSISTANT:
-        return Texts()
+        return []
     return texts_of(part for part in parts if isinstance(part, Text | ToolCall))
 
 
-def read_of(role: str, parts: Sequence[Part]) -> tuple[Texts, Texts]:
+def read_of(role: str, parts: Sequence[Part]) -> tuple[list[str], list[str]]:
     """Both, read once where an assistant's message relies on all that it says."""
     texts = texts_of(parts)
     if role == Role.ASSISTANT and all(

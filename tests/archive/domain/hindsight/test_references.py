@@ -88,3 +88,13 @@ def test_a_hash_and_its_beginning_are_both_found() -> None:
         Reference(ReferenceType.HASH, "a1b2c3d"),
         Reference(ReferenceType.HASH, "a1b2c3d4e5"),
     }
+
+
+@pytest.mark.parametrize("name", ["src/-odd.py", "a/+c", "x/~foo", "a/b.c", "src/@b"])
+def test_a_path_stands_where_it_is_named_whatever_its_file_begins_with(
+    name: str,
+) -> None:
+    said = [f"See {name} there."]
+    named = References().of(said)
+    assert [one.name for one in named] == [name]
+    assert Sightings(named).in_texts(said) == {*named}
