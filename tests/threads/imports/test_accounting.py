@@ -37,7 +37,7 @@ def test_a_small_import_says_at_once_where_its_text_went(agent: Client) -> None:
     assert report_of(agent, answer)["text"] == TEXT
     page = agent.get(f"/imports/{answer.json()['import_id']}/").content.decode()
     assert "30 characters are in messages, 8 in events, and 8 only" in page
-    assert "<code>note</code> 8" in page
+    assert '<code>note</code></th><td class="t-end">8</td>' in page
 
 
 def test_a_larger_one_is_counted_by_a_job_behind_it(
