@@ -1,9 +1,21 @@
-"""A client's request as it came."""
+"""A client's request as it came, and who asks whom for what with it."""
 
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from .headers import Header
+from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.models import Project
+from operations.forwarding.toolbox import OfferedTool
+from operations.forwarding.upstreams.services import Target
+
+from .bodies import ForwardedBody
+from .headers import CONVERSATION, SESSION, TAGS, Header
+from .routes import Route
+
+MOST_NAME = 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,3 +38,49 @@ class Incoming:
         given = dict(reversed(self.headers))
         found = next((value for name in names if (value := given.get(name))), b"")
         return found if len(found) <= most else b""
+
+
+class Asked(NamedTuple):
+    """Who asks for what."""
+
+    caller: Caller
+    project: Project
+    target: Target
+    route: Route
+    incoming: Incoming
+    tools: Sequence[OfferedTool] = ()
+    """Of ours that it is to get."""
+    goes_on: uuid.UUID | None = None
+    """The session, where calls were answered since the client asked."""
+    may_call: bool = True
+    """Whether the model may still call tools."""
+
+    @property
+    def name(self) -> str:
+        """What the client calls the session; empty where it doesn't say."""
+        name = self.route.external_id or self.incoming.header(SESSION)
+        if len(name) > MOST_NAME:
+            raise Invalid(
+                f"A session's name has at most {MOST_NAME} characters.",
+                at=["X-Session-Id"],
+            )
+        return name
+
+    def conversation(self, body: ForwardedBody | None = None) -> bytes:
+        """What the client calls the conversation for itself; empty where it names a session."""
+        if self.name or self.goes_on:
+            return b""
+        given = self.incoming.first_of(CONVERSATION, MOST_NAME)
+        return given or (body.conversation if body else b"")
+
+    @property
+    def tags(self) -> frozenset[str] | None:
+        """The tags that are active for this request alone; None: the session's."""
+        if not any(name == TAGS for name, _ in self.incoming.headers):
+            return None
+        words = (word.strip() for word in self.incoming.header(TAGS).split(","))
+        return frozenset(word for word in words if word)
+
+    def model(self, body: ForwardedBody) -> str:
+        """The model that is asked."""
+        return self.target.model or self.route.model or body.model

@@ -11,9 +11,9 @@ from contextstudio.accounts.selectors import project_to_edit
 from operations.forwarding.upstreams.services import Target, WireProvider, target_of
 
 from .headers import Header, to_upstream
-from .incoming import Incoming
+from .incoming import Asked, Incoming
 from .recording import Exchange
-from .rewriting import Asked, RewrittenRequest, rewrite
+from .rewriting import RewrittenRequest, rewrite
 from .routes import RequestKind, Route
 from .tools.offering import MOST_ROUNDS, NOT_YET, Answered, Offer, wanted
 

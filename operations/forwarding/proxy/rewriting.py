@@ -1,60 +1,36 @@
-"""A conversation on its way: which session it is of, and what its operations make of it.
-
-Where a request can't be rewritten, the session's policy says whether it goes out as it came, and
-its project's where it has no session yet. It never does where a redaction is in force: what that
-hides would go out with it.
-"""
+"""A conversation on its way: which session it is of, and what its operations make of it."""
 
 import logging
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
 from django.db import DatabaseError, transaction
 
-from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError, Invalid
+from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
-from contextstudio.accounts.models import Project
-from operations.context.policies import default_policy, policy_of
-from operations.domain.forwarding.plan import RequestDecision
-from operations.domain.log.operation import Redact
 from operations.forwarding import before, going_on
 from operations.forwarding.alignment import Inbound
-from operations.forwarding.requests import records
 from operations.forwarding.services import Applied, apply
 from operations.forwarding.sessions import session_for
 from operations.forwarding.toolbox import RECALL, OfferedTool
-from operations.forwarding.upstreams.services import Target
-from operations.log.selectors import load_history
-from operations.models import LogEntry, SessionRequest
-from threads.domain.formats import READERS
 from threads.domain.transcript import Relation
 from threads.models import Session
-from threads.sessions.services import append_messages
 from threads.store.selectors import get_session
 
-from . import bodies, names, sessions
+from . import as_it_came, bodies, names, sessions
+from .as_it_came import FoundRequest
 from .bodies import ForwardedBody, Rewritten
-from .headers import CONVERSATION, SESSION, TAGS, Header
-from .incoming import Incoming
-from .recording import UNKNOWN, Exchange
-from .routes import RequestKind, Route
+from .headers import Header
+from .incoming import Asked
+from .recording import Exchange
+from .routes import RequestKind
 from .tools import offering, rounds
 
 logger = logging.getLogger(__name__)
-MOST_NAME = 255
 NOTE = b"x-contextstudio-note"
 SESSION_NOTE = b"x-contextstudio-session"
-_STATEFUL = (
-    b"The provider keeps this conversation (previous_response_id): "
-    b"the request went out as it came, and no operation acts on it."
-)
-_AS_IT_CAME = b"The request could not be rewritten and went out as it came."
-_REFUSALS = frozenset({401, 403, 404, 413, 415})
-"""What is refused whatever the policy: the caller, or the request, is at fault."""
 
 
 class CannotBeForwarded(DomainError):
@@ -62,68 +38,6 @@ class CannotBeForwarded(DomainError):
 
     status = 415
     default_code = "body_encoded"
-
-
-class Asked(NamedTuple):
-    """Who asks for what."""
-
-    caller: Caller
-    project: Project
-    target: Target
-    route: Route
-    incoming: Incoming
-    tools: Sequence[OfferedTool] = ()
-    """Of ours that it is to get."""
-    goes_on: uuid.UUID | None = None
-    """The session, where calls were answered since the client asked."""
-    may_call: bool = True
-    """Whether the model may still call tools."""
-
-    @property
-    def name(self) -> str:
-        """What the client calls the session; empty where it doesn't say."""
-        name = self.route.external_id or self.incoming.header(SESSION)
-        if len(name) > MOST_NAME:
-            raise Invalid(
-                f"A session's name has at most {MOST_NAME} characters.",
-                at=["X-Session-Id"],
-            )
-        return name
-
-    def conversation(self, body: ForwardedBody | None = None) -> bytes:
-        """What the client calls the conversation for itself; empty where it names a session."""
-        if self.name or self.goes_on:
-            return b""
-        given = self.incoming.first_of(CONVERSATION, MOST_NAME)
-        return given or (body.conversation if body else b"")
-
-    @property
-    def tags(self) -> frozenset[str] | None:
-        """The tags that are active for this request alone; None: the session's."""
-        if not any(name == TAGS for name, _ in self.incoming.headers):
-            return None
-        words = (word.strip() for word in self.incoming.header(TAGS).split(","))
-        return frozenset(word for word in words if word)
-
-    def model(self, body: ForwardedBody) -> str:
-        """The model that is asked."""
-        return self.target.model or self.route.model or body.model
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """A request in its session."""
-
-    session: Session | None
-    """None where it could not be said which, and the request goes out all the same."""
-    body: ForwardedBody
-    """As the client sent it, with what was answered for it."""
-    rewritten: Rewritten
-    request: SessionRequest | None
-    """None where nothing was recorded of it."""
-    count: int
-    """The index that the reply will have; `UNKNOWN` where that can't be said."""
-    note: bytes = b""
 
 
 class RewrittenRequest(NamedTuple):
@@ -176,7 +90,7 @@ def rewrite(asked: Asked) -> RewrittenRequest:
     )
 
 
-def _offered(asked: Asked, found: _Found) -> list[OfferedTool]:
+def _offered(asked: Asked, found: FoundRequest) -> list[OfferedTool]:
     """The tools that a request gets; a side call asks for nothing that they could do."""
     if found.note or found.session is None:
         return []
@@ -200,10 +114,10 @@ def _written(
 
 
 def _notes(body: ForwardedBody) -> Sequence[Header]:
-    return [] if body.continues is None else [(NOTE, _STATEFUL)]
+    return [] if body.continues is None else [(NOTE, as_it_came.STATEFUL)]
 
 
-def _going_on(asked: Asked) -> _Found | None:
+def _going_on(asked: Asked) -> FoundRequest | None:
     """A request that begins with the very bytes of its session's last one: the rest is read.
 
     None where there is no such session, and whenever anything is not as usual: it is then read
@@ -246,10 +160,10 @@ def _of_late(asked: Asked, marks: bytes) -> Sequence[uuid.UUID]:
     return [] if session is None else [session.pk]
 
 
-def _find(asked: Asked, body: ForwardedBody) -> _Found | None:
+def _find(asked: Asked, body: ForwardedBody) -> FoundRequest | None:
     """The request in its session; None where there is none, and none is made."""
     if body.continues is not None:
-        return _stateful(asked, body)
+        return as_it_came.stateful(asked, body)
     append, session = asked.route.kind is RequestKind.REPLY, None
     try:
         session = _session(asked, body)
@@ -271,7 +185,7 @@ def _find(asked: Asked, body: ForwardedBody) -> _Found | None:
     except (DatabaseError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001  # whatever it is, the policy decides
-        return _failed(asked, body, session, error)
+        return as_it_came.failed(asked, body, session, error)
 
 
 def _inbound(asked: Asked, body: ForwardedBody) -> Inbound:
@@ -330,104 +244,14 @@ def _new_session(asked: Asked, body: ForwardedBody) -> Session:
     )
 
 
-def _under_way(applied: Applied, body: ForwardedBody, rewritten: Rewritten) -> _Found:
+def _under_way(
+    applied: Applied, body: ForwardedBody, rewritten: Rewritten
+) -> FoundRequest:
     """What `apply` found."""
-    return _Found(
+    return FoundRequest(
         session=applied.session,
         body=body,
         rewritten=rewritten,
         request=applied.request,
         count=applied.session.message_count,
     )
-
-
-def _failed(
-    asked: Asked, body: ForwardedBody, session: Session | None, error: Exception
-) -> _Found:
-    """The request as it came, where the policy says so and nothing of it is to be hidden.
-
-    Else what went wrong is raised. One without a session is recorded nowhere.
-    """
-    if isinstance(error, DomainError) and error.status in _REFUSALS:
-        raise error
-    policy = policy_of(session) if session else default_policy(asked.project)
-    if not policy.fails_open or _may_hide(asked, session):
-        raise error
-    if not isinstance(error, DomainError):
-        logger.error("A request was not rewritten", exc_info=error)
-    request = None
-    if session is not None and asked.route.kind is RequestKind.REPLY:
-        request = _record(asked, body, session, f"Sent as it came: {error}")
-    return _Found(
-        session=session,
-        body=body,
-        rewritten=Rewritten({}, 0),
-        request=request,
-        count=UNKNOWN,
-        note=_AS_IT_CAME,
-    )
-
-
-def _may_hide(asked: Asked, session: Session | None) -> bool:
-    """Whether a redaction hides something that a request may say.
-
-    One whose session is not known may be of any that its caller sends requests to.
-    """
-    if session is not None:
-        return bool(session.head and load_history(session).log.masks)
-    mine = Session.objects.filter(
-        project=asked.project, openings__actor=asked.caller.actor, head__gt=0
-    )
-    return LogEntry.objects.filter(kind=Redact.kind, session__in=mine).exists()
-
-
-@transaction.atomic
-def _stateful(asked: Asked, body: ForwardedBody) -> _Found | None:
-    """A request that goes on from what the provider keeps: only what is new comes with it.
-
-    It can't be rewritten. Where the response that it names is the last that a session has, its
-    messages go on there.
-    """
-    session = sessions.session_of_reply(
-        asked.caller, asked.project, body.continues or ""
-    )
-    if session is None:
-        return None
-    reader = READERS[asked.route.form]
-    said = reader.read(body.value[body.names.messages], slice(0, None))
-    session = append_messages(asked.caller, session.pk, said)
-    request = _record(asked, body, session, "")
-    return _Found(
-        session=session,
-        body=body,
-        rewritten=Rewritten({}, 0),
-        request=request,
-        count=session.message_count,
-        note=_STATEFUL,
-    )
-
-
-@transaction.atomic
-def _record(
-    asked: Asked, body: ForwardedBody, session: Session, error: str
-) -> SessionRequest:
-    """Keep a request that was not rewritten."""
-    locked = get_session(asked.caller, session.pk, Right.OWN_SESSION, lock=True)
-    request = records.record_request(
-        locked,
-        asked.caller,
-        records.RequestFacts(
-            door="proxy",
-            format=asked.route.form,
-            decision=RequestDecision.EXTENDED,
-            messages=len(body.messages),
-            known=0,
-            model=asked.model(body),
-            client=asked.incoming.header(b"user-agent"),
-            tools=len(body.tools),
-        ),
-    )
-    records.finish_request(
-        request.pk, records.ReplyFacts(status=SessionRequest.Status.SENT, error=error)
-    )
-    return request
