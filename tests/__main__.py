@@ -51,7 +51,7 @@ def main() -> int:
             return failed
     with tempfile.TemporaryDirectory() as folder:
         into = {MEASURED_INTO: folder}
-        failed = _pytest(*OF_THE_DOMAINS, *MEASURED, workers=CORES, environment=into)
+        failed = _pytest(*OF_THE_DOMAINS, *MEASURED, environment=into)
         if failed:
             return failed
         left = lines_not_run(Path(folder))
@@ -89,11 +89,12 @@ def _candidates() -> Iterator[str]:
 
 
 def _pytest(
-    *options: str,
-    workers: int = CORES + 1,
-    environment: Mapping[str, str] = MappingProxyType({}),
+    *options: str, environment: Mapping[str, str] = MappingProxyType({})
 ) -> int:
-    """The exit code of a run; of what waits for servers and browsers, a worker more than cores."""
+    """The exit code of a run, with a worker for each core.
+
+    One more takes longer: databases, servers and browsers use what workers leave of the cores.
+    """
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -105,7 +106,7 @@ def _pytest(
         "pytest",
         "-q",
         "-n",
-        str(workers),
+        str(CORES),
         "--dist",
         "loadfile",
         "--no-loadscope-reorder",
