@@ -43,10 +43,16 @@ class Toolbox(Protocol):
         """Call a tool in a session, with the caller's rights."""
 
 
+def names_of(tools: Iterable[dict[str, Any]]) -> set[str]:
+    """The names of a request's tools, in any provider's form; of what is none of them, none."""
+    given = (one.get("function") or one for one in tools)
+    named = (one.get("name") for one in given if isinstance(one, dict))
+    return {name for name in named if isinstance(name, str)}
+
+
 def has_recall(tools: Iterable[dict[str, Any]]) -> bool:
     """Whether one of a request's tools is our `recall`, whatever a client puts before its name."""
-    named = ((one.get("function") or one).get("name") for one in tools)
-    return any(_RECALL.search(str(name)) for name in named)
+    return any(map(_RECALL.search, names_of(tools)))
 
 
 _registered: list[Toolbox] = []

@@ -9,7 +9,7 @@ from threads.domain.text import pieces_of
 
 def texts_of(parts: Iterable[Part]) -> list[str]:
     """All that is said: words, reasoning, arguments of calls, results."""
-    found = list[str]()
+    found: list[str] = []
     for part in parts:
         found += pieces_of(part)
         if isinstance(part, ToolCall):

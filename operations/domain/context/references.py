@@ -29,7 +29,10 @@ def _bare(part: Part) -> Part:
             ]
             return replace(part, content=tuple(content))
         case ToolCall():
-            return ToolCall(part.id, part.name, _bare_value(part.arguments), part.text)
+            bare = _bare_value(part.arguments)
+            # As they were written they still hold what is taken out of them.
+            text = part.text if bare == part.arguments else None
+            return ToolCall(part.id, part.name, bare, text)
         case _:
             return part
 

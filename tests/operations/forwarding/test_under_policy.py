@@ -172,3 +172,12 @@ def test_the_hook_uses_up_a_slice(agent: Client, session_id: str) -> None:
     assert looking["messages"] == focused
     assert apply(agent, session_id, said(COUNT))["messages"] == focused
     assert apply(agent, session_id, said(COUNT))["messages"] == said(COUNT)
+
+
+@pytest.mark.parametrize("odd", [{}, {"function": "recall"}, {"name": ["recall"]}])
+def test_what_is_no_tool_is_asked_for_no_name(
+    agent: Client, session_id: str, odd: dict[str, Any]
+) -> None:
+    messages = get(agent, f"/api/sessions/{session_id}/context?format=openai")
+    sent = apply(agent, session_id, messages["messages"], tools=[odd])
+    assert sent["messages"] == messages["messages"]

@@ -91,7 +91,7 @@ def test_the_log_begins_anew_where_one_writes_without_a_pause(
     assert longest < 3 * 400_000
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="It has no such log.")
+@pytest.mark.sqlite
 def test_a_writer_waits_for_the_disk_when_others_may_write(
     waits: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

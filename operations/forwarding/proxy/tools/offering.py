@@ -11,7 +11,7 @@ from operations.forwarding.proxy.bodies import ForwardedBody
 from operations.forwarding.proxy.headers import TOOLS
 from operations.forwarding.proxy.incoming import Incoming
 from operations.forwarding.proxy.routes import Route
-from operations.forwarding.toolbox import OfferedTool
+from operations.forwarding.toolbox import OfferedTool, names_of
 from operations.forwarding.upstreams.services import Target
 
 from .forms import FORMS
@@ -62,7 +62,7 @@ def offered(body: ForwardedBody, tools: Sequence[OfferedTool]) -> list[OfferedTo
     """Those of the tools that a body can get: of two with one name the client's own stays."""
     if not tools or not body.messages or not FORMS[body.form].suits(dict(body.value)):
         return []
-    own = {str((one.get("function") or one).get("name")) for one in body.tools}
+    own = names_of(body.tools)
     return [tool for tool in tools if tool.name not in own]
 
 

@@ -28,6 +28,14 @@ def test_references_are_taken_out_wherever_they_stand() -> None:
     )
 
 
+def test_arguments_as_they_were_written_go_with_the_reference_in_them() -> None:
+    written = f'{{"b": "{REF}", "a": 1}}'
+    call = ToolCall("1", "Write", {"b": REF, "a": 1}, written)
+    assert without_references((call,))[0].text is None  # type: ignore[union-attr]
+    kept = ToolCall("1", "Write", {"b": "", "a": 1}, '{"b":"","a":1}')
+    assert without_references((kept,))[0].text == kept.text  # type: ignore[union-attr]
+
+
 def test_what_holds_none_stays_the_same_parts() -> None:
     parts: tuple[Part, ...] = (
         Text("An [odd] text that names recall."),
