@@ -19,6 +19,7 @@ from operations.domain.context.assembly import (
     Plan,
     assemble,
     outgoings,
+    plain_in,
     unchanged,
 )
 from operations.domain.context.compiling import (
@@ -34,6 +35,7 @@ from operations.domain.context.step import Count, Step, weigh
 from operations.domain.log.log import CLIENT, Recorded
 from operations.domain.log.operation import Redact, Tag
 from operations.domain.providers import compile_request
+from operations.domain.providers.plain import Plain, Unread
 from operations.domain.providers.request import (
     Compiled,
     Draft,
@@ -90,6 +92,8 @@ class ContextInputs:
     tools: Sequence[dict[str, Any]] = ()
     basis: Hashable = None
     """All that the thread follows from; None where nothing that is made of it is kept."""
+    plain: Sequence[Plain | None] = ()
+    """Of originals, by index, what is known without their words, where these aren't wanted."""
 
     @property
     def thread(self) -> Thread:
@@ -110,6 +114,13 @@ class ContextInputs:
         policy = self.policy
         steps = policy.window or policy.isolation or policy.truncation or policy.markers
         return bool(steps or self.preference)
+
+    @property
+    def unread(self) -> Sequence[Plain | None]:
+        """Of originals, by index, what goes out without being read: nothing where steps choose by
+        words, or words are counted anew."""
+        counts_anew = self.encoding != self.session.encoding
+        return () if self.chooses or counts_anew else self.plain
 
     @property
     def passes_through(self) -> bool:
@@ -173,6 +184,7 @@ def inputs_of(
     basis: Hashable = None,
     actor: str = "",
     can_recall: bool | None = None,
+    plain: Sequence[Plain | None] = (),
 ) -> ContextInputs:
     """What a session's request is made of now.
 
@@ -204,6 +216,7 @@ def inputs_of(
         can_recall=can_recall,
         tools=tools,
         basis=basis,
+        plain=plain,
     )
 
 
@@ -343,7 +356,8 @@ def _messages_of(inputs: ContextInputs) -> tuple[list[Outgoing], int]:
     """
     session, thread = inputs.session, inputs.thread
     can_recall = inputs.can_recall
-    key = (session.pk, session.encoding, thread.active_tags, can_recall)
+    is_read = not inputs.unread
+    key = (session.pk, session.encoding, thread.active_tags, can_recall, is_read)
     last, basis = _known.get(key), (session.parsing_strategy, thread.log.purged)
     if last is None or (last.strategy, last.purged) != basis:
         last = _KnownMessages(None, *basis, 0, [], 0)
@@ -367,15 +381,40 @@ def _read_messages(
     start: int = 0,
     known: Mapping[Key, Outgoing] = MappingProxyType({}),
 ) -> list[Outgoing]:
-    """As `outgoings`; only what isn't known is read."""
+    """As `outgoings`; only what isn't known is read, nor plain."""
     thread, count = inputs.thread, counter_of(inputs.session.encoding)
-    new = (key for key in islice(thread.keys, start, None) if key not in known)
-    shown = (one.key for key in new for one in thread.shown(key))
-    said = inputs.reader.effective(shown)
-    can_recall = inputs.can_recall
-    return outgoings(
-        thread, said, count, start=start, known=known, can_recall=can_recall
+    plain = plain_in(thread, inputs.unread, start=start)
+    new = (
+        key
+        for key in islice(thread.keys, start, None)
+        if key not in known and key not in plain
     )
+    shown = (one.key for key in new for one in thread.shown(key))
+    return outgoings(
+        thread,
+        inputs.reader.effective(shown),
+        count,
+        start=start,
+        known=known,
+        plain=plain,
+        can_recall=inputs.can_recall,
+    )
+
+
+def with_words(
+    inputs: ContextInputs, messages: Sequence[Outgoing]
+) -> Sequence[Outgoing]:
+    """Messages of a thread as they go out, those read that weren't."""
+    wanted = [one.key for one in messages if isinstance(one, Unread)]
+    if not wanted:
+        return messages
+    said = inputs.reader.effective(wanted)
+    return [
+        one.with_words(text.parts, text.strategy, text.name)
+        if isinstance(one, Unread) and (text := said[one.key])
+        else one
+        for one in messages
+    ]
 
 
 def _originals(session: Session) -> Iterator[tuple[Part, ...]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
@@ -96,6 +97,8 @@ class RequestAlignment(NamedTuple):
     goes_on: bool = True
     """Whether it holds what the client sent last, a reply of the session, or what one said: it
     doesn't merely open with the same words."""
+    said: Mapping[int, Message] = MappingProxyType({})
+    """Originals, by index, as they are among the messages that were read."""
 
     @property
     def new(self) -> Sequence[Message]:
@@ -220,7 +223,7 @@ def _extension(
         known=place + count,
         count=place + len(given.messages),
     )
-    return RequestAlignment(made, given, place)
+    return RequestAlignment(made, given, place, said=_said(given, units, held))
 
 
 def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
@@ -238,11 +241,12 @@ def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
         )
     if found := _followed(session, inbound, given, last, absent):
         units, known = found
+        said = _said(given, units, last)
         given = with_held_ids(given, last, units)
         if last is not every:
             units = placed(units, last.keys)
         made = extension(units, held=count, known=known, count=len(given.messages))
-        return RequestAlignment(made, given)
+        return RequestAlignment(made, given, said=said)
     form, heading = REQUESTS[inbound.format], _heading(session)
     units = find(given, every, form, heading)
     given = with_held_ids(given, every, units)
@@ -254,6 +258,19 @@ def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
     is_side = not quotes and side_calls.is_side(given, made, every.roles, prompts)
     goes_on = quotes or (not is_side and side_calls.holds_reply(given, made, count))
     return RequestAlignment(made, given, is_side=is_side, goes_on=goes_on)
+
+
+def _said(given: Given, units: Sequence[Unit], held: "_Held") -> dict[int, Message]:
+    """The originals among what a client sends, by index: by the words that were recorded."""
+    found: dict[int, Message] = {}
+    for first, last, start, end, *_ in units:
+        index = original_index(held.keys[first])
+        is_one = (last, end) == (first + 1, start + 1)
+        if index is None or not is_one:
+            continue
+        if given.digest(start) == held.digests[first]:
+            found[index] = given.messages[start]
+    return found
 
 
 def read_opening(inbound: Inbound) -> Given:

@@ -17,6 +17,7 @@ from operations.context.pipeline import (
     counter_of,
     drafted,
     results_left_out,
+    with_words,
 )
 from operations.domain.context.assembly import Assembly
 from operations.domain.context.compiling import NAME, framing, omissions
@@ -210,6 +211,7 @@ def _frame(
         write=dump,
         count=counter_of(inputs.encoding),
         recorded=lambda key: _recorded_tokens(inputs.thread, key),
+        read=lambda messages: with_words(inputs, messages),
     )
 
 

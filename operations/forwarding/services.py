@@ -26,10 +26,12 @@ from operations.context.pipeline import (
     last_question,
 )
 from operations.context.policies import consume_slice
+from operations.domain.context.portions import PROVIDERS_IN_PORTIONS
 from operations.domain.forwarding.plan import RequestDecision, extension
 from operations.domain.forwarding.sent import PieceRun
 from operations.domain.forwarding.splice import Raw
 from operations.log.selectors import load_history
+from operations.messages.plain import learn, plain_originals
 from operations.messages.reader import MessageReader
 from operations.models import SessionRequest
 from threads.models import Session
@@ -176,6 +178,8 @@ def _made(
         plan, held = extension([], held=0, known=0, count=len(new)), 0
     else:
         history, thread = client_edits.tried(session, aligned, inbound.active_tags)
+    if inbound.append:
+        learn(session, aligned.said, aligned.new)
     reader = MessageReader(session, thread, held=held, inbound=new)
     inputs = inputs_of(
         session,
@@ -186,6 +190,9 @@ def _made(
         encoding=session.encoding,
         actor=caller.actor,
         can_recall=inbound.can_recall,
+        plain=plain_originals(session)
+        if inbound.format in PROVIDERS_IN_PORTIONS
+        else (),
     )
     sent = outbound(inputs, inbound, plan.units)
     if inputs.preference and inbound.append:

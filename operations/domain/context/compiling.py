@@ -39,11 +39,9 @@ def unanswered(messages: Iterable[Outgoing]) -> dict[str, int]:
     calls: dict[str, int] = {}
     answered: set[str] = set()
     for message in messages:
-        for part in message.parts:
-            if isinstance(part, ToolCall) and message.index is not None:
-                calls[part.id] = message.index
-            elif isinstance(part, ToolResult):
-                answered.add(part.call_id)
+        if message.index is not None:
+            calls.update(dict.fromkeys(message.call_ids, message.index))
+        answered.update(message.result_ids)
     return {id_: index for id_, index in calls.items() if id_ not in answered}
 
 

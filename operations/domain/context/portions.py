@@ -17,12 +17,14 @@ from operations.domain.forwarding.sent import SentBlock, SentMessage
 from operations.domain.forwarding.splice import GivenRun
 from operations.domain.providers import PROVIDERS, compile_portion
 from operations.domain.providers.passes.work import Findings
+from operations.domain.providers.plain import Unread
 from operations.domain.providers.request import Draft, LeftOutResult, Outgoing
+from operations.domain.providers.rules import Rules
 from operations.domain.providers.turns import Turn
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from threads.domain.message import Role
-from threads.domain.part import Text, Thinking, ToolCall, ToolResult
+from threads.domain.part import Text, ToolCall, ToolResult
 
 from .compiling import as_given, compare, unanswered
 from .step import Count
@@ -105,6 +107,8 @@ class Frame:
     count: Count
     recorded: Callable[[Key], int]
     """The tokens of a message that the request doesn't hold as one of its own."""
+    read: Callable[[Sequence[Outgoing]], Sequence[Outgoing]]
+    """Messages with the words of those that are `Unread`."""
 
 
 _APART = {
@@ -246,7 +250,7 @@ class Portions:
             return _speaks(behind) and before.role is Role.ASSISTANT and _speaks(before)
         return (
             behind.role is Role.ASSISTANT
-            and any(isinstance(part, Text | ToolCall) for part in behind.parts)
+            and _says_anything(behind)
             and before.role is not Role.ASSISTANT
             and self._answers(place - 1)
         )
@@ -257,11 +261,10 @@ class Portions:
         while place >= 0:
             message = self._messages[place]
             if message.role is Role.ASSISTANT:
-                return bool(ids) and ids == set(_calls(message))
-            for part in message.parts:
-                if not isinstance(part, ToolResult):
-                    return False
-                ids.add(part.call_id)
+                return bool(ids) and ids == set(message.call_ids)
+            if not _is_results(message):
+                return False
+            ids.update(message.result_ids)
             place -= 1
         return False
 
@@ -312,7 +315,9 @@ class Portions:
     def _made(self, start: int, end: int, reach: int) -> Portion:
         """The portion of the messages from one place to another."""
         frame, basis = self._frame, self._basis(start, end, reach)
-        messages = basis.messages
+        if self._is_plain(basis):
+            return self._plain(basis)
+        messages = frame.read(basis.messages)
         found = compile_portion(
             frame.provider,
             replace(
@@ -367,6 +372,70 @@ class Portions:
             system=passed.system,
         )
 
+    def _is_plain(self, basis: _Basis) -> bool:
+        """Whether messages are plain, each follows from the one before it, and all may go out as
+        their client gives them: then they are what compiling them would come to."""
+        if basis.renames or not (basis.follows and basis.goes_on):
+            return False
+        rules = PROVIDERS[self._frame.provider].rules
+        are_plain = all(
+            isinstance(one, Unread)
+            and (rules.written_arguments or not one.plain.is_written)
+            for one in basis.messages
+        )
+        return (
+            are_plain
+            and all(
+                unit is not None
+                and unit.as_given
+                and unit.start > 0
+                and unit.end == unit.start + 1
+                and unit.last == unit.first + 1
+                for unit in basis.units
+            )
+            and _is_in_turn(basis.messages, rules)
+        )
+
+    def _plain(self, basis: _Basis) -> Portion:
+        """The portion of messages whose words nobody needs."""
+        frame, messages = self._frame, basis.messages
+        keys = [message.key for message in messages]
+        ends = messages[-1].role
+        if messages[-1].result_ids:
+            by_user = PROVIDERS[frame.provider].rules.results_by_user
+            ends = Role.USER if by_user else Role.TOOL
+        return Portion(
+            basis=basis,
+            length=len(messages),
+            findings={},
+            breaks=None,
+            unanswered={},
+            ids=frozenset(_said_ids(messages)),
+            shared=frozenset(),
+            signs=False,
+            begins=messages[0].role,
+            ends=ends,
+            added=0,
+            lost=[],
+            more=0,
+            given=frozenset(keys),
+            block=SentBlock(
+                tuple(
+                    SentMessage(GivenRun(place, place + 1), (one.key,), one.tokens)
+                    for one, place in zip(messages, self._places(basis), strict=True)
+                )
+            ),
+            prompt="",
+            system=None if frame.given[:1] == [None] else frame.system,
+        )
+
+    def _places(self, basis: _Basis) -> Iterator[int]:
+        """Where the client has messages that go out as it gives them."""
+        for unit in basis.units:
+            place = self._frame.given[unit.start] if unit else None
+            assert place is not None  # noqa: S101 - `_is_plain`
+            yield place
+
     def _sent(
         self, passed: Passed[int], now: Mapping[Key, int]
     ) -> Iterator[SentMessage]:
@@ -404,7 +473,9 @@ def _clamped(reach: int, length: int) -> int:
 
 
 def _speaks(message: Outgoing) -> bool:
-    """Whether a message is texts alone, the last of which is not blank."""
+    """Whether a message is texts alone, none of which is blank."""
+    if isinstance(message, Unread):
+        return not (message.call_ids or message.result_ids)
     parts = message.parts
     return bool(parts) and all(
         isinstance(part, Text) and not part.text.isspace() and part.text
@@ -412,10 +483,23 @@ def _speaks(message: Outgoing) -> bool:
     )
 
 
-def _signs(messages: Sequence[Outgoing]) -> bool:
-    return any(
-        isinstance(part, Thinking) for message in messages for part in message.parts
+def _says_anything(message: Outgoing) -> bool:
+    """Whether anything is sent of an assistant's message: a text that isn't blank, or a call."""
+    return isinstance(message, Unread) or any(
+        isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip())
+        for part in message.parts
     )
+
+
+def _is_results(message: Outgoing) -> bool:
+    """Whether a message that isn't an assistant's is results and nothing else."""
+    if isinstance(message, Unread):
+        return bool(message.result_ids)
+    return all(isinstance(part, ToolResult) for part in message.parts)
+
+
+def _signs(messages: Sequence[Outgoing]) -> bool:
+    return any(message.signs for message in messages)
 
 
 def _speaker(turns: Sequence[Turn], place: int) -> Role | None:
@@ -426,18 +510,49 @@ def _speaker(turns: Sequence[Turn], place: int) -> Role | None:
     return None
 
 
-def _calls(message: Outgoing) -> Iterator[str]:
-    return (part.id for part in message.parts if isinstance(part, ToolCall))
+def _is_in_turn(messages: Sequence[Outgoing], rules: Rules) -> bool:
+    """Whether plain messages follow one another as every provider wants it: a user is answered,
+    each call at once and once, and no form cuts them in another way.
+
+    The first one begins to speak, and the last one ends: there is a cut before and behind them.
+    """
+    waiting: set[str] = set()
+    called: set[str] = set()
+    last: Role | None = None
+    for message in messages:
+        calls, results = message.call_ids, message.result_ids
+        if results:
+            is_one = len(results) == (len(waiting) if rules.results_by_user else 1)
+            if not is_one or not waiting.issuperset(results):
+                return False
+            waiting.difference_update(results)
+            is_next = len(set(results)) == len(results)
+        elif message.role is Role.ASSISTANT:
+            is_next = last is not Role.ASSISTANT and called.isdisjoint(calls)
+            is_next = is_next and not waiting and len(set(calls)) == len(calls)
+            waiting.update(calls)
+            called.update(calls)
+        else:
+            is_next = last in (None, Role.ASSISTANT) and not waiting
+        if not is_next:
+            return False
+        last = Role.TOOL if results else message.role
+    return not waiting
 
 
 def _ids(messages: Iterable[Outgoing], turns: Iterable[Turn]) -> Iterator[str]:
-    said = (part for message in messages for part in message.parts)
-    written = (piece.part for turn in turns for piece in turn.pieces)
-    for part in (*said, *written):
+    yield from _said_ids(messages)
+    for part in (piece.part for turn in turns for piece in turn.pieces):
         if isinstance(part, ToolCall):
             yield part.id
         elif isinstance(part, ToolResult):
             yield part.call_id
+
+
+def _said_ids(messages: Iterable[Outgoing]) -> Iterator[str]:
+    for message in messages:
+        yield from message.call_ids
+        yield from message.result_ids
 
 
 def _renames(portions: Iterable[Portion]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from operations.domain.tree.key import Key
 from threads.domain.formats.format import Heading
 from threads.domain.message import Role
-from threads.domain.part import Part
+from threads.domain.part import Part, Thinking, ToolCall, ToolResult
 
 from .turns import Turn
 
@@ -38,6 +38,23 @@ class Outgoing(NamedTuple):
     changed: bool = False
     """Whether it reads otherwise than it was recorded."""
     name: str | None = None
+
+    @property
+    def call_ids(self) -> tuple[str, ...]:
+        """The ids of its calls."""
+        return tuple([part.id for part in self.parts if isinstance(part, ToolCall)])
+
+    @property
+    def result_ids(self) -> tuple[str, ...]:
+        """The ids of the calls that it answers."""
+        return tuple(
+            [part.call_id for part in self.parts if isinstance(part, ToolResult)]
+        )
+
+    @property
+    def signs(self) -> bool:
+        """Whether there is any reasoning in it."""
+        return any(isinstance(part, Thinking) for part in self.parts)
 
 
 PROMPT = "system"

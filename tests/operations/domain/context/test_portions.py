@@ -19,7 +19,7 @@ from operations.domain.forwarding.sent import KeptBlocks, PieceRun, SentBlock
 from operations.domain.forwarding.splice import joined, splice
 from operations.domain.providers import PROVIDERS, compile_portion
 from operations.domain.providers.passes.work import issues_of, together
-from operations.domain.providers.request import PROMPT, LeftOutResult
+from operations.domain.providers.request import PROMPT, LeftOutResult, Outgoing
 from tests.operations.domain.forwarding.sending import Conversation
 from tests.operations.domain.thread.talks import FORMATS, conversations, turns
 from tests.operations.support.builders import entries, snip
@@ -40,18 +40,30 @@ def dump(value: Any) -> bytes:
 class Request:
     """A request of a conversation, in portions and in one."""
 
-    def __init__(self, conversation: Conversation, format: str, count: int) -> None:
-        self.format = format
+    def __init__(
+        self,
+        conversation: Conversation,
+        format: str,
+        count: int,
+        *,
+        unread: bool = False,
+    ) -> None:
+        self.format, self.unread = format, unread
         body = conversation.export(format, "original")
         body = {**body, "messages": body["messages"][:count]}
         self.thread, made, more, beside = conversation.aligned(format, body)
         self.assembly, draft = conversation.drafted(self.thread, format, more)
+        self.messages = draft.messages
+        if unread:
+            _, known = conversation.drafted(self.thread, format, more, unread=True)
+            self.messages = known.messages
         lost = [*unanswered(draft.messages)]
         left_out = {
             id_: LeftOutResult("m0", "o1", 9) for id_ in lost if sum(id_.encode()) % 2
         }
         self.draft = replace(draft, left_out=left_out)
         self.units, self.system = made.units, body.get("system")
+        self.was_read: list[str] = []
         self.given = [*([None] * beside), *range(len(body["messages"]))]
 
     def portions(
@@ -77,10 +89,16 @@ class Request:
             write=dump,
             count=len,
             recorded=lambda _: 1,
+            read=self.read,
         )
         return Portions(frame, known, grown=grown).of(
-            self.draft.messages, intact=self.draft.intact
+            self.messages, intact=self.draft.intact
         )
+
+    def read(self, messages: Sequence[Outgoing]) -> list[Outgoing]:
+        by_key = {one.key: one for one in self.draft.messages}
+        self.was_read += [one.key for one in messages]
+        return [by_key[one.key] for one in messages]
 
     def is_grown_from(self, other: "Request") -> bool:
         """Whether it differs from another one in nothing but what follows at its end."""
@@ -269,6 +287,17 @@ def test_what_was_known_holds_only_as_far_as_signatures_do(format: str) -> None:
     known = before.portions()
     request.draft = replace(request.draft, intact=7)
     assert together_of(request.portions(known, grown=True)) == request.at_once()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_answer_that_is_blank_begins_no_portion(format: str) -> None:
+    """Nothing would be left of one in which it is alone."""
+    said = [
+        *a_call_of("a", 0)[:3],
+        Message(role=Role.ASSISTANT, parts=(Text(" "),)),
+    ]
+    request = Request(Conversation(said), format, 1 << 20)
+    assert together_of(request.portions()) == request.at_once()
 
 
 def test_behind_a_change_all_portions_are_met_again(

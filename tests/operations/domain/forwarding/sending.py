@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
-from operations.domain.context.assembly import Assembly, Plan, assemble, outgoings
+from operations.domain.context.assembly import (
+    Assembly,
+    Plan,
+    assemble,
+    outgoings,
+    plain_in,
+)
 from operations.domain.forwarding.alignment import Given
 from operations.domain.forwarding.finding import find
 from operations.domain.forwarding.passthrough import Passed, with_own
@@ -15,6 +21,7 @@ from operations.domain.forwarding.plan import RequestPlan, plan
 from operations.domain.log.log import CLIENT, Entry, fold
 from operations.domain.log.operation import Tag
 from operations.domain.providers import PROVIDERS, compile_request
+from operations.domain.providers.plain import plain_of
 from operations.domain.providers.request import Compiled, Draft
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
@@ -93,16 +100,24 @@ class Conversation:
         return Sent(assembly, compile_request(provider, draft))
 
     def drafted(
-        self, thread: Thread, provider: str, more: Sequence[Message] = ()
+        self,
+        thread: Thread,
+        provider: str,
+        more: Sequence[Message] = (),
+        *,
+        unread: bool = False,
     ) -> tuple[Assembly, Draft]:
-        """The same before it is compiled."""
+        """The same before it is compiled; `unread`: without the words of what is plain."""
         keys = [one.key for one in thread.effective()]
         said = {
             key: Read(message.parts, provider, message.name)
             for key, message in self.words(thread, keys, more).items()
         }
         plan = Plan(count=len, strategy=provider)
-        assembly = assemble(thread, outgoings(thread, said, len), plan)
+        held = self.messages[: thread.message_count - len(more)]
+        known = [plain_of(one) for one in (*held, *more)] if unread else []
+        messages = outgoings(thread, said, len, plain=plain_in(thread, known))
+        assembly = assemble(thread, messages, plan)
         draft = Draft(
             layers=assembly.layers,
             messages=assembly.messages,
