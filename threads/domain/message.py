@@ -188,12 +188,14 @@ def encode_parts(parts: Iterable[Part]) -> bytes:
     they came, and the text of arguments beside them. UTF-8 in which lone surrogates pass
     (transcripts hold them, and a database's own JSON type would refuse them).
     """
-    return _encode(tuple(parts), is_sorted=False)
+    listed = tuple(parts)
+    return _encode(listed, is_sorted=False, is_alike=_are_alike(listed))
 
 
 def canonical_parts(parts: Iterable[Part]) -> bytes:
     """The canonical JSON of a message's parts: what they say, however it was written."""
-    return _encode(tuple(parts), is_sorted=True)
+    listed = tuple(parts)
+    return _encode(listed, is_sorted=True, is_alike=_are_alike(listed))
 
 
 def decode_parts(content: bytes) -> tuple[Part, ...]:
@@ -237,10 +239,14 @@ class Encoded(NamedTuple):
 
 def encoded(role: Role, parts: tuple[Part, ...]) -> Encoded:
     """A message's body and its digests."""
-    content = encode_parts(parts)
-    own = digest_of(role, content)
-    is_same = all(map(_is_canonical, parts))
-    return Encoded(content, own, None if is_same else digest(role, parts))
+    is_alike = _are_alike(parts)
+    content = _encode(parts, is_sorted=False, is_alike=is_alike)
+    own, said = digest_of(role, content), None
+    for part in parts:
+        if type(part) is not Text and not _is_canonical(part):
+            said = digest_of(role, _encode(parts, is_sorted=True, is_alike=is_alike))
+            break
+    return Encoded(content, own, said)
 
 
 def tombstone_of(digest: bytes) -> bytes:
@@ -286,15 +292,20 @@ def _encode_thinking(part: Thinking) -> dict[str, Any]:
     return encoded
 
 
-def _encode(parts: tuple[Part, ...], *, is_sorted: bool) -> bytes:
-    forms = [_form(part, is_canonical=is_sorted) for part in parts]
-    for part in parts:
-        if type(part) is not Text and not _is_alike(part):
-            return canonical.slowly(forms, is_sorted=is_sorted)
-    try:
-        return canonical.quickly(forms, is_sorted=is_sorted)
-    except TypeError:
-        return canonical.slowly(forms, is_sorted=is_sorted)
+def _encode(parts: tuple[Part, ...], *, is_sorted: bool, is_alike: bool) -> bytes:
+    forms = [
+        # Most parts are texts, and each call here would cost as much as encoding a short one.
+        {"text": part.text, "type": "text"}
+        if type(part) is Text
+        else _form(part, is_canonical=is_sorted)
+        for part in parts
+    ]
+    if is_alike:
+        try:
+            return canonical.quickly(forms, is_sorted=is_sorted)
+        except TypeError:
+            pass
+    return canonical.slowly(forms, is_sorted=is_sorted)
 
 
 def _form(part: Part, *, is_canonical: bool) -> dict[str, Any]:
@@ -302,8 +313,6 @@ def _form(part: Part, *, is_canonical: bool) -> dict[str, Any]:
 
     Canonical is what is said: not how arguments were written, nor who signed.
     """
-    if isinstance(part, Text):
-        return {"text": part.text, "type": "text"}
     if isinstance(part, ToolCall):
         form = {"arguments": part.arguments, "id": part.id, "name": part.name}
         if part.text is not None and not is_canonical:
@@ -311,7 +320,12 @@ def _form(part: Part, *, is_canonical: bool) -> dict[str, Any]:
         form["type"] = "tool_call"
         return form
     if isinstance(part, ToolResult):
-        content = [_form(item, is_canonical=is_canonical) for item in part.content]
+        content = [
+            {"text": item.text, "type": "text"}
+            if type(item) is Text
+            else _form(item, is_canonical=is_canonical)
+            for item in part.content
+        ]
         form = {"call_id": part.call_id, "content": content}
         if part.is_error:
             form["is_error"] = True
@@ -319,18 +333,38 @@ def _form(part: Part, *, is_canonical: bool) -> dict[str, Any]:
             form["name"] = part.name
         form["type"] = "tool_result"
         return form
+    if isinstance(part, Thinking):
+        return _form_of_thinking(part, is_canonical=is_canonical)
     form = encode_part(part)
-    if is_canonical and isinstance(part, Thinking):
-        form.pop("signer", None)
     return {name: form[name] for name in sorted(form)}
 
 
+def _form_of_thinking(part: Thinking, *, is_canonical: bool) -> dict[str, Any]:
+    form = {}
+    if part.data is not None:
+        form["data"] = part.data
+    if part.signature is not None:
+        form["signature"] = part.signature
+    if part.signer is not None and not is_canonical:
+        form["signer"] = part.signer
+    form["text"] = part.text
+    form["type"] = "thinking"
+    return form
+
+
+def _are_alike(parts: tuple[Part, ...]) -> bool:
+    """Whether orjson writes parts as the standard library does, lone surrogates apart."""
+    for part in parts:  # noqa: SIM110  # a generator takes twice as long
+        if type(part) is not Text and not _is_alike(part):
+            return False
+    return True
+
+
 def _is_alike(part: Part) -> bool:
-    """Whether orjson writes a part alike, lone surrogates apart."""
     if isinstance(part, ToolCall):
         return type(part.arguments) is str or canonical.is_alike(part.arguments)
     if isinstance(part, ToolResult):
-        return all(map(_is_alike, part.content))
+        return _are_alike(part.content)
     return not isinstance(part, Opaque) or canonical.is_alike(part.data)
 
 
@@ -339,7 +373,10 @@ def _is_canonical(part: Part) -> bool:
     if isinstance(part, ToolCall):
         return part.text is None and not _has_order(part.arguments)
     if isinstance(part, ToolResult):
-        return all(map(_is_canonical, part.content))
+        for item in part.content:
+            if type(item) is not Text and not _is_canonical(item):
+                return False
+        return True
     if isinstance(part, Thinking):
         return part.signer is None
     return not isinstance(part, Opaque) or not _has_order(part.data)
@@ -347,10 +384,18 @@ def _is_canonical(part: Part) -> bool:
 
 def _has_order(value: Any) -> bool:
     """Whether members stand in another order than the canonical one."""
-    if type(value) is dict:
+    kind = type(value)
+    if kind is dict:
         names = list(value)
-        return names != sorted(names) or any(map(_has_order, value.values()))
-    return type(value) is list and any(map(_has_order, value))
+        if len(names) > 1 and names != sorted(names):
+            return True
+        value = value.values()
+    elif kind is not list:
+        return False
+    for item in value:  # noqa: SIM110  # as above
+        if type(item) is not str and _has_order(item):
+            return True
+    return False
 
 
 _HEADS = {role: hashlib.sha256(f'{{"role":"{role}","parts":'.encode()) for role in Role}

@@ -23,6 +23,13 @@ def test_what_is_dumped_is_parsed_again(value: Any) -> None:
     assert json_text.parse(raw) == value
 
 
+@given(json_values)
+def test_what_is_dumped_is_what_the_standard_library_writes(value: Any) -> None:
+    written = json.dumps(value, ensure_ascii=False)
+
+    assert json_text.dump(value) == written.encode("utf-8", "backslashreplace")
+
+
 @given(texts)
 def test_a_key_may_be_any_text(key: str) -> None:
     assert json_text.parse(json_text.dump({key: 1})) == {key: 1}
