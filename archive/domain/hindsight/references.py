@@ -13,7 +13,8 @@ from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
-from .extensions import EXTENSIONS
+from operations.domain.text.extensions import EXTENSIONS
+
 from .runs import Runs, cut
 
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from threads.domain.part import Part, Text, ToolCall
 
+from .extensions import EXTENSIONS
+
 _PATH = re.compile(r"(?<![\w/.:-])(?:~|\.{1,2})?/?(?:[\w@.-]{1,80}/)+[\w@.-]{1,80}")
-_FILE = re.compile(
-    r"(?<![\w/.-])[\w-]{1,80}\.(?:[a-z]{1,4}|jsonl?|toml|html)(?![\w/.-])"
-)
+_FILE = re.compile(r"(?<![\w/.-])[\w-]{1,80}\.\w{1,11}(?![\w/.-])")
 _NUMBER = re.compile(r"(?<![\w.:/-])\d[\d,]*\d(?:\.\d+)?\s?%?(?![\w:/-])")
 _COMMAND_ARGUMENTS = ("command", "cmd", "script")
 _LONGEST = 20_000
@@ -65,9 +65,12 @@ def left_out(originals: Iterable[Sequence[Part]], summary: str) -> LeftOutNames:
 def named_paths(texts: Iterable[str]) -> Iterator[str]:
     """The paths and files that texts name, of a long one those in its beginning."""
     for text in texts:
-        for pattern in (_PATH, _FILE):
-            for found in pattern.findall(text[:_LONGEST]):
-                yield found.rstrip(".")
+        beginning = text[:_LONGEST]
+        for path in _PATH.findall(beginning):
+            yield path.rstrip(".")
+        for word in _FILE.findall(beginning):
+            if word.rpartition(".")[2].lower() in EXTENSIONS:
+                yield word
 
 
 def _written(part: Part) -> Iterator[str]:

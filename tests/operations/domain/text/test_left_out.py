@@ -26,6 +26,15 @@ def test_what_the_summary_has_is_kept() -> None:
     )
 
 
+def test_a_member_of_an_object_is_no_file() -> None:
+    said = "until.time is None; see holds.py, data.parquet and README.MD"
+    assert left_out([(Text(said),)], "").paths == (
+        "holds.py",
+        "data.parquet",
+        "README.MD",
+    )
+
+
 def test_a_number_inside_another_is_not_that_number() -> None:
     assert left_out([(Text("41 pass"),)], "of 1412").numbers == ("41",)
 
