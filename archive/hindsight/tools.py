@@ -16,7 +16,7 @@ class CheckHindsight(SessionTool):
 
     Of each operation that lost something it answers the references that your later words or
     calls used, though they stood only in what it left out: where they stood (`left_out_in`) and
-    where they were used (`used_in`), both keys for `recall`. Use it before you sum up or prune
+    where they were used (`used_in`), both keys of messages. Use it before you sum up or prune
     more, and say in the next summary what turned out to matter.
 
     Example: {"session_id": "…", "operation": "o7"}

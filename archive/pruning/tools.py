@@ -16,9 +16,9 @@ class Prune(SessionTool):
 
     Old errors and views of files that were edited or viewed again are removed, other old tool
     results and long messages of yours become one line, such as
-    `📎 Viewed src/app.py - 120 lines [recall:msg-1a2b3c4d]`. User messages, the last messages,
-    what is tagged `pinned` and what you protect stay. Nothing is destroyed: each whole text is one
-    `recall` away, and the run is one bundle, which undo_operation takes back.
+    `📎 Viewed src/app.py - 120 lines`. User messages, the last messages, what is tagged `pinned`
+    and what you protect stay. Nothing is destroyed: the archive keeps each whole text, and the run
+    is one bundle, which undo_operation takes back.
 
     `dry_run` first tells what would happen, without doing it. With `target_tokens` only as much
     goes as brings the conversation down to that, the least harmful first; else all that the rules

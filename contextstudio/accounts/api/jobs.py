@@ -13,7 +13,7 @@ from contextstudio.accounts.jobs.queue import result_of
 from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import get_job, get_job_to_change, list_jobs
 
-router = Router(tags=["Jobs"])
+router = Router(tags=["jobs"])
 JobStatus = Literal["queued", "running", "done", "failed", "cancelled", "asks"]
 
 

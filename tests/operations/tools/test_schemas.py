@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from operations.tools import TOOLS
-from operations.tools.schemas import parameters
+from operations.tools.schemas import description, parameters
 from tests.operations.support.rest import get
 
 from .cases import CASES
@@ -49,6 +49,13 @@ def test_a_schema_takes_the_good_call_and_nothing_unknown(name: str) -> None:
     jsonschema.validate(call, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**call, "colour": "red"}, schema)
+
+
+def test_no_tool_but_recall_names_recall_since_each_may_be_offered_alone() -> None:
+    told = {
+        name: description(tool) + str(parameters(tool)) for name, tool in TOOLS.items()
+    }
+    assert {name for name, words in told.items() if "recall" in words} == {"recall"}
 
 
 @pytest.mark.parametrize("name", TOOLS)
