@@ -14,6 +14,20 @@ def test_the_description_of_the_api_opens_under_the_policy(page: Page) -> None:
     expect(page.get_by_text("/api/jobs/{job_id}", exact=True)).to_be_visible()
 
 
+def test_the_description_of_the_api_is_dark_where_the_system_or_the_theme_is(
+    page: Page, server: Server
+) -> None:
+    root = page.locator("html")
+    page.emulate_media(color_scheme="dark")
+    page.goto("/api/docs")
+    expect(root).to_have_class("dark-mode")
+    page.emulate_media(color_scheme="light")
+    expect(root).not_to_have_class("dark-mode")
+    page.context.add_cookies([{"name": "theme", "value": "dark", "url": server.url}])
+    page.reload()
+    expect(root).to_have_class("dark-mode")
+
+
 def test_a_key_is_made_shown_once_and_revoked(page: Page) -> None:
     page.goto("/settings/keys/")
     page.get_by_label("Name").fill("My agent")
