@@ -1,11 +1,12 @@
 """What every page needs to print: icons, numbers, times and the ids of nodes."""
 
+import re
 from datetime import datetime
 
 from django import template
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 
 from contextstudio.accounts.domain.caller import is_agent
@@ -14,6 +15,7 @@ register = template.Library()
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 _UNITS = (" min", " h", " day", " days")
+_SEGMENT_END = re.compile(r"[/_.](?=[^\s/_.])")
 
 
 @register.simple_tag
@@ -60,6 +62,13 @@ def tokens_saved(count: int) -> str:
 def saved(count: int) -> str:
     """What a thread has less than its originals, or more: "386 saved", "1,204 added"."""
     return f"{abs(count):,} {'saved' if count >= 0 else 'added'}"
+
+
+@register.filter
+def breakable(text: str) -> SafeString:
+    """A text whose paths are broken between their segments where a line is too short for them."""
+    escaped = conditional_escape(text)
+    return SafeString(_SEGMENT_END.sub(r"\g<0><wbr>", escaped))
 
 
 @register.filter

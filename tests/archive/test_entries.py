@@ -188,6 +188,7 @@ def test_the_page_has_facets_pages_and_refusals(tools: Tools, editor: User) -> N
     path = f"/sessions/{tools.session_id}/archive"
     page = browser.get(path, {"scope": "project", "time": "hour", "q": "parser"})
     assert "All entries" in page.content.decode()
+    assert "src/<wbr>parser.<wbr>py" in page.content.decode()
     none = browser.get(path, {"q": "nowhere"}).content.decode()
     assert "No matching entries." in none
     missing = browser.get(path, {"ref": "msg-00000000"}).content.decode()

@@ -55,11 +55,36 @@ def test_a_long_title_leaves_no_page_wider_than_its_window(
     assert phone.evaluate(OVERFLOW) == 0
 
 
+def test_a_long_title_leaves_the_list_of_deleted_sessions_in_its_window(
+    phone: Page, api: httpx.Client
+) -> None:
+    body = {"title": LONG_TITLE, "messages": conversation(1)}
+    deleted = api.post("/api/sessions", json=body).json()["id"]
+    api.delete(f"/api/sessions/{deleted}")
+    phone.goto("/sessions/deleted")
+    expect(phone.get_by_role("button", name="Restore A title")).to_be_in_viewport(
+        ratio=1
+    )
+    assert phone.evaluate(OVERFLOW) == 0
+
+
 def test_of_the_pages_of_a_session_the_open_one_is_in_sight(
     phone: Page, session: str
 ) -> None:
     phone.goto(f"/sessions/{session}/archive")
     expect(phone.locator(".places [aria-current]")).to_be_in_viewport(ratio=1)
+
+
+def test_the_versions_of_an_operation_are_opened_from_its_marker(
+    phone: Page, api: httpx.Client, session: str
+) -> None:
+    edit = {"type": "digest", "start_idx": 2, "end_idx": 4, "summary": "They talked."}
+    made = api.post(f"/api/sessions/{session}/operations", json=edit).json()
+    amended = f"/api/operations/{made['operation_id']}/amend"
+    assert api.post(amended, json={"summary": "They spoke."}).status_code == 200
+    phone.goto(f"/sessions/{session}/")
+    phone.get_by_role("button", name="Version 2 of").click()
+    expect(phone.locator("#dialog .versions > li")).to_have_count(2)
 
 
 def test_fields_and_buttons_are_as_large_as_a_finger(phone: Page) -> None:

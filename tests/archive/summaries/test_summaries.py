@@ -103,7 +103,7 @@ def test_a_wrong_key_is_refused_in_a_clear_sentence(
     assert job.status == "failed"
     assert job.error == (
         "OpenAI-compatible: The provider refused the key (HTTP 401). "
-        "It said: this key is wrong"
+        "It said: “this key is wrong”."
     )
 
 

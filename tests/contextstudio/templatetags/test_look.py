@@ -21,6 +21,11 @@ def test_numbers_have_separated_thousands_and_true_signs():
     assert look.messages(1204) == "1,204 messages"
 
 
+def test_a_path_may_be_broken_behind_a_segment_and_is_escaped() -> None:
+    assert look.breakable("src/app_1/a.py") == "src/<wbr>app_<wbr>1/<wbr>a.<wbr>py"
+    assert look.breakable("../<b>/ ends.") == "../<wbr>&lt;b&gt;/ ends."
+
+
 @pytest.mark.parametrize(
     ("passed", "words"),
     [
