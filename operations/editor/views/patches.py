@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from contextstudio.accounts.authentication import caller_of
-from operations.domain.log.operation import named_keys
+from operations.domain.log.operation import Undo, named_keys
 from operations.domain.tree.key import Key, entry_key, made_key, original_index
 from operations.editor.panels.drawer import drawer_of
 from operations.editor.panels.meter import meter_of
@@ -26,7 +26,7 @@ from .requests import earlier, look_of, ranges_of, shows_relevance
 
 
 def answer(request: HttpRequest, transaction: LogTransaction) -> HttpResponse:
-    """The patch that shows what was recorded, with a notice that offers to undo it."""
+    """The patch that shows what was recorded, with a notice that offers the way back."""
     view, relevance = view_of(fields_of(request)), shows_relevance(request)
     session = transaction.session
     look = look_of(caller_of(request), session, view=view, shows_relevance=relevance)
@@ -34,7 +34,7 @@ def answer(request: HttpRequest, transaction: LogTransaction) -> HttpResponse:
         request,
         look,
         notice=notice_of(look, transaction),
-        undo=bool(transaction.numbers),
+        step=_way_back(transaction),
         focus=_focus(look, transaction),
     )
 
@@ -45,13 +45,13 @@ def patch(
     *,
     opened: frozenset[Key] | None = None,
     notice: str = "",
-    undo: bool = False,
+    step: str = "",
     focus: Key = "",
 ) -> HttpResponse:
     """All that brings the page that asks from its head to that of the look.
 
     `opened` are the folds that the page shows open, where they are others than the look's;
-    `focus` is the key of what was made.
+    `step` is what the notice offers, `focus` the key of what was made.
     """
     fields = fields_of(request)
     since = number_of(fields, "since", number_of(fields, "head", look.thread.head))
@@ -64,12 +64,20 @@ def patch(
         _side_panels(request, look, old),
     ]
     if notice:
-        toast = render_to_string("parts/toast.html", {"text": notice, "undo": undo})
+        toast = render_to_string("parts/toast.html", {"text": notice, "step": step})
         swapped = format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', toast)
         pieces.append(swapped)
     answer = HttpResponse(joined(pieces))
     answer["X-Head"] = str(look.thread.head)
     return answer
+
+
+def _way_back(transaction: LogTransaction) -> str:
+    """What takes back what was recorded: after an undo another one would take back more."""
+    if not transaction.numbers:
+        return ""
+    last = transaction.thread.log.at(transaction.numbers[-1]).operation
+    return "redo" if isinstance(last, Undo) else "undo"
 
 
 def _side_panels(request: HttpRequest, look: Look, old: Look) -> SafeString:

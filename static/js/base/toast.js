@@ -6,15 +6,15 @@ import { define } from "./actions.js";
 const STAYS_MS = 8000;
 const MOST_ERRORS = 3;
 const box = document.getElementById("toasts");
+const pattern = document.getElementById("toast-pattern");
 
 /**
  * Show a notice of one sentence; `level` is "", "warning" or "error". `choices` are what may be done about
  * it, by the words on their buttons: such a notice stays until one is chosen.
  */
 export function toast(sentence, level = "", choices = {}) {
-  const dismiss = element("button", {
-    class: "icon-button", type: "button", "data-action": "dismiss", "aria-label": "Dismiss",
-  }, "×");
+  if (!box) return;
+  const notice = pattern.content.firstElementChild.cloneNode(true);
   const buttons = Object.entries(choices).map(([name, act]) => {
     const button = element("button", { class: "button button--small", type: "button" }, name);
     button.addEventListener("click", () => {
@@ -24,9 +24,11 @@ export function toast(sentence, level = "", choices = {}) {
     return button;
   });
   const kind = buttons.length ? `${level} toast--asks` : level;
-  const notice = element("div", { class: kind ? `toast toast--${kind}` : "toast" },
-    element("p", {}, sentence), ...buttons, dismiss);
-  box?.append(notice);
+  notice.className = kind ? `toast toast--${kind}` : "toast";
+  notice.querySelector("p").textContent = sentence;
+  if (!level) notice.querySelector(".i").remove();
+  notice.lastElementChild.before(...buttons);
+  box.append(notice);
   buttons[0]?.focus();
 }
 

@@ -112,10 +112,16 @@ def test_a_page_that_was_offline_fetches_what_it_missed(
 ) -> None:  # type: ignore[no-untyped-def]
     faults.expect("ERR_INTERNET_DISCONNECTED")
     faults.expect("WebSocket connection")
+    faults.expect("unreachable")
     session = open_thread(20)
     context.set_offline(True)
     expect(page.locator("#live")).to_have_attribute("data-state", "offline")
     agent_snips(api, session, 4, 6)
+    row(page, "m8").focus()
+    press(page, "s")
+    notice = page.locator(".toast--error")
+    expect(notice).to_have_text("Can’t reach the server. Nothing was changed.")
+    expect(notice.locator("svg")).to_have_count(2)
     context.set_offline(False)
     expect(row(page, "o1")).to_be_visible()
 

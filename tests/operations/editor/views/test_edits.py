@@ -1,7 +1,10 @@
 """Recording, switching and taking back from the page."""
 
 import json
+import re
 from collections.abc import Callable
+
+from django.http import HttpResponse
 
 from contextstudio.accounts.models import User
 from operations.log.compactions import record
@@ -337,6 +340,16 @@ def test_undo_and_redo_name_what_they_do(page: Page) -> None:
     assert "Undid the change of active tags" in page.post("undo").content.decode()
     page.post("operations/o6/revert")
     assert "Undid reverting digest #4" in page.post("undo").content.decode()
+
+
+def test_a_notice_offers_the_way_back_from_what_it_tells_of(page: Page) -> None:
+    def offered(answer: HttpResponse) -> list[str]:
+        toast = answer.content.decode().split('<div class="toast')[1]
+        return re.findall(r'data-action="(undo|redo)"', toast)
+
+    assert offered(page.edit("snip", targets="m2")) == ["undo"]
+    assert offered(page.post("undo")) == ["redo"]
+    assert offered(page.post("redo")) == ["undo"]
 
 
 def test_a_notice_names_what_was_moved_and_where_to(page: Page) -> None:
