@@ -1,5 +1,6 @@
 """What every test may ask for: a database of its own, people by role, keys, samples."""
 
+import gc
 import os
 import uuid
 from collections.abc import Generator
@@ -30,6 +31,7 @@ REACH_A_DATABASE = {
     *("first_start", "start_server", "empty_server"),
 }
 """Fixtures and marks; to a test that has none of them, pytest-django lets no database answer."""
+OBJECTS_BETWEEN_COLLECTIONS = 10_000
 SERVERS = frozenset({"first_start", "start_server"})
 
 
@@ -67,6 +69,18 @@ def pytest_collection_modifyitems(
     _mark(config, items)
     yield
     items.sort(key=lambda item: SERVERS.isdisjoint(getattr(item, "fixturenames", ())))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Let the collector of cycles pass over what lasts as long as the run.
+
+    Modules and tests are hundreds of thousands of objects, which it would look through again and
+    again: a tenth of what the tests take.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 10, 10)
 
 
 def _mark(config: pytest.Config, items: list[pytest.Item]) -> None:
