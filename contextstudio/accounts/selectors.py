@@ -31,7 +31,7 @@ REQUESTS_SHOWN = 100
 
 
 def caller_of_user(user: User) -> Caller:
-    roles = Membership.objects.filter(user=user).values_list("project_id", "role")
+    roles = _ROLES.rows(user=user.pk)
     return Caller(
         actor=f"user:{user.pk}",
         name=str(user),
@@ -69,8 +69,7 @@ def caller_of_actor(actor: str) -> Caller:
     One whose account or key is gone has no rights; `system` acts without any, too.
     """
     kind, _, number = actor.partition(":")
-    people = User.objects.filter(is_active=True)
-    if kind == "user" and (user := people.filter(pk=number).first()):
+    if kind == "user" and (user := _PERSON.first(id=number)):
         return caller_of_user(user)
     if kind == "key" and (key := _valid_keys(timezone.now()).filter(pk=number).first()):
         return caller_of_key(key)
@@ -176,6 +175,14 @@ def default_project(caller: Caller, right: Right = Right.READ) -> Project | None
     return _PROJECT.first(id=next(iter(ids))) if len(ids) == 1 else None
 
 
+_PERSON = Prepared(
+    lambda: User.objects.filter(is_active=True, pk=given("id", IntegerField()))
+)
+_ROLES = Prepared(
+    lambda: Membership.objects.filter(user=given("user", IntegerField())).values_list(
+        "project_id", "role"
+    )
+)
 _PROJECT = Prepared(lambda: Project.objects.filter(pk=given("id", IntegerField())))
 
 

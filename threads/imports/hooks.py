@@ -73,7 +73,10 @@ def register_completer(format_: str, completer: Completer) -> None:
 def complete(caller: Caller, session: Session, format_: str, sha256: str) -> Completed:
     """Add to a new session what its file holds beside the messages."""
     completer = _completers.get(format_)
-    return completer(caller, session, sha256) if completer else Completed()
+    if completer is None:
+        return Completed()
+    session.refresh_from_db()  # compactions have come to it since it was made
+    return completer(caller, session, sha256)
 
 
 def run(caller: Caller, brought: Import) -> None:

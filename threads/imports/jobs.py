@@ -9,6 +9,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.jobs import Cancelled, JobContext, enqueue
 from contextstudio.accounts.models import Job
+from contextstudio.database.prepared import Prepared
 from threads import imports
 from threads.models import Import
 from threads.search import meaning, word_index
@@ -20,6 +21,12 @@ from .upload import Upload
 KIND = "import"
 INDEX = "index"
 _SYSTEM = Caller(actor="system", name="ContextStudio")
+_WAITING = Prepared(
+    lambda: Job.objects.filter(kind=INDEX, status=Job.Status.QUEUED).values_list(
+        "pk", flat=True
+    )[:1]
+)
+"""Asked behind every import."""
 
 
 def arguments_of(upload: Upload) -> dict[str, Any]:
@@ -97,5 +104,5 @@ def index_now_and_then() -> None:
 
 
 def _enqueue_once() -> None:
-    if not Job.objects.filter(kind=INDEX, status=Job.Status.QUEUED).exists():
+    if not _WAITING.rows():
         enqueue(None, INDEX, {}, _SYSTEM)

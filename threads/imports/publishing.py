@@ -9,22 +9,28 @@ from datetime import datetime
 from functools import partial
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, Q, Subquery, UUIDField
 from django.utils import timezone
 
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import caller_of_actor
+from contextstudio.database.prepared import Prepared, given
 from contextstudio.database.steps import Step, in_short_transactions
 from threads.models import Import, Session, Source
 from threads.sessions import erasing
 from threads.store.selectors import chunks
 
 from . import accounting, hooks
-from .running.outcome import FileOutcome
+from .running.outcome import FileOutcome, imports_staged_by
 
 AT_ONCE = 100
 """Sessions that are shown, or removed, between two looks at the clock."""
 _MADE = (FileOutcome.CREATED, FileOutcome.BRANCHED)
+_STAGED = Prepared(
+    lambda: Session.objects.filter(staged_by=given("stage", UUIDField())).values_list(
+        "pk", flat=True
+    )
+)
 
 
 def publish(project: Project, stage: uuid.UUID) -> None:
@@ -34,9 +40,8 @@ def publish(project: Project, stage: uuid.UUID) -> None:
     """
     show(project, stage)
     with transaction.atomic():
-        staged = Import.objects.filter(staged_by=stage)
-        brought = list(staged)
-        staged.update(staged_by=None)
+        brought = imports_staged_by(stage)
+        Import.objects.filter(staged_by=stage).update(staged_by=None)
         for one in brought:
             one.project = project  # which its jobs would ask for
             caller = caller_of_actor(one.created_by)
@@ -48,8 +53,7 @@ def show(
     project: Project, stage: uuid.UUID, *, also: Callable[[], object] = lambda: None
 ) -> None:
     """Show staged sessions, beside their parents; `also` happens with the last of them."""
-    staged = Session.objects.filter(staged_by=stage)
-    keys, now = list(staged.values_list("pk", flat=True)), timezone.now()
+    keys, now = _STAGED.rows(stage=stage), timezone.now()
     steps = [
         partial(_show_some, project.pk, some, now) for some in chunks(keys, AT_ONCE)
     ]

@@ -13,11 +13,14 @@ from .io.json_file import ROWS, first_record, parsed
 HEAD = 64 << 10
 """Bytes of a file that detection looks at, if it has as many."""
 RECORDS = 50
-"""Lines of JSONL that detection looks at."""
+"""Lines of JSONL, or elements of a list, that detection looks at."""
 ZIP = b"PK\x03\x04"
 """How a zip archive begins; files in it that were not compressed can be read as lines."""
 
-_TOKENS = re.compile(json_text.STRING + rb'|[\[\]{},"]', re.DOTALL)
+_TOKENS = re.compile(
+    rb'(?:[^"\[\]{},]++|' + json_text.STRING + rb')*+([\[\]{},"]|\Z)', re.DOTALL
+)
+"""What leads up to the next bracket or comma, or to the quote of a string that is cut."""
 _CLOSER = {b"[": b"]", b"{": b"}"}
 
 
@@ -58,9 +61,9 @@ class Sample:
 
     @cached_property
     def elements(self) -> list[dict[str, Any]]:
-        """The objects in the document, if it is a list."""
+        """The first objects in the document, if it is a list."""
         values = self.document if isinstance(self.document, list) else []
-        return [value for value in values if isinstance(value, dict)]
+        return [value for value in values[:RECORDS] if isinstance(value, dict)]
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -73,17 +76,19 @@ def partial(head: bytes) -> JSON:
     stack: list[bytes] = []
     cut, closers = 0, b""
     for match in _TOKENS.finditer(head):
-        token = match[0]
-        if token == b'"':  # a string that is cut: what follows is its text
+        token = match[1]
+        if token in (b'"', b""):  # what follows is the text of a string that is cut
             break
-        if token in _CLOSER:
+        if token == b",":
+            cut = match.start(1)
+        elif token in _CLOSER:
             stack.append(_CLOSER[token])
-        elif token in (b"]", b"}") and stack:
+            cut, closers = match.end(), b"".join(reversed(stack))
+        elif stack:
             stack.pop()
-        elif token != b",":
+            cut, closers = match.end(), b"".join(reversed(stack))
+        else:
             continue
-        cut = match.start() if token == b"," else match.end()
-        closers = b"".join(reversed(stack))
         if not stack or len(stack) > json_text.MAX_DEPTH:
             break
     return parsed(head[:cut] + closers)

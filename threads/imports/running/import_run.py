@@ -29,7 +29,15 @@ from threads.store import blobs
 from . import growth
 from .ahead import Ahead
 from .ingest import UNFINISHED, guarded, unreadable
-from .outcome import FileOutcome, Imported, Progress, begin_row, write_report
+from .outcome import (
+    FileOutcome,
+    Imported,
+    Progress,
+    begin_row,
+    imports_staged_by,
+    sessions_of,
+    write_report,
+)
 from .session_matcher import SessionMatcher
 
 logger = logging.getLogger(__name__)
@@ -147,7 +155,7 @@ class ImportRun:
         done = set[str]()
         known = self.into
         if known is None and self.stage is not None:
-            known = Import.objects.filter(staged_by=self.stage).first()
+            known = next(iter(imports_staged_by(self.stage)), None)
         if known is not None:
             self.row = known
             done = self._done_before()
@@ -359,9 +367,7 @@ class ImportRun:
                 outcome=FileOutcome.FAILED,
                 report={"reason": problem.sentence},
             ).save()
-        ids = self.row.sources.exclude(session=None).values("session")
-        found = Session.objects.filter(pk__in=ids).order_by("created_at", "pk")
-        imported.sessions = list(found)
+        imported.sessions = sessions_of(self.row)
         if not imported.sessions:
             raise self._nothing()
         write_report(self.row)

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import TextChoices
+from django.db.models import TextChoices, UUIDField
 from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project
+from contextstudio.database.prepared import Prepared, given
 from threads.domain.tally import Tally
 from threads.domain.transcript import Warning
-from threads.models import Import, Session
+from threads.models import Import, Session, Source
 from threads.sessions.services import clean_title
 
 
@@ -78,6 +79,27 @@ def begin_row(caller: Caller, project: Project, name: str, **facts: Any) -> Impo
         created_at=timezone.now(),
         **facts,
     )
+
+
+def imports_staged_by(stage: uuid.UUID) -> list[Import]:
+    return _STAGED.rows(stage=stage)
+
+
+def sessions_of(row: Import) -> list[Session]:
+    """The sessions that an import has brought, or added to."""
+    return _SESSIONS.rows(row=row.pk)
+
+
+_STAGED = Prepared(
+    lambda: Import.objects.filter(staged_by=given("stage", UUIDField())).order_by("pk")
+)
+_SESSIONS = Prepared(
+    lambda: Session.objects.filter(
+        pk__in=Source.objects.filter(brought_by=given("row", UUIDField()))
+        .exclude(session=None)
+        .values("session")
+    ).order_by("created_at", "pk")
+)
 
 
 def write_report(row: Import) -> None:

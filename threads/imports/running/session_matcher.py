@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import CharField, IntegerField, Q, QuerySet, UUIDField
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict, DomainError
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Project
+from contextstudio.database.prepared import Prepared, given
 from threads import tokens
 from threads.domain.message import Message as GivenMessage
 from threads.domain.tally import storable
@@ -31,6 +32,44 @@ from .ingest import UNFINISHED, Ingest, Step
 from .outcome import FileOutcome
 
 _TRIES = 3
+
+
+def _standing(project: Any, stage: Any) -> QuerySet[Session]:
+    """The sessions that a transcript may continue: those that stand, and an import's own."""
+    here = Session.objects.filter(project=project, deleted_at=None)
+    if stage is None:
+        return here.filter(staged_by=None)
+    return here.filter(Q(staged_by=None) | Q(staged_by=stage))
+
+
+def _given_standing(is_staged: bool) -> QuerySet[Session]:
+    stage = given("stage", UUIDField()) if is_staged else None
+    return _standing(given("project", IntegerField()), stage)
+
+
+# Asked of each file, of which most are small: to make their SQL takes longer than to answer them.
+_FILE = Prepared(
+    lambda: Source.objects.filter(
+        project=given("project", IntegerField()), sha256=given("sha256", CharField())
+    ).values_list("pk", flat=True)[:1]
+)
+_OWN = Prepared(
+    lambda is_staged: (
+        _given_standing(is_staged)
+        .filter(external_id=given("external_id", CharField()))
+        .order_by("pk")[:1]
+    )
+)
+_BRANCHES = Prepared(
+    lambda is_staged: (
+        _given_standing(is_staged)
+        .filter(
+            parent_external_id=given("external_id", CharField()),
+            relation=Relation.BRANCH,
+        )
+        .order_by("created_at", "pk")
+    )
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,20 +105,16 @@ class SessionMatcher:
 
     def _held(self, one: KeptFile) -> dict[uuid.UUID, str]:
         """The sessions that were read from these very bytes, and the format they were read as."""
-        rows = Source.objects.filter(project=self.project, sha256=one.sha256)
-        if not rows.exists():  # most files are new, and this is soon asked
+        if not _FILE.rows(project=self.project.pk, sha256=one.sha256):
             return {}
+        rows = Source.objects.filter(project=self.project, sha256=one.sha256)
         rows = rows.filter(session__in=self._sessions()).exclude(outcome="")
         rows = rows.exclude(report__has_key=growth.HELD)
         rows = rows.exclude(report__has_key=UNFINISHED)
         return dict(rows.order_by("id").values_list("session_id", "format"))
 
     def _sessions(self) -> QuerySet[Session]:
-        """The sessions that a transcript may continue: those that stand, and this import's own."""
-        here = Session.objects.filter(project=self.project, deleted_at=None)
-        if self.stage is None:
-            return here.filter(staged_by=None)
-        return here.filter(Q(staged_by=None) | Q(staged_by=self.stage))
+        return _standing(self.project, self.stage)
 
     def read_ahead(self, transcript: Transcript, one: KeptFile) -> None:
         """Read what `place` will compare a transcript with, while no transaction is open."""
@@ -123,15 +158,17 @@ class SessionMatcher:
         One with its own id; then the branches of that, for a transcript that was rewound goes
         on under the same id on another course.
         """
-        external_id, sessions = transcript.external_id, self._sessions()
         if self.upload.session_id is not None:
             yield get_session(self.caller, self.upload.session_id, Right.EDIT)
-        elif external_id is not None:
-            own = sessions.filter(external_id=external_id).first()
-            if own is not None:
-                yield own
-            is_branch = Q(parent_external_id=external_id, relation=Relation.BRANCH)
-            yield from sessions.filter(is_branch).order_by("created_at", "pk")
+        elif transcript.external_id is not None:
+            shape = self.stage is not None
+            asked = {
+                "project": self.project.pk,
+                "stage": self.stage,
+                "external_id": transcript.external_id,
+            }
+            yield from _OWN.rows(shape, **asked)
+            yield from _BRANCHES.rows(shape, **asked)
 
     def _holders_of_branch(self, transcript: Transcript) -> Iterable[Session]:
         """The sessions that may hold a branch already: its parent, and the parent's others.
@@ -212,7 +249,6 @@ class SessionMatcher:
             ingest.tally.warn([Warning("diverged", words)])
         self._entitle(session, transcript)
         self.created = True
-        session.refresh_from_db()
         found = hooks.complete(self.caller, session, transcript.format, one.sha256)
         ingest.tally.warn([Warning("left_out", words) for words in found.warnings])
         self._note(ingest, FileOutcome.BRANCHED if diverged else FileOutcome.CREATED)

@@ -175,6 +175,12 @@ def test_the_beginning_of_a_file_is_enough(cut: int) -> None:
     assert [candidate.format for candidate in formats.detect(head)] == ["atif"]
 
 
+@pytest.mark.parametrize("write", [list, lambda rows: lines(*rows)])
+def test_a_format_is_known_by_the_first_fifty_messages(write: Any) -> None:
+    assert formats.detect(as_bytes(write([*[HI] * 49, USES])))[0].format == "anthropic"
+    assert formats.detect(as_bytes(write([*[HI] * 50, USES])))[0].format == "openai"
+
+
 def test_candidates_come_best_first() -> None:
     data = {"version": 1, "sessionId": "1", "agent": "a", "messages": [HI, USES]}
     found = formats.detect(as_bytes(data))

@@ -145,10 +145,19 @@ def first_record(rows: list[bytes]) -> dict[str, Any] | None:
     Where the first line is broken two others must be whole: a document that has an element a
     line has one line without a comma behind it.
     """
-    found = [value for row in rows if isinstance(value := parsed(row), dict)]
-    if rows and isinstance(parsed(rows[0]), dict):
-        return found[0]
+    values = map(_parsed_object, rows)
+    if (first := next(values, None)) is not None:
+        return first
+    found = [value for value in values if value is not None]
     return found[0] if len(found) > 1 else None
+
+
+def _parsed_object(row: bytes) -> dict[str, Any] | None:
+    """The object of a line; None where it is none, as of a list on one line, which isn't parsed."""
+    if not row.strip().removeprefix(json_text.BOM).lstrip().startswith(b"{"):
+        return None
+    value = parsed(row)
+    return value if isinstance(value, dict) else None
 
 
 def parsed(data: bytes) -> JSON:
