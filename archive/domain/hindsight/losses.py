@@ -10,9 +10,10 @@ What decides this is a count for each reference of the messages in sight that it
 the cost is that of finding the references.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from operations.domain.tree.key import Key
@@ -122,7 +123,10 @@ class _Walk:
         words: Mapping[Reference, str],
     ) -> None:
         self.thread, self.sightings, self.words = thread, sightings, words
-        self.in_sight: Counter[Reference] = Counter()
+        self.stands: Mapping[Reference, int] = {}
+        """Where each stands first in what is never left out: it is known from there on."""
+        self.in_sight: dict[Reference, int] = defaultdict(int)
+        """In how many of the messages that are left out later each stands now."""
         self.shown: dict[int, set[Reference]] = {}
         self.whole: dict[int, set[Reference]] = {}
         self.instead: dict[str, set[Reference]] = defaultdict(set)
@@ -138,16 +142,39 @@ class _Walk:
 
     def go_through(self, used: Mapping[int, Mapping[Reference, str]]) -> None:
         """Go through the thread, given what is used in which message."""
-        for number, said in enumerate(self.thread):
+        thread, texts = self.thread, self._read(used)
+        self.stands = self.sightings.first_in(self._staying(texts, used))
+        for number, said in enumerate(thread):
             while self.leaving and self.leaving[-1][0] <= said.place:
                 _, missing, step = self.leaving.pop()
-                self._leave_out(missing, self.thread[missing].left_out[step])
-            texts: Iterable[str] = said.texts
+                self._leave_out(missing, thread[missing].left_out[step])
             if number in used:
                 self._use(number, used[number])
-                if said.uses == said.texts:  # all that can be found in it is known
-                    texts = used[number].values()
-            self._say(number, said, texts)
+            if said.left_out or said.shown_by is not None:
+                self._say(number, said, texts[number])
+
+    def _read(self, used: Mapping[int, Mapping[Reference, str]]) -> list[Iterable[str]]:
+        """What each message says; of one that is all uses, what can be found in it is known."""
+        return [
+            used[number].values()
+            if number in used and said.uses == said.texts
+            else said.texts
+            for number, said in enumerate(self.thread)
+        ]
+
+    def _staying(
+        self, texts: Sequence[Iterable[str]], used: Container[int]
+    ) -> Iterator[tuple[int, Iterable[str]]]:
+        """What is never left out: up to the next use together, with where it begins."""
+        start, together = 0, list[Iterable[str]]()
+        for number, said in enumerate(self.thread):
+            if number in used and together:
+                yield start, chain.from_iterable(together)
+                together = []
+            if not said.left_out:
+                start = start if together else number
+                together.append(texts[number])
+        yield start, chain.from_iterable(together)
 
     def _say(self, number: int, said: Passage, texts: Iterable[str]) -> None:
         found = self.sightings.in_texts(texts)
@@ -155,7 +182,8 @@ class _Walk:
             self.instead[said.shown_by] |= found
         if said.left_out:
             self.whole[number] = self.shown[number] = found
-        self.in_sight.update(found)
+            for reference in found:
+                self.in_sight[reference] += 1
         for left_out in said.left_out:
             if left_out.since <= said.place:
                 self._leave_out(number, left_out)
@@ -163,8 +191,10 @@ class _Walk:
     def _leave_out(self, number: int, left_out: LeftOut) -> None:
         """Let a message be missing from now on, but for what is shown of it."""
         now = self.sightings.in_texts(left_out.shows) if left_out.shows else set()
-        self.in_sight.subtract(self.shown[number])
-        self.in_sight.update(now)
+        for reference in self.shown[number]:
+            self.in_sight[reference] -= 1
+        for reference in now:
+            self.in_sight[reference] += 1
         self.shown[number] = now
         place = number, left_out.by
         for reference in self.whole[number] - now:
@@ -176,7 +206,10 @@ class _Walk:
             return
         for reference in used:
             missing = self.missing.get(reference)
-            if self.in_sight[reference]:
+            if (
+                self.in_sight.get(reference)
+                or self.stands.get(reference, number) < number
+            ):
                 self.later.add(reference)
             elif missing is not None:
                 self.later.add(reference)

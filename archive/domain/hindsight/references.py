@@ -8,14 +8,14 @@ one: `views.py` in `src/app/views.py`, the first digits of a hash in the whole o
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
 from operations.domain.text.extensions import EXTENSIONS
 
-from .runs import Runs, cut
+from .runs import Runs, cut, is_plain, text_of
 
 
 class ReferenceType(StrEnum):
@@ -72,7 +72,7 @@ class References:
     """
 
     def __init__(self, other: "References | None" = None) -> None:
-        self._named: Callable[[str], Iterable[tuple[Reference, str]]]
+        self._named: Callable[[bytes], Sequence[tuple[Reference, str]]]
         self._named = cache(_named) if other is None else other._named
         self._runs = Runs(self._named)
 
@@ -84,12 +84,15 @@ class References:
         return found
 
 
-def _named(run: str) -> Iterable[tuple[Reference, str]]:
+def _named(run: bytes) -> Sequence[tuple[Reference, str]]:
     """What one run names; what is too long to be named is none."""
-    if word := word_of(run):
+    if is_plain(run):
+        return ()
+    text = text_of(run)
+    if word := word_of(text):
         kind = _kind_of(word) if len(word) <= _LONGEST else None
         return () if kind is None else ((Reference(kind, word), word),)
-    return [one for one in _all_named(run) if len(one[1]) <= _LONGEST]
+    return [one for one in _all_named(text) if len(one[1]) <= _LONGEST]
 
 
 def word_of(run: str) -> str:

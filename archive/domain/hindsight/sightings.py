@@ -1,14 +1,19 @@
-"""Where references stand: in a text, a longer path, the whole of a hash."""
+"""Where references stand: in a text, a longer path, the whole of a hash.
+
+Few runs hold anything that is wanted, and which may do so is seen by their words: so only those
+are looked at closely.
+"""
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
+from itertools import repeat
 
 from .references import (
     ENDS,
     GROUPED,
     HASH,
-    LETTER,
     PIECES,
     URL,
     UUID,
@@ -17,12 +22,11 @@ from .references import (
     ReferenceType,
     plain,
     segments_of,
-    word_of,
 )
-from .runs import Runs, cut
+from .runs import Runs, cut_finely, text_of, words_in
 
-_SEGMENTS = re.compile(rf"[{LETTER}.@~](?:[{LETTER}.@+~-]*[{LETTER}])?").findall
-_LONG_HASH = re.compile(r"[0-9A-Fa-f]{7}").search
+_LONG_HASH = re.compile(rb"[0-9A-Fa-f]{7}").search
+_GROUPED = re.compile(rb"\d,\d{3}").search
 _SHORTEST_HASH, _UUID_LENGTH = 7, 36
 
 
@@ -46,11 +50,14 @@ class Sightings:
         self._urls: dict[str, list[Reference]] = {}
         self._hashes: dict[str, set[int]] = {}
         self._tails: set[str] = set()
-        self._odd: list[str] = []
-        """The tails that `_SEGMENTS` doesn't find, for they begin with a mark: `-f` in `a/-f`."""
-        self._runs = Runs(self._in_run)
+        self._hints: set[bytes] = set()
+        """Words of which one is in every run that holds a word, a file's name or a path."""
+        self._wordless: list[bytes] = []
+        """Files' names without such a word: in another script."""
         for one in wanted:
             self._want(one)
+        self._runs = Runs(self._look)
+        self._in_piece = cache(self._among_segments)
 
     def _want(self, one: Reference) -> None:
         name = one.name
@@ -61,54 +68,78 @@ class Sightings:
                 segments = name.split("/")
                 end = "/".join(segments[-2:])
                 self._paths.setdefault(end, []).append((segments, one))
-                self._tails.add(segments[-1])
-                if segments[-1] not in _SEGMENTS(segments[-1]):
-                    self._odd.append(segments[-1])
+                self._want_tail(segments[-1])
             case ReferenceType.FILE:
                 self._paths.setdefault(name, []).append(([name], one))
-                self._tails.add(name)
+                self._want_tail(name)
             case _:
                 self._words.setdefault(name, []).append(one)
+                self._hints.add(name.encode())
                 if one.kind is ReferenceType.HASH:
                     lengths = self._hashes.setdefault(name[:_SHORTEST_HASH], set())
                     lengths.add(len(name))
 
+    def _want_tail(self, tail: str) -> None:
+        self._tails.add(tail)
+        written = tail.encode("utf-8", "surrogatepass")
+        words = words_in(written)
+        if words:
+            self._hints.add(max(words, key=len))
+        else:
+            self._wordless.append(written)
+
     def in_texts(self, texts: Iterable[str]) -> set[Reference]:
         """Those of the wanted that stand in texts."""
-        return self._runs.different(cut(texts))
+        return self._runs.different(cut_finely(texts))
 
     def in_any(self, several: Iterable[Iterable[str]]) -> set[Reference]:
         """Those that stand in the texts of any of several messages."""
-        return set(self._runs.of(chain.from_iterable(map(cut, several))))
+        return self._runs.different(set().union(*map(cut_finely, several)))
 
-    def _in_run(self, run: str) -> Iterable[Reference]:
-        if word := word_of(run):
-            is_hash = self._hashes and _LONG_HASH(word)
-            return self._among([word]) if is_hash else self._words.get(word, ())
-        if "\\" in run:
-            run = plain(run)
-        words = _words_of(run)
-        has_words = not self._words.keys().isdisjoint(words)
-        has_words = has_words or bool(self._hashes and _LONG_HASH(run))
-        may_have = "/" in run or "." in run
-        has_paths = may_have and (
-            not self._tails.isdisjoint(_SEGMENTS(run))
-            or any(tail in run for tail in self._odd)
-        )
-        has_urls = self._urls and "://" in run
-        if not (has_words or has_paths or has_urls):
+    def first_in(
+        self, several: Iterable[tuple[int, Iterable[str]]]
+    ) -> dict[Reference, int]:
+        """Where each stands first in texts that are given with their places, in that order."""
+        first: dict[bytes, int] = {}
+        for place, texts in several:
+            deque(map(first.setdefault, cut_finely(texts), repeat(place)), maxlen=0)
+        found: dict[Reference, int] = {}
+        for run, number in zip(first, map(self._runs.__getitem__, first), strict=True):
+            for one in self._runs.found[number] if number else ():
+                found.setdefault(one, first[run])
+        return found
+
+    def _look(self, run: bytes) -> Collection[Reference]:
+        """What stands in a run, which is looked at closely only where its words are hints."""
+        words = words_in(run)
+        if (
+            b"\\" not in run
+            and self._hints.isdisjoint(words)
+            and not (
+                (b"," in run and _GROUPED(run))
+                or (self._hashes and _LONG_HASH(run))
+                or (self._urls and b"://" in run)
+                or (self._wordless and any(tail in run for tail in self._wordless))
+            )
+        ):
             return ()
-        found = [*self._among(words)] if has_words else []
-        for piece in PIECES(run) if has_paths else ():
-            found += self._in_path(segments_of(piece))
-        for url in URL.findall(run) if has_urls else ():
+        return self._in_run(text_of(run))
+
+    def _in_run(self, run: str) -> list[Reference]:
+        run, wanted = plain(run), self._words
+        words = _words_of(run)
+        found = [one for word in words if word in wanted for one in wanted[word]]
+        if self._hashes:
+            found += self._begun(words)
+        for piece in PIECES(run) if "/" in run or "." in run else ():
+            found += self._in_piece(piece)
+        for url in URL.findall(run) if self._urls and "://" in run else ():
             found += self._in_url(url)
         return found
 
-    def _among(self, words: Iterable[str]) -> Iterator[Reference]:
-        """Those that are one of these words, or the first digits of one that is a hash."""
+    def _begun(self, words: Iterable[str]) -> Iterator[Reference]:
+        """Those that are the first digits of words that are hashes."""
         for word in words:
-            yield from self._words.get(word, ())
             beginning = word[:_SHORTEST_HASH]
             if beginning in self._hashes and HASH(word):
                 for length in self._hashes[beginning] - {len(word)}:
@@ -122,12 +153,14 @@ class Sightings:
             for beginning in {url[: end.start()], url[: end.end()]} - {url}:
                 yield from self._urls.get(beginning, ())
 
-    def _in_path(self, segments: list[str]) -> Iterator[Reference]:
-        """The files' names among segments, and the paths that are a stretch of them."""
-        for place, segment in enumerate(segments, start=1):
-            if segment in self._tails:
-                before = "/".join(segments[max(0, place - 2) : place])
-                for end in {segment, before}:
-                    for wanted, reference in self._paths.get(end, ()):
-                        if segments[max(0, place - len(wanted)) : place] == wanted:
-                            yield reference
+    def _among_segments(self, piece: str) -> list[Reference]:
+        """The files' names among a path's segments, and the paths that are a stretch of them."""
+        segments = segments_of(piece)
+        return [
+            reference
+            for place, segment in enumerate(segments, start=1)
+            if segment in self._tails
+            for end in {segment, "/".join(segments[max(0, place - 2) : place])}
+            for wanted, reference in self._paths.get(end, ())
+            if segments[max(0, place - len(wanted)) : place] == wanted
+        ]

@@ -1,10 +1,13 @@
 """What of a message's parts is read as its texts, and what of them relies on others."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from threads.domain.message import Role
 from threads.domain.part import JSON, Part, Text, ToolCall
 from threads.domain.text import pieces_of
+
+_RELIES = (Text, ToolCall)
+"""What of an assistant's message is no reasoning and no result."""
 
 
 def texts_of(parts: Iterable[Part]) -> list[str]:
@@ -13,7 +16,7 @@ def texts_of(parts: Iterable[Part]) -> list[str]:
     for part in parts:
         found += pieces_of(part)
         if isinstance(part, ToolCall):
-            found += _numbers(part.arguments)
+            _add_numbers(part.arguments, found)
     return found
 
 
@@ -21,25 +24,26 @@ def uses_of(role: str, parts: Sequence[Part]) -> list[str]:
     """What an assistant's message relies on: its words, and the arguments of its calls."""
     if role != Role.ASSISTANT:
         return []
-    return texts_of(part for part in parts if isinstance(part, Text | ToolCall))
+    return texts_of(part for part in parts if isinstance(part, _RELIES))
 
 
 def read_of(role: str, parts: Sequence[Part]) -> tuple[list[str], list[str]]:
     """Both, read once where an assistant's message relies on all that it says."""
     texts = texts_of(parts)
-    if role == Role.ASSISTANT and all(
-        isinstance(part, Text | ToolCall) for part in parts
-    ):
+    if role != Role.ASSISTANT:
+        return texts, []
+    if all(isinstance(part, _RELIES) for part in parts):
         return texts, texts
     return texts, uses_of(role, parts)
 
 
-def _numbers(value: JSON) -> Iterator[str]:
-    """The numbers among arguments, which are no text there."""
+def _add_numbers(value: JSON, found: list[str]) -> None:
+    """Add the numbers among arguments, which are no text there."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
         for item in value:
-            yield from _numbers(item)
+            if not isinstance(item, str):
+                _add_numbers(item, found)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield str(value)
+        found.append(str(value))

@@ -1,6 +1,8 @@
 """What is taken for a reference, and where one stands."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from archive.domain.hindsight.references import Reference, References, ReferenceType
 from archive.domain.hindsight.sightings import Sightings
@@ -90,7 +92,10 @@ def test_a_hash_and_its_beginning_are_both_found() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["src/-odd.py", "a/+c", "x/~foo", "a/b.c", "src/@b"])
+@pytest.mark.parametrize(
+    "name",
+    ["src/-odd.py", "a/+c", "x/~foo", "a/b.c", "src/@b", "src/файл", "src/é.py"],
+)
 def test_a_path_stands_where_it_is_named_whatever_its_file_begins_with(
     name: str,
 ) -> None:
@@ -98,3 +103,22 @@ def test_a_path_stands_where_it_is_named_whatever_its_file_begins_with(
     named = References().of(said)
     assert [one.name for one in named] == [name]
     assert Sightings(named).in_texts(said) == {*named}
+
+
+WRITTEN = (
+    "src/app.py", "views.py", "maxRetries", "12,345", "1234", UUID, "a1b2c3d", "a1b2c3d4e5",
+    "https://a.example/x?q=1&r=2#top", "https://a.example/x", "дом/файл", "./a//b/c", "return",
+)  # fmt: skip
+MARKS = (" ", " ", ":", "/", ",", ".", "-", "@", "=", "é", "_")
+texts = st.lists(st.tuples(st.sampled_from(WRITTEN), st.sampled_from(MARKS))).map(
+    lambda words: "".join(map("".join, words))
+)
+
+
+@given(st.lists(texts), texts)
+def test_what_is_looked_at_closely_only_at_a_hint_is_found_all_the_same(
+    named: list[str], text: str
+) -> None:
+    sightings = Sightings(References().of(named))
+    closely = text.replace(" ", "\\ ") + "\\"  # what holds a backslash needs no hint
+    assert sightings.in_texts([text]) == sightings.in_texts([closely])
