@@ -19,8 +19,8 @@ from operations.domain.context.assembly import (
     Plan,
     assemble,
     outgoings,
-    plain_in,
     unchanged,
+    untouched,
 )
 from operations.domain.context.compiling import (
     Compiling,
@@ -35,7 +35,7 @@ from operations.domain.context.step import Count, Step, weigh
 from operations.domain.log.log import CLIENT, Recorded
 from operations.domain.log.operation import Redact, Tag
 from operations.domain.providers import compile_request
-from operations.domain.providers.plain import Plain, Unread
+from operations.domain.providers.plain import Unread
 from operations.domain.providers.request import (
     Compiled,
     Draft,
@@ -92,8 +92,8 @@ class ContextInputs:
     tools: Sequence[dict[str, Any]] = ()
     basis: Hashable = None
     """All that the thread follows from; None where nothing that is made of it is kept."""
-    plain: Sequence[Plain | None] = ()
-    """Of originals, by index, what is known without their words, where these aren't wanted."""
+    plain: Sequence[Unread | None] = ()
+    """Originals that are known without their words, by index, where these aren't wanted."""
 
     @property
     def thread(self) -> Thread:
@@ -116,9 +116,9 @@ class ContextInputs:
         return bool(steps or self.preference)
 
     @property
-    def unread(self) -> Sequence[Plain | None]:
-        """Of originals, by index, what goes out without being read: nothing where steps choose by
-        words, or words are counted anew."""
+    def unread(self) -> Sequence[Unread | None]:
+        """Originals that may go out without being read, by index: none where steps choose by words,
+        or words are counted anew."""
         counts_anew = self.encoding != self.session.encoding
         return () if self.chooses or counts_anew else self.plain
 
@@ -184,7 +184,7 @@ def inputs_of(
     basis: Hashable = None,
     actor: str = "",
     can_recall: bool | None = None,
-    plain: Sequence[Plain | None] = (),
+    plain: Sequence[Unread | None] = (),
 ) -> ContextInputs:
     """What a session's request is made of now.
 
@@ -381,14 +381,10 @@ def _read_messages(
     start: int = 0,
     known: Mapping[Key, Outgoing] = MappingProxyType({}),
 ) -> list[Outgoing]:
-    """As `outgoings`; only what isn't known is read, nor plain."""
+    """As `outgoings`; only what isn't known is read."""
     thread, count = inputs.thread, counter_of(inputs.session.encoding)
-    plain = plain_in(thread, inputs.unread, start=start)
-    new = (
-        key
-        for key in islice(thread.keys, start, None)
-        if key not in known and key not in plain
-    )
+    known = {**untouched(thread, inputs.unread, start=start), **known}
+    new = (key for key in islice(thread.keys, start, None) if key not in known)
     shown = (one.key for key in new for one in thread.shown(key))
     return outgoings(
         thread,
@@ -396,7 +392,6 @@ def _read_messages(
         count,
         start=start,
         known=known,
-        plain=plain,
         can_recall=inputs.can_recall,
     )
 

@@ -25,12 +25,17 @@ from operations.domain.context.portions import Frame, Portion, Portions
 from operations.domain.context.step import Count, Step
 from operations.domain.context.sums import KeptPortions
 from operations.domain.forwarding.alignment import Unit
-from operations.domain.forwarding.sent import PieceRun, SentBlock, SentMessage
+from operations.domain.forwarding.sent import (
+    PassedMessages,
+    PieceRun,
+    SentBlock,
+    SentMessage,
+)
 from operations.domain.forwarding.splice import GivenRun, Raw, Splice, joined
 from operations.domain.providers.passes.work import issues_of
 from operations.domain.providers.request import PROMPT, Issue, Severity
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, original_index
+from operations.domain.tree.key import Key, original_index, original_key
 from operations.log.cache import Cache
 from operations.models import SentPiece
 from threads.domain.formats import READERS
@@ -119,6 +124,8 @@ def outbound(
     assembly, draft = drafted(inputs)
     by_key = _by_key(units, last)
     frame = _frame(inputs, inbound, units, by_key, Drafted(assembly, draft))
+    if last and last.blocks:
+        frame = replace(frame, passed=PassedMessages(last.blocks))
     known, grown = (
         (last.portions, _is_grown(inputs, units, last)) if last else ((), False)
     )
@@ -180,9 +187,17 @@ def _basis(inputs: ContextInputs, inbound: Inbound) -> Hashable:
 def _by_key(units: Sequence[Unit], last: _LastRequest | None) -> Mapping[Key, Unit]:
     """The units by the keys of what they are; those of the last request are known."""
     count = len(last.units) if last else 0
-    if last is None or units[:count] != last.units:
-        return {key: unit for unit in units for key in unit.keys}
-    return {**last.by_key, **{key: unit for unit in units[count:] for key in unit.keys}}
+    known: Mapping[Key, Unit] = {}
+    if last and units[:count] == last.units:
+        known, units = last.by_key, units[count:]
+    more: dict[Key, Unit] = {}
+    for unit in units:
+        first, behind, *_ = unit
+        if behind == first + 1:
+            more[original_key(first)] = unit  # as nearly all are
+        else:
+            more.update(dict.fromkeys(unit.keys, unit))
+    return {**known, **more}
 
 
 def _frame(

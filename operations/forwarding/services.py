@@ -179,7 +179,7 @@ def _made(
     else:
         history, thread = client_edits.tried(session, aligned, inbound.active_tags)
     if inbound.append:
-        learn(session, aligned.said, aligned.new)
+        learn(session, thread.leaves, aligned.said, aligned.new)
     reader = MessageReader(session, thread, held=held, inbound=new)
     inputs = inputs_of(
         session,

@@ -1,40 +1,53 @@
-"""What is known of originals as they come in, so that their words need not be read for a request.
+"""Originals that are known as they come in, so that their words need not be read for a request.
 
 It belongs to one process, as all that is kept of requests does.
 """
 
 from collections.abc import Mapping, Sequence
 
-from operations.domain.providers.plain import Plain, plain_of
+from operations.domain.providers.plain import Plain, Unread, plain_of
+from operations.domain.tree.leaf import Leaf
 from operations.log.cache import Cache
 from threads.domain.message import Message
 from threads.models import Session
 
-_known: Cache[Sequence[Plain | None]] = Cache(lambda known: 1 + len(known) // 4)
+_known: Cache[Sequence[Unread | None]] = Cache(lambda known: 1 + len(known))
 
 
-def plain_originals(session: Session) -> Sequence[Plain | None]:
-    """By index, what is known of originals that are plain; of the last ones perhaps nothing."""
+def plain_originals(session: Session) -> Sequence[Unread | None]:
+    """Originals that are plain, by index; those that came by others are perhaps not known."""
     return _known.get(session.pk) or ()
 
 
 def learn(
-    session: Session, said: Mapping[int, Message], new: Sequence[Message]
+    session: Session,
+    leaves: Sequence[Leaf],
+    said: Mapping[int, Message],
+    new: Sequence[Message],
 ) -> None:
     """Know what a client sends: originals that it says again, and the last ones, which are new.
 
-    What it says again may have come with its calls' arguments written in another way.
+    What it says again may have come with its calls' arguments written in another way, and was
+    perhaps recorded with another strategy.
     """
     known = plain_originals(session)
-    first = session.message_count - len(new)
-    found = {index: _said_again(one) for index, one in said.items()}
-    found.update((first + at, plain_of(one)) for at, one in enumerate(new))
-    found = {index: one for index, one in found.items() if index >= len(known)}
-    if found:
-        more = range(len(known), max(found) + 1)
-        _known.keep(session.pk, [*known, *map(found.get, more)])
+    first = len(leaves) - len(new)
+    found = {
+        index: _said_again(one) for index, one in said.items() if index >= len(known)
+    }
+    strategy = session.parsing_strategy
+    found.update((first + at, plain_of(one, strategy)) for at, one in enumerate(new))
+    if found and (end := max(found) + 1) > len(known):
+        more = range(len(known), end)
+        _known.keep(
+            session.pk, [*known, *(_unread(found.get(at), at, leaves) for at in more)]
+        )
 
 
 def _said_again(message: Message) -> Plain | None:
     plain = plain_of(message)
     return plain._replace(is_written=bool(plain.calls)) if plain else None
+
+
+def _unread(plain: Plain | None, index: int, leaves: Sequence[Leaf]) -> Unread | None:
+    return plain and Unread.of(plain, index, leaves[index])

@@ -3,7 +3,7 @@
 import json
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -316,13 +316,20 @@ def load_recorded_at(session: Session, indexes: Iterable[int]) -> dict[int, Orig
     """The originals at these indexes as they were recorded: for those who mask them."""
     found: dict[int, Original] = {}
     wanted = sorted(set(indexes))
-    if wanted and len(wanted) <= _IN_A_ROW and wanted[-1] - wanted[0] < len(wanted):
+    if wanted and _are_near(wanted):
         stretch = _STRETCH.rows(session=session.pk, start=wanted[0], end=wanted[-1])
-        return _originals(session, stretch)
+        named = frozenset(wanted)
+        return _originals(session, (row for row in stretch if row[0] in named))
     for some in chunks(wanted):
         rows = Message.objects.filter(session=session, index__in=some)
         found.update(_recorded(session, rows))
     return found
+
+
+def _are_near(indexes: Sequence[int]) -> bool:
+    """Whether a few originals, in their order, are at least half of those between them."""
+    span = indexes[-1] - indexes[0] + 1
+    return span <= min(_IN_A_ROW, 2 * len(indexes))
 
 
 def load_digests(session: Session, start: int = 0) -> list[bytes]:

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice, takewhile
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol
 
 from operations.domain.log.log import CLIENT
 from operations.domain.providers.passes.signatures import count_intact
-from operations.domain.providers.plain import Plain, Unread
 from operations.domain.providers.request import Layer, Outgoing
 from operations.domain.thread.node import EffectiveMessage
 from operations.domain.thread.replay import sent_keys
@@ -101,16 +100,14 @@ def outgoings(
     *,
     start: int = 0,
     known: Mapping[Key, Outgoing] = MappingProxyType({}),
-    plain: Mapping[Key, Plain] = MappingProxyType({}),
     can_recall: bool = True,
 ) -> list[Outgoing]:
-    """What the model sees of a thread, given what all of its messages read but those that are
-    `plain`, which are originals too.
+    """What the model sees of a thread, given what all of its messages read.
 
     What is changed in its text is counted again: the tokens of changes don't simply add up.
     A model that can't recall is shown no references in what operations made.
     With `start`, what it sees of the nodes from there on, which are originals. Originals that
-    are `known` (`unchanged`) are taken as they are.
+    are `known` (`unchanged`, `untouched`) are taken as they are.
     """
     found: list[Outgoing] = []
     places = _Places(thread)
@@ -118,17 +115,17 @@ def outgoings(
         if node in known:
             found.append(known[node])
             places.last = known[node]
-            continue
-        place = places.next(node)
-        if node in plain:
-            found.append(_unread(thread, place, plain[node]))
         else:
+            place = places.next(node)
             found += (
                 _outgoing(thread, place, shown, said[shown.key], count)
                 for shown in thread.shown(node)
             )
     if not can_recall:
-        return [_without_references(one, count) for one in found]
+        return [
+            one if one.kind is None else _without_references(one, count)
+            for one in found
+        ]
     return found
 
 
@@ -143,19 +140,19 @@ def unchanged(thread: Thread, messages: Iterable[Outgoing]) -> dict[Key, Outgoin
     }
 
 
-def plain_in(
-    thread: Thread, plain: Sequence[Plain | None], *, start: int = 0
-) -> dict[Key, Plain]:
-    """The originals that stand at the top of a thread and read as they were recorded, of those
-    that are known to be plain, by their indexes. With `start`, of the nodes from there on."""
+def untouched(
+    thread: Thread, plain: Sequence[Outgoing | None], *, start: int = 0
+) -> dict[Key, Outgoing]:
+    """The originals that go out of a thread as they were recorded, of those that are known as they
+    go out then, by their indexes. With `start`, of the nodes from there on."""
     rewritten = thread.rewritten | thread.log.purged
-    found: dict[Key, Plain] = {}
-    for node in islice(thread.keys, start, None):
-        index = original_index(node)
-        if index is not None and index < len(plain) and node not in rewritten:
-            known = plain[index]
-            if known is not None:
-                found[node] = known
+    found: dict[Key, Outgoing] = {}
+    for key in islice(thread.keys, start, None) if plain else ():
+        index = original_index(key)
+        if index is not None and index < len(plain) and key not in rewritten:
+            one = plain[index]
+            if one is not None:
+                found[key] = one
     return found
 
 
@@ -341,28 +338,8 @@ def _outgoing(
     )
 
 
-def _unread(thread: Thread, place: Place, plain: Plain) -> Outgoing:
-    """A plain original, where it stands at the top of the thread."""
-    index = original_index(place.node)
-    assert index is not None  # noqa: S101 - for the type checker
-    leaf = thread.leaves[index]
-    return Unread(
-        key=place.node,
-        node=place.node,
-        role=_ROLES[leaf.role],
-        parts=cast("Any", plain),  # in the place of what it says
-        tokens=leaf.tokens,
-        group=place.group,
-        groups=place.groups,
-        strategy="",  # which matters to reasoning and blocks alone
-        index=index,
-    )
-
-
 def _without_references(message: Outgoing, count: Count) -> Outgoing:
-    """A message that an operation made, without references; others are as they were said."""
-    if message.kind is None:
-        return message
+    """A message that an operation made, without references."""
     parts = without_references(message.parts)
     if parts is message.parts:
         return message

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from operations.domain.forwarding.alignment import Unit
 from operations.domain.forwarding.passthrough import Passed, with_own
-from operations.domain.forwarding.sent import SentBlock, SentMessage
+from operations.domain.forwarding.sent import PassedMessages, SentBlock, SentMessage
 from operations.domain.forwarding.splice import GivenRun
 from operations.domain.providers import PROVIDERS, compile_portion
 from operations.domain.providers.passes.work import Findings
@@ -33,6 +33,8 @@ PROVIDERS_IN_PORTIONS = frozenset({"openai", "anthropic"})
 """Those whose rules look no farther than to a neighbour."""
 SHORTEST = 16
 """Messages of a portion, but for the last one."""
+SHORTEST_PLAIN = 64
+"""Of one whose words nobody reads, for it costs little to make it anew."""
 _TRIES = 4
 
 
@@ -109,6 +111,8 @@ class Frame:
     """The tokens of a message that the request doesn't hold as one of its own."""
     read: Callable[[Sequence[Outgoing]], Sequence[Outgoing]]
     """Messages with the words of those that are `Unread`."""
+    passed: PassedMessages | None = None
+    """The last request, where all of it went out as its client gave it."""
 
 
 _APART = {
@@ -188,8 +192,10 @@ class Portions:
             self._known = _by_first(self._grown[len(found) :])
         start, same = sum(portion.length for portion in found), len(found)
         while start < len(self._messages) or not found:
-            portion = self._again(start, reach[-1]) or self._made(
-                start, self._end(start), reach[-1]
+            portion = (
+                self._again(start, reach[-1])
+                or self._plain(start, self._end(start, SHORTEST_PLAIN), reach[-1])
+                or self._made(start, self._end(start, SHORTEST), reach[-1])
             )
             while found and (found[-1].ends, portion.begins) not in _APART:
                 end = start + portion.length
@@ -224,7 +230,7 @@ class Portions:
             reach.append(_behind(portion, reach[-1]))
         return found, reach
 
-    def _end(self, start: int) -> int:
+    def _end(self, start: int, shortest: int) -> int:
         """Where a portion that begins here ends: at the first cut that makes it long enough.
 
         Or before it at one where a known portion begins: behind a change, all are met again.
@@ -235,7 +241,7 @@ class Portions:
                 place
                 for place in places
                 if (
-                    place >= start + SHORTEST
+                    place >= start + shortest
                     or self._messages[place].key in self._known
                 )
                 and self._may_cut(place)
@@ -314,9 +320,9 @@ class Portions:
 
     def _made(self, start: int, end: int, reach: int) -> Portion:
         """The portion of the messages from one place to another."""
+        if plain := self._plain(start, end, reach):
+            return plain
         frame, basis = self._frame, self._basis(start, end, reach)
-        if self._is_plain(basis):
-            return self._plain(basis)
         messages = frame.read(basis.messages)
         found = compile_portion(
             frame.provider,
@@ -372,69 +378,73 @@ class Portions:
             system=passed.system,
         )
 
-    def _is_plain(self, basis: _Basis) -> bool:
-        """Whether messages are plain, each follows from the one before it, and all may go out as
-        their client gives them: then they are what compiling them would come to."""
-        if basis.renames or not (basis.follows and basis.goes_on):
-            return False
-        rules = PROVIDERS[self._frame.provider].rules
-        are_plain = all(
-            isinstance(one, Unread)
-            and (rules.written_arguments or not one.plain.is_written)
-            for one in basis.messages
-        )
-        return (
-            are_plain
-            and all(
-                unit is not None
-                and unit.as_given
-                and unit.start > 0
-                and unit.end == unit.start + 1
-                and unit.last == unit.first + 1
-                for unit in basis.units
-            )
-            and _is_in_turn(basis.messages, rules)
-        )
+    def _plain(self, start: int, end: int, reach: int) -> Portion | None:
+        """The portion of messages that are what compiling them would come to, so that nobody needs
+        their words; None where that can't be said of them.
 
-    def _plain(self, basis: _Basis) -> Portion:
-        """The portion of messages whose words nobody needs."""
-        frame, messages = self._frame, basis.messages
+        They are plain, one follows from the other, all may go out as their client gives them, and
+        what reasoning they have is signed by the provider's own models and holds.
+        """
+        if self._renames or start == 0 or end == len(self._messages):
+            return None
+        frame, messages = self._frame, self._messages[start:end]
+        rules = PROVIDERS[frame.provider].rules
+        ids = _ids_in_turn(messages, rules)
+        if ids is None:
+            return None
+        signs = _signs(messages)
+        if signs and reach < len(messages):
+            return None
         keys = [message.key for message in messages]
+        units = tuple(map(frame.unit, keys))
+        if not all(unit is not None and _is_own(unit) for unit in units):
+            return None
         ends = messages[-1].role
         if messages[-1].result_ids:
-            by_user = PROVIDERS[frame.provider].rules.results_by_user
-            ends = Role.USER if by_user else Role.TOOL
+            ends = Role.USER if rules.results_by_user else Role.TOOL
         return Portion(
-            basis=basis,
+            basis=_Basis(
+                messages=messages,
+                units=units,
+                left_out=(),
+                intact=_clamped(reach if signs else len(messages) + 1, len(messages)),
+                follows=True,
+                goes_on=True,
+                renames=False,
+                head=None,
+            ),
             length=len(messages),
             findings={},
             breaks=None,
             unanswered={},
-            ids=frozenset(_said_ids(messages)),
+            ids=ids,
             shared=frozenset(),
-            signs=False,
+            signs=signs,
             begins=messages[0].role,
             ends=ends,
             added=0,
             lost=[],
             more=0,
             given=frozenset(keys),
-            block=SentBlock(
-                tuple(
-                    SentMessage(GivenRun(place, place + 1), (one.key,), one.tokens)
-                    for one, place in zip(messages, self._places(basis), strict=True)
-                )
-            ),
+            block=self._given_block(messages, units),
             prompt="",
             system=None if frame.given[:1] == [None] else frame.system,
         )
 
-    def _places(self, basis: _Basis) -> Iterator[int]:
-        """Where the client has messages that go out as it gives them."""
-        for unit in basis.units:
-            place = self._frame.given[unit.start] if unit else None
-            assert place is not None  # noqa: S101 - `_is_plain`
-            yield place
+    def _given_block(
+        self, messages: Sequence[Outgoing], units: Sequence[Unit | None]
+    ) -> SentBlock:
+        """Messages as their client gives them, taken from the last request where it had them so."""
+        frame = self._frame
+        given = (frame.given[unit.start] for unit in units if unit)
+        places = [place for place in given if place is not None]
+        keys = [message.key for message in messages]
+        return (frame.passed and frame.passed.block(places, keys)) or SentBlock(
+            tuple(
+                SentMessage(GivenRun(place, place + 1), (one.key,), one.tokens)
+                for one, place in zip(messages, places, strict=True)
+            )
+        )
 
     def _sent(
         self, passed: Passed[int], now: Mapping[Key, int]
@@ -475,7 +485,7 @@ def _clamped(reach: int, length: int) -> int:
 def _speaks(message: Outgoing) -> bool:
     """Whether a message is texts alone, none of which is blank."""
     if isinstance(message, Unread):
-        return not (message.call_ids or message.result_ids)
+        return not any(message.plain)  # no calls, no results, no reasoning
     parts = message.parts
     return bool(parts) and all(
         isinstance(part, Text) and not part.text.isspace() and part.text
@@ -510,49 +520,57 @@ def _speaker(turns: Sequence[Turn], place: int) -> Role | None:
     return None
 
 
-def _is_in_turn(messages: Sequence[Outgoing], rules: Rules) -> bool:
-    """Whether plain messages follow one another as every provider wants it: a user is answered,
-    each call at once and once, and no form cuts them in another way.
+def _ids_in_turn(messages: Iterable[Outgoing], rules: Rules) -> frozenset[str] | None:
+    """The ids in plain messages that follow one another as every provider wants it: a user is
+    answered, each call is at once and once, and no form cuts them in another way. Else None.
 
     The first one begins to speak, and the last one ends: there is a cut before and behind them.
     """
     waiting: set[str] = set()
-    called: set[str] = set()
+    ids: set[str] = set()
     last: Role | None = None
     for message in messages:
-        calls, results = message.call_ids, message.result_ids
+        if not isinstance(message, Unread):
+            return None
+        calls, results, is_written, signers = message.plain
+        if signers and not (signers <= rules.strategies and rules.reasoning.is_bound):
+            return None
+        role = Role.TOOL if results else message.role
         if results:
-            is_one = len(results) == (len(waiting) if rules.results_by_user else 1)
-            if not is_one or not waiting.issuperset(results):
-                return False
+            wanted = len(waiting) if rules.results_by_user else 1
+            is_next = len(results) == wanted and waiting.issuperset(results)
+            is_next = is_next and (wanted == 1 or len(set(results)) == wanted)
             waiting.difference_update(results)
-            is_next = len(set(results)) == len(results)
-        elif message.role is Role.ASSISTANT:
-            is_next = last is not Role.ASSISTANT and called.isdisjoint(calls)
-            is_next = is_next and not waiting and len(set(calls)) == len(calls)
-            waiting.update(calls)
-            called.update(calls)
         else:
-            is_next = last in (None, Role.ASSISTANT) and not waiting
+            is_next = last is not role and not waiting
+            is_next = is_next and not (role is Role.USER and last is Role.TOOL)
+        if calls:
+            is_next = is_next and ids.isdisjoint(calls)
+            waiting.update(calls)
+            ids.update(calls)
+            is_next = is_next and len(waiting) == len(calls)
+            is_next = is_next and (rules.written_arguments or not is_written)
         if not is_next:
-            return False
-        last = Role.TOOL if results else message.role
-    return not waiting
+            return None
+        last = role
+    return None if waiting else frozenset(ids)
+
+
+def _is_own(unit: Unit) -> bool:
+    """Whether one of the client's messages, and not its prompt, is one original."""
+    first, last, start, end, _, as_given, _ = unit
+    return as_given and start > 0 and (last, end) == (first + 1, start + 1)
 
 
 def _ids(messages: Iterable[Outgoing], turns: Iterable[Turn]) -> Iterator[str]:
-    yield from _said_ids(messages)
+    for message in messages:
+        yield from message.call_ids
+        yield from message.result_ids
     for part in (piece.part for turn in turns for piece in turn.pieces):
         if isinstance(part, ToolCall):
             yield part.id
         elif isinstance(part, ToolResult):
             yield part.call_id
-
-
-def _said_ids(messages: Iterable[Outgoing]) -> Iterator[str]:
-    for message in messages:
-        yield from message.call_ids
-        yield from message.result_ids
 
 
 def _renames(portions: Iterable[Portion]) -> bool:

@@ -60,9 +60,13 @@ class SentMessage(NamedTuple):
 class SentBlock:
     """Messages that go out one behind another, and the numbers that they are kept by."""
 
-    def __init__(self, messages: tuple[SentMessage, ...]) -> None:
+    def __init__(
+        self,
+        messages: tuple[SentMessage, ...],
+        pieces: tuple[GivenRun | bytes, ...] = (),
+    ) -> None:
         self.messages = messages
-        self.pieces = joined(message.piece for message in messages)
+        self.pieces = pieces or joined(message.piece for message in messages)
         """What they are put together of."""
         self.tokens = sum(message.tokens for message in messages)
         self.runs: list[PieceRun] | None = None
@@ -71,6 +75,26 @@ class SentBlock:
     def numbered(self) -> Iterator[tuple[SentMessage, int]]:
         """The messages with the numbers that they are kept by, once they are."""
         return zip(self.messages, numbers_of(self.runs or ()), strict=True)
+
+
+class PassedMessages:
+    """A request that went out as its client gave it, whose messages are kept."""
+
+    def __init__(self, blocks: Sequence[SentBlock]) -> None:
+        self._messages = [one for block in blocks for one in block.messages]
+        self._numbers = numbers_of(run for block in blocks for run in block.runs or ())
+
+    def block(self, places: Sequence[int], keys: Sequence[Key]) -> SentBlock | None:
+        """The messages at these places, if these were each made of the one message of a key."""
+        start, end = places[0], places[-1] + 1
+        found = self._messages[start:end]
+        if len(found) != len(keys) or [*places] != [*range(start, end)]:
+            return None
+        if [one.keys for one in found] != [(key,) for key in keys]:
+            return None
+        block = SentBlock(tuple(found), (GivenRun(start, end),))
+        block.runs = runs_of(self._numbers[start:end])
+        return block
 
 
 class KeptBlocks(NamedTuple):

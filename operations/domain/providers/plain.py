@@ -5,19 +5,22 @@ nothing reported of it, and it has the tokens that it was recorded with. So its 
 read again while its client sends them, wherever else in the request something is done.
 """
 
-from typing import NamedTuple, cast
+from typing import NamedTuple, Self
 
+from operations.domain.tree.key import original_key
+from operations.domain.tree.leaf import Leaf
 from threads.domain.message import Message, Role
-from threads.domain.part import Part, Text, ToolCall, ToolResult
+from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult, signer_of
 
-from .passes.cleaning import is_clean
+from .passes.cleaning import clean_part, is_clean
+from .passes.signatures import is_signed
 from .request import Outgoing
 from .rules import IDS, NAMES
 
 
 class Plain(NamedTuple):
-    """What is known of a message whose words nobody needs: a user's text, an answer of at most
-    one text and calls behind it, or results that are texts."""
+    """What is known of a message whose words nobody needs: a user's text, an answer of reasoning,
+    at most one text and calls behind it, or results that are texts."""
 
     calls: tuple[str, ...]
     """The ids of its calls."""
@@ -26,15 +29,20 @@ class Plain(NamedTuple):
     is_written: bool
     """Whether the arguments of a call may be written in another way than its client writes them:
     forms that hold an object count them anew."""
+    signers: frozenset[str] = frozenset()
+    """Whose models signed its reasoning: for others it is left out, as behind a change."""
 
 
-def plain_of(message: Message) -> Plain | None:
-    """What is known of a message as it came in; None where its words are needed."""
+def plain_of(message: Message, strategy: str = "") -> Plain | None:
+    """What is known of a message as it came in; None where its words are needed.
+
+    `strategy` is that with which it is recorded; empty where that isn't known.
+    """
     parts = message.parts
     if message.name or not parts:
         return None
     if message.role is Role.ASSISTANT:
-        return _answer(parts)
+        return _answer(parts, strategy)
     if message.role not in (Role.USER, Role.TOOL):
         return None
     if isinstance(parts[0], ToolResult):
@@ -46,17 +54,23 @@ def plain_of(message: Message) -> Plain | None:
 _SAID = Plain((), (), False)
 
 
-def _answer(parts: tuple[Part, ...]) -> Plain | None:
-    calls = parts[1:] if isinstance(parts[0], Text) else parts
-    if len(calls) < len(parts) and not _is_text(parts[0]):
-        return None
-    is_written = False
-    for part in calls:
-        if not (isinstance(part, ToolCall) and _is_sound(part)):
+def _answer(parts: tuple[Part, ...], strategy: str) -> Plain | None:
+    place, signers = 0, set[str]()
+    while place < len(parts) and isinstance(thought := parts[place], Thinking):
+        if not (strategy and is_signed(thought) and clean_part(thought) is thought):
             return None
-        is_written = is_written or part.text is not None
-    ids = tuple([part.id for part in calls if isinstance(part, ToolCall)])
-    return Plain(ids, (), is_written) if ids else _SAID
+        signers.add(signer_of(thought, strategy))
+        place += 1
+    if place < len(parts) and isinstance(parts[place], Text):
+        if not _is_text(parts[place]):
+            return None
+        place += 1
+    calls = [part for part in parts[place:] if isinstance(part, ToolCall)]
+    is_whole = place + len(calls) == len(parts) and all(map(_is_sound, calls))
+    if not is_whole or isinstance(parts[-1], Thinking):
+        return None
+    is_written = any(call.text is not None for call in calls)
+    return Plain(tuple([call.id for call in calls]), (), is_written, frozenset(signers))
 
 
 def _results(parts: tuple[Part, ...]) -> Plain | None:
@@ -85,15 +99,30 @@ def _is_sound(call: ToolCall) -> bool:
     )
 
 
+_ROLES = {role.value: role for role in Role}
+_PARTS = Outgoing._fields.index("parts")
+
+
 class Unread(Outgoing):
     """A plain original as it goes out, whose words weren't read."""
 
     __slots__ = ()
 
+    @classmethod
+    def of(cls, plain: Plain, index: int, leaf: Leaf) -> Self:
+        """An original as it goes out where it stands at the top of its thread."""
+        role, tokens, group = leaf
+        key, groups = original_key(index), frozenset((group,))
+        # Its parts' place has what is known of it; the strategy matters to reasoning and blocks
+        # alone. Nothing makes a tuple faster, and there are as many as there are originals.
+        members = (key, key, _ROLES[role], plain, tokens, group, groups, "", index)
+        return tuple.__new__(cls, (*members, None, False, None))
+
     @property
     def plain(self) -> Plain:
         """What is known of it."""
-        return cast("Plain", self[_PARTS])
+        known: Plain = self[_PARTS]  # type: ignore[assignment]  # in the place of its parts
+        return known
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -119,8 +148,5 @@ class Unread(Outgoing):
 
     @property
     def signs(self) -> bool:
-        """There is no reasoning in what is plain."""
-        return False
-
-
-_PARTS = Outgoing._fields.index("parts")
+        """Whether there is any reasoning in it."""
+        return bool(self.plain.signers)

@@ -1,6 +1,7 @@
 """Of what is plain a request needs no words: what is sent, and said of it, is the same."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,16 +32,28 @@ IDS = ("a", "b", "c", "ab-1", "not one", "x" * 41, "")
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(portions, "SHORTEST", 1)
+    monkeypatch.setattr(portions, "SHORTEST_PLAIN", 4)
 
 
 words = st.builds(Text, st.sampled_from(WORDS[:4]))
 rare_words = st.builds(Text, st.sampled_from(WORDS))
 
 
+thinking = st.sampled_from(
+    [
+        Thinking("Well.", "sealed"),
+        Thinking("", None, "sealed"),
+        Thinking("Well.", "sealed", None, "anthropic"),
+        Thinking("Well.", "sealed", None, "gemini"),
+        Thinking("Well."),
+    ]
+)
+
+
 @st.composite
 def plain_turns(draw: st.DrawFn) -> list[Message]:
     """A question, rounds of calls with their results, and an answer; seldom anything else."""
-    strange = draw(st.integers(0, 5)) == 0
+    strange, thinks = draw(st.integers(0, 5)) == 0, draw(st.booleans())
     said = rare_words if strange else words
     found = [Message(role=Role.USER, parts=(draw(said),))]
     for _ in range(draw(st.integers(0, 3))):
@@ -50,7 +63,8 @@ def plain_turns(draw: st.DrawFn) -> list[Message]:
         arguments = [] if strange and draw(st.booleans()) else {"at": 1}
         written = draw(st.sampled_from((None, None, '{"at":  1}')))
         calls = [ToolCall(id_, "look", arguments, written) for id_ in ids]
-        found.append(Message(role=Role.ASSISTANT, parts=(*text, *calls)))
+        thoughts = draw(st.lists(thinking, max_size=1)) if thinks else []
+        found.append(Message(role=Role.ASSISTANT, parts=(*thoughts, *text, *calls)))
         results = [ToolResult(id_, tuple(draw(contents(said)))) for id_ in ids]
         if strange and draw(st.booleans()):
             results = draw(st.permutations(results))[: draw(st.integers(0, 3))]
@@ -92,10 +106,20 @@ def told_of(portion: Portion) -> Sequence[Any]:
 def test_messages_whose_words_nobody_read_make_the_same_portions(
     conversation: Conversation, format: str
 ) -> None:
-    found = Request(conversation, format, WHOLE, unread=True).portions()
+    found = Request(conversation, format, WHOLE, reads=False).portions()
     request = Request(conversation, format, WHOLE)
     assert together_of(found) == request.at_once()
-    assert [*map(told_of, found)] == [*map(told_of, request.portions())]
+
+
+@settings(max_examples=200)
+@given(plain_talks() | long_talks(), st.sampled_from(FORMATS))
+def test_a_portion_that_nobody_read_is_what_it_is_read(
+    conversation: Conversation, format: str
+) -> None:
+    portions.SHORTEST_PLAIN = 1
+    found = Request(conversation, format, WHOLE, reads=False).portions()
+    read = Request(conversation, format, WHOLE).portions()
+    assert [*map(told_of, found)] == [*map(told_of, read)]
 
 
 @settings(max_examples=100)
@@ -107,8 +131,8 @@ def test_unread_messages_are_known_again_under_another_log(
     log = data.draw(st.just(conversation.entries) | logs(count))
     before = Conversation(conversation.given, log, conversation.tags)
     size = data.draw(st.integers(1, 2 * count))
-    shorter = Request(before, format, size, unread=True)
-    request = Request(conversation, format, WHOLE, unread=True)
+    shorter = Request(before, format, size, reads=False)
+    request = Request(conversation, format, WHOLE, reads=False)
     grown = request.is_grown_from(shorter)
     found = request.portions(shorter.portions(), grown=grown)
     assert together_of(found) == request.at_once()
@@ -118,14 +142,14 @@ def test_unread_messages_are_known_again_under_another_log(
 def test_only_what_an_operation_touches_is_read(format: str) -> None:
     said = [one for place in range(20) for one in a_call_of(f"call-{place}", place)]
     conversation = Conversation(said, entries(snip(40, 43)))
-    request = Request(conversation, format, WHOLE, unread=True)
+    request = Request(conversation, format, WHOLE, reads=False)
     assert together_of(request.portions()) == request.at_once()
     assert len(request.was_read) < 16
 
 
 def test_the_words_of_what_was_not_read_are_nobodys() -> None:
     conversation = Conversation([*a_call_of("a", 1), *a_call_of("b", 2)])
-    first = Request(conversation, "openai", WHOLE, unread=True).messages[0]
+    first = Request(conversation, "openai", WHOLE, reads=False).messages[0]
     assert isinstance(first, Unread)
     assert first.plain == Plain((), (), False)
     with pytest.raises(LookupError, match="m0"):
@@ -133,6 +157,7 @@ def test_the_words_of_what_was_not_read_are_nobodys() -> None:
 
 
 CALL = ToolCall("a", "look", {})
+SIGNED = Plain(("a",), (), False, frozenset(("anthropic",)))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +173,10 @@ CALL = ToolCall("a", "look", {})
         (Role.TOOL, (ToolResult("a", (Text("One."), Text("Two."))),)),
         (Role.TOOL, (ToolResult("a", (Text("\ud800"),)),)),
         (Role.SYSTEM, (Text("Be brief."),)),
-        (Role.ASSISTANT, (Thinking("Well.", "sealed"), Text("Yes."))),
+        (Role.ASSISTANT, (Thinking("Well."), Text("Yes."))),
+        (Role.ASSISTANT, (Thinking("Well.", "sealed"),)),
+        (Role.ASSISTANT, (Text("Yes."), Thinking("Well.", "sealed"))),
+        (Role.ASSISTANT, (Thinking("\ud800", "sealed"), Text("Yes."))),
         (Role.ASSISTANT, (CALL, Text("Behind."))),
         (Role.ASSISTANT, (Text(""), CALL)),
         (Role.ASSISTANT, (ToolCall("a b", "look", {}),)),
@@ -160,7 +188,7 @@ CALL = ToolCall("a", "look", {})
 def test_what_a_rule_may_change_is_not_plain(
     role: Role, parts: tuple[Any, ...]
 ) -> None:
-    assert plain_of(Message(role=role, parts=parts)) is None
+    assert plain_of(Message(role=role, parts=parts), "anthropic") is None
 
 
 @pytest.mark.parametrize(
@@ -170,6 +198,7 @@ def test_what_a_rule_may_change_is_not_plain(
         (Role.ASSISTANT, (Text("Yes."),), Plain((), (), False)),
         (Role.ASSISTANT, (Text("Yes."), CALL), Plain(("a",), (), False)),
         (Role.ASSISTANT, (ToolCall("a", "look", {}, "{ }"),), Plain(("a",), (), True)),
+        (Role.ASSISTANT, (Thinking("Well.", "sealed"), CALL), SIGNED),
         (Role.TOOL, (ToolResult("a", ()),), Plain((), ("a",), False)),
         (Role.USER, (ToolResult("a", (Text("Zoë"),)),), Plain((), ("a",), False)),
     ],
@@ -177,5 +206,28 @@ def test_what_a_rule_may_change_is_not_plain(
 def test_of_what_is_plain_ids_are_known(
     role: Role, parts: tuple[Any, ...], plain: Plain
 ) -> None:
-    assert plain_of(Message(role=role, parts=parts)) == plain
+    assert plain_of(Message(role=role, parts=parts), "anthropic") == plain
     assert plain_of(Message(role=role, parts=parts, name="zoe")) is None
+
+
+def test_reasoning_is_plain_only_where_it_is_known_who_signed_it() -> None:
+    message = Message(role=Role.ASSISTANT, parts=(Thinking("Well.", "sealed"), CALL))
+    assert plain_of(message) is None
+    assert plain_of(message, "openai") == SIGNED
+    assert plain_of(message, "gemini") == SIGNED._replace(
+        signers=frozenset(("gemini",))
+    )
+
+
+def test_signed_reasoning_is_read_from_a_change_on_and_not_before() -> None:
+    thought = Thinking("Well.", "sealed")
+    said = [
+        replace(one, parts=(thought, *one.parts)) if one.role is Role.ASSISTANT else one
+        for place in range(20)
+        for one in a_call_of(f"call-{place}", place)
+    ]
+    conversation = Conversation(said, entries(snip(40, 43)))
+    request = Request(conversation, "anthropic", WHOLE, reads=False)
+    assert together_of(request.portions()) == request.at_once()
+    assert not {f"m{index}" for index in range(8, 32)} & {*request.was_read}
+    assert {f"m{index}" for index in range(48, 80)} <= {*request.was_read}

@@ -46,16 +46,16 @@ class Request:
         format: str,
         count: int,
         *,
-        unread: bool = False,
+        reads: bool = True,
     ) -> None:
-        self.format, self.unread = format, unread
+        self.format = format
         body = conversation.export(format, "original")
         body = {**body, "messages": body["messages"][:count]}
         self.thread, made, more, beside = conversation.aligned(format, body)
         self.assembly, draft = conversation.drafted(self.thread, format, more)
         self.messages = draft.messages
-        if unread:
-            _, known = conversation.drafted(self.thread, format, more, unread=True)
+        if not reads:
+            _, known = conversation.drafted(self.thread, format, more, reads=False)
             self.messages = known.messages
         lost = [*unanswered(draft.messages)]
         left_out = {

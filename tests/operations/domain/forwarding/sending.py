@@ -12,7 +12,7 @@ from operations.domain.context.assembly import (
     Plan,
     assemble,
     outgoings,
-    plain_in,
+    untouched,
 )
 from operations.domain.forwarding.alignment import Given
 from operations.domain.forwarding.finding import find
@@ -21,7 +21,7 @@ from operations.domain.forwarding.plan import RequestPlan, plan
 from operations.domain.log.log import CLIENT, Entry, fold
 from operations.domain.log.operation import Tag
 from operations.domain.providers import PROVIDERS, compile_request
-from operations.domain.providers.plain import plain_of
+from operations.domain.providers.plain import Unread, plain_of
 from operations.domain.providers.request import Compiled, Draft
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
@@ -105,9 +105,9 @@ class Conversation:
         provider: str,
         more: Sequence[Message] = (),
         *,
-        unread: bool = False,
+        reads: bool = True,
     ) -> tuple[Assembly, Draft]:
-        """The same before it is compiled; `unread`: without the words of what is plain."""
+        """The same before it is compiled; `reads`: with the words of what is plain, too."""
         keys = [one.key for one in thread.effective()]
         said = {
             key: Read(message.parts, provider, message.name)
@@ -115,8 +115,12 @@ class Conversation:
         }
         plan = Plan(count=len, strategy=provider)
         held = self.messages[: thread.message_count - len(more)]
-        known = [plain_of(one) for one in (*held, *more)] if unread else []
-        messages = outgoings(thread, said, len, plain=plain_in(thread, known))
+        plain = [
+            found and Unread.of(found, index, thread.leaves[index])
+            for index, one in enumerate([] if reads else [*held, *more])
+            for found in (plain_of(one, provider),)
+        ]
+        messages = outgoings(thread, said, len, known=untouched(thread, plain))
         assembly = assemble(thread, messages, plan)
         draft = Draft(
             layers=assembly.layers,
