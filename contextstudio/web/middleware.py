@@ -107,7 +107,12 @@ def _say_outage(
         return toast
     if request.path.startswith("/api/") or not request.accepts("text/html"):
         return answer
-    page = loader.render_to_string("503.html", {"message": unavailable.message})
+    may_reload = request.method in (
+        "GET",
+        "HEAD",
+    )  # else it asks for what is only posted to
+    told = {"message": unavailable.message, "may_reload": may_reload}
+    page = loader.render_to_string("503.html", told)
     seen = HttpResponse(page, status=unavailable.status)
     seen["Retry-After"] = answer["Retry-After"]
     return seen

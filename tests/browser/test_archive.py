@@ -89,7 +89,8 @@ def is_wide(page: Page) -> bool:
 PENDING = """<section class="pending op-digest" data-job="j1" data-at="m10" data-status="running"
 aria-label="Summary of #10–#12"><header class="pending-head">
 <span class="verb">Digest</span> #10–#12
-<span class="dim" role="status">Being written… 1 of 3 calls.</span><span class="pending-acts">
+<span class="pending-words" role="status">Being written… 1 of 3 calls.</span>
+<span class="pending-acts">
 <button class="button button--small button--quiet" type="button" data-action="summary-act"
 data-address="summaries/stop">Stop</button></span></header>
 <p class="summary-preview" dir="auto">They chose</p></section>"""
