@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from copy import copy
 from typing import NamedTuple
 
-from .kept import Kept, Plain, kept
+from .kept import Kept, PlainMap, kept
 from .key import Key, entry_key, made_key, made_place, original_key, original_number
 from .leaf import Leaf, New
 from .shown import Shown
@@ -98,7 +98,7 @@ class ThreadDraft:
         draft = copy(self)
         for name in _KEPT:
             known = getattr(self, name)
-            setattr(draft, name, Plain(known) if plain else known.mutate())
+            setattr(draft, name, PlainMap(known) if plain else known.mutate())
         draft.leaves = self.leaves if leaves is None else leaves
         draft.tree = self.tree.opened(len(draft.leaves), plain=plain)
         draft.explained, draft.passed_over = explained, False

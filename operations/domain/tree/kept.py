@@ -11,7 +11,7 @@ Other = TypeVar("Other")
 
 
 class Kept(Protocol[Name, Value]):
-    """A map of the library `immutables`, of either kind, or a `Plain` one.
+    """A map of the library `immutables`, of either kind, or a `PlainMap` one.
 
     Of an open version values can be set, but not gone through; of a closed one it is the other
     way round, and nothing ever changes in it.
@@ -45,7 +45,7 @@ class Kept(Protocol[Name, Value]):
         ...
 
 
-class Plain(dict[Any, Any]):
+class PlainMap(dict[Any, Any]):
     """Values that are set faster, and become a map once a version is made of theirs."""
 
     __slots__ = ("_map",)
@@ -61,7 +61,7 @@ class Plain(dict[Any, Any]):
             self._map = Map(self)
         return cast(Kept[Any, Any], self._map.mutate())
 
-    def finish(self) -> "Plain":
+    def finish(self) -> "PlainMap":
         """As `Kept.finish`."""
         return self
 

@@ -14,7 +14,7 @@ share: a version costs what was changed in it, and further originals cost nothin
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
-from .kept import Kept, Plain, kept
+from .kept import Kept, PlainMap, kept
 
 THREAD = 0
 _STEP = 1 << 40
@@ -48,7 +48,7 @@ class ThreadTree:
         tree.count, tree.made = self.count, self.made
         for name in _KEPT:
             known = getattr(self, name)
-            setattr(tree, name, Plain(known) if plain else known.mutate())
+            setattr(tree, name, PlainMap(known) if plain else known.mutate())
         tree._near = tree._above
         if count > self.count:
             tree._grow(count)
