@@ -1,6 +1,11 @@
-"""Hypothesis strategies: originals, and logs of operations on them that make sense or not."""
+"""Hypothesis strategies: originals, and logs of operations on them that make sense or not.
+
+Hypothesis asks each strategy once what it is, which takes longer than to draw from it: so those of
+every draw are made once.
+"""
 
 from collections.abc import Sequence
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -81,13 +86,63 @@ conditions = st.one_of(
 active_tags = st.none() | st.frozensets(st.sampled_from(TAGS))
 
 
+booleans = st.booleans()
+halves, thirds, sixths = st.integers(0, 1), st.integers(0, 2), st.integers(0, 5)
+starts, gains, counts = st.integers(0, 6), st.integers(-3, 3), st.integers(1, 3)
+lengths = {True: st.integers(0, 4), False: st.integers(1, 4)}
+actors, new_texts = st.sampled_from(ACTORS), st.sampled_from(("", "new"))
+kinds_of_edits = st.sampled_from((*EDITS, "insert"))
+kinds_of_controls = st.sampled_from((*CONTROLS, "toggle", "any"))
+backs = st.sampled_from((Undo, Redo))
+letters = st.lists(st.sampled_from("pqr"), min_size=1, unique=True).map(tuple)
+activated = st.lists(st.sampled_from(TAGS), unique=True).map(tuple)
+numbers = cache(st.integers)
+"""Integers between two bounds."""
+
+
+@cache
+def places(count: int, most: int) -> st.SearchStrategy[tuple[int, ...]]:
+    """At least one of so many places, at most `most` of them, at random."""
+    some = st.lists(
+        st.sampled_from(range(count)), min_size=1, max_size=most, unique=True
+    )
+    return some.map(tuple)
+
+
+@cache
+def place(count: int) -> st.SearchStrategy[int]:
+    """One of so many places."""
+    return st.sampled_from(range(count))
+
+
+@cache
+def runs_of_places(count: int) -> st.SearchStrategy[tuple[int, ...]]:
+    """Places of originals that follow one another."""
+    return st.tuples(numbers(0, count - 1), numbers(1, 6)).map(
+        lambda run: tuple(range(run[0], min(count, run[0] + run[1])))
+    )
+
+
+@cache
 def runs(count: int) -> st.SearchStrategy[tuple[Key, ...]]:
     """Keys of originals that follow one another."""
-    return st.tuples(st.integers(0, count - 1), st.integers(1, 6)).map(
-        lambda run: tuple(
-            original_key(index) for index in range(run[0], min(count, run[0] + run[1]))
-        )
-    )
+    return runs_of_places(count).map(lambda run: tuple(map(original_key, run)))
+
+
+@cache
+def choices(count: int, keys: int) -> st.SearchStrategy[tuple[int, ...]]:
+    """Places among so many keys, of which the first are originals': runs, and at random."""
+    run, some = runs_of_places(count), places(keys, 5)
+    both = st.tuples(run, some).map(lambda pair: tuple(dict.fromkeys(sum(pair, ()))))
+    return st.one_of(run, both, some)
+
+
+@cache
+def several(
+    words: st.SearchStrategy[New],
+) -> st.SearchStrategy[tuple[New, ...]]:
+    """One to three messages."""
+    return st.lists(words, min_size=1, max_size=3).map(tuple)
 
 
 def made_keys(entries: Sequence[Entry]) -> list[Key]:
@@ -109,13 +164,9 @@ def targets(
     keys = [original_key(index) for index in range(count)] + made_keys(entries)
     if malformed:
         keys += [*MALFORMED, original_key(count), "o99.0"]
-    some = st.lists(st.sampled_from(keys), min_size=1, max_size=5, unique=True).map(
-        tuple
+    return choices(count, len(keys)).map(
+        lambda chosen: tuple(keys[at] for at in chosen)
     )
-    both = st.tuples(runs(count), some).map(
-        lambda pair: tuple(dict.fromkeys(sum(pair, ())))
-    )
-    return st.one_of(runs(count), both, some)
 
 
 @st.composite
@@ -129,9 +180,10 @@ def spans(
         for k, message in enumerate(getattr(entry.operation, "messages", ()))
     }
     keys = [original_key(index) for index in range(count)]
-    key = draw(st.sampled_from([*made, *keys, *(MALFORMED if malformed else ())]))
-    part, start = draw(st.integers(0, 1)), draw(st.integers(0, 6))
-    end = start + draw(st.integers(0 if malformed else 1, 4))
+    keys = [*made, *keys, *(MALFORMED if malformed else ())]
+    key = keys[draw(place(len(keys)))]
+    part, start = draw(halves), draw(starts)
+    end = start + draw(lengths[malformed])
     text = "?"
     if key in made and part < len(made[key].parts):
         text = text_of(made[key].parts[part])[start:end]
@@ -141,8 +193,8 @@ def spans(
         start=start,
         end=end,
         sha256=fingerprint(text),
-        text=draw(st.sampled_from(("", "new"))),
-        saved=draw(st.integers(-3, 3)),
+        text=draw(new_texts),
+        saved=draw(gains),
     )
 
 
@@ -158,14 +210,11 @@ def edits(
     """An edit that could follow some entries, making messages of `words`."""
     keys = draw(targets(count, entries, malformed=malformed))
     condition = draw(conditions)
-    made = tuple(draw(st.lists(words, min_size=1, max_size=3)))
-    kind = draw(st.sampled_from((*EDITS, "insert")))
+    made = draw(several(words))
+    kind = draw(kinds_of_edits)
     match kind:
         case "tag":
-            tags = tuple(
-                draw(st.lists(st.sampled_from("pqr"), min_size=1, unique=True))
-            )
-            return Tag(targets=keys, tags=tags, condition=condition)
+            return Tag(targets=keys, tags=draw(letters), condition=condition)
         case "digest":
             return Digest(targets=keys, messages=made[:1], condition=condition)
         case "revise":
@@ -175,14 +224,14 @@ def edits(
         case "condense":
             return Condense(targets=keys[:1], messages=made[:1], condition=condition)
         case "insert":
-            after = draw(st.sampled_from((None, keys[-1], keys[-1])))
+            after = keys[-1] if draw(thirds) else None
             return Insert(after=after, messages=made, condition=condition)
         case "resequence":
             return Resequence(
                 order=tuple(draw(st.permutations(keys))), condition=condition
             )
-    several = spans(count, entries, malformed=malformed)
-    changed = tuple(draw(st.lists(several, min_size=1, max_size=3)))
+    one = spans(count, entries, malformed=malformed)
+    changed = tuple(draw(one) for _ in range(draw(counts)))
     return (Replace if kind == "replace" else Redact)(
         spans=changed, condition=condition
     )
@@ -193,14 +242,11 @@ def controls(
     draw: st.DrawFn, count: int, entries: Sequence[Entry], actor: str
 ) -> Operation:
     """A control that could follow some entries, at least one."""
-    numbers = [entry.number for entry in entries]
-    chosen = draw(
-        st.lists(st.sampled_from(numbers), min_size=1, max_size=2, unique=True)
-    )
+    chosen = [entries[at].number for at in draw(places(len(entries), 2))]
     keys = tuple(map(entry_key, chosen))
-    match draw(st.sampled_from((*CONTROLS, "toggle", "any"))):
+    match draw(kinds_of_controls):
         case "toggle":
-            return Toggle(operations=keys, active=draw(st.booleans()))
+            return Toggle(operations=keys, active=draw(booleans))
         case "revert":
             return Revert(operations=keys)
         case "accept":
@@ -210,22 +256,21 @@ def controls(
         case "amend":
             return draw(amends(count, entries))
         case "activate_tags":
-            tags = draw(st.lists(st.sampled_from(TAGS), unique=True))
-            return ActivateTags(tags=tuple(tags))
+            return ActivateTags(tags=draw(activated))
         case "purge":
             return Purge(targets=draw(runs(count)))
         case "undo":
             return Undo(entries=undoable(fold(entries), actor))
         case "redo":
             return Redo(entries=redoable(fold(entries), actor))
-    return draw(st.sampled_from((Undo, Redo)))(entries=tuple(chosen))
+    return draw(backs)(entries=tuple(chosen))
 
 
 @st.composite
 def amends(draw: st.DrawFn, count: int, entries: Sequence[Entry]) -> Operation:
     """New words for an edit among the entries, or something else where that has none."""
-    entry = draw(st.sampled_from(entries))
-    made = tuple(draw(st.lists(messages, min_size=1, max_size=3)))
+    entry = entries[draw(place(len(entries)))]
+    made = draw(several(messages))
     condition = draw(conditions)
     match entry.operation:
         case Insert(after=after):
@@ -251,17 +296,17 @@ def logs(
 ) -> list[Entry]:
     """Entries of two actors over `count` originals, with proposals and bundles."""
     entries: list[Entry] = []
-    for number in range(1, draw(st.integers(0, most)) + 1):
-        actor = draw(st.sampled_from(ACTORS))
-        if with_controls and entries and draw(st.integers(0, 2)) == 0:
+    for number in range(1, draw(numbers(0, most)) + 1):
+        actor = draw(actors)
+        if with_controls and entries and draw(thirds) == 0:
             entries.append(Entry(number, draw(controls(count, entries, actor)), actor))
             continue
         edit = draw(edits(count, entries, malformed=malformed, words=words))
         last = entries[-1] if entries else None
-        bundle = draw(st.sampled_from((None, f"bundle-{number}")))
-        if last and last.bundle and last.actor == actor and draw(st.booleans()):
+        bundle = f"bundle-{number}" if draw(booleans) else None
+        if last and last.bundle and last.actor == actor and draw(booleans):
             bundle = last.bundle
-        proposed = with_controls and draw(st.integers(0, 5)) == 0
+        proposed = with_controls and draw(sixths) == 0
         entries.append(Entry(number, edit, actor, bundle, proposed))
     return entries
 

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from tests.operations.domain.forwarding.sending import Conversation
-from tests.operations.support.strategies import TAGS, logs
+from tests.operations.support.strategies import active_tags, booleans, logs, numbers
 from tests.threads.support.strategies import images, texts
 from tests.threads.support.strategies import messages as any_messages
 from threads.domain.message import Message, Role
@@ -15,16 +15,14 @@ FORMATS = ("openai", "anthropic")
 @st.composite
 def turns(draw: st.DrawFn) -> list[Message]:
     """A question, parallel calls, and their results: one by one, or all in one message."""
-    name = draw(st.integers(0, 1 << 30))
-    ids = [f"c{name}-{k}" for k in range(draw(st.integers(0, 3)))]
+    name = draw(names)
+    ids = [f"c{name}-{k}" for k in range(draw(numbers(0, 3)))]
     calls = [ToolCall(id_, "look", {"at": id_}) for id_ in ids]
-    results = [
-        ToolResult(id_, draw(contents), None, draw(st.booleans())) for id_ in ids
-    ]
-    said = [Message(role=draw(st.sampled_from(ASKING)), parts=draw(some_words))]
+    results = [ToolResult(id_, draw(contents), None, draw(booleans)) for id_ in ids]
+    said = [Message(role=draw(asking), parts=draw(some_words))]
     said.append(Message(role=Role.ASSISTANT, parts=(*draw(thoughts), *calls)))
-    if draw(st.booleans()):
-        role = draw(st.sampled_from((Role.USER, Role.TOOL)))
+    if draw(booleans):
+        role = draw(answering)
         said += [Message(role=role, parts=(result,)) for result in results]
     elif results:
         more = draw(some_words)
@@ -32,7 +30,9 @@ def turns(draw: st.DrawFn) -> list[Message]:
     return said
 
 
-ASKING = (Role.USER, Role.USER, Role.SYSTEM, Role.DEVELOPER)
+names = st.integers(0, 1 << 30)
+asking = st.sampled_from((Role.USER, Role.USER, Role.SYSTEM, Role.DEVELOPER))
+answering = st.sampled_from((Role.USER, Role.TOOL))
 words = st.builds(Text, st.sampled_from(("", " ", "Yes.", "Look.")) | texts)
 some_words = st.lists(words | images, max_size=2).map(tuple)
 contents = st.lists(words | images, max_size=2).map(tuple)
@@ -52,9 +52,10 @@ talks = st.one_of(
     ),
 )
 
+spoken = talks.filter(bool)
+
 
 @st.composite
 def conversations(draw: st.DrawFn) -> Conversation:
-    found = draw(talks.filter(bool))
-    tags = draw(st.none() | st.frozensets(st.sampled_from(TAGS)))
-    return Conversation(found, draw(logs(len(found))), tags)
+    found = draw(spoken)
+    return Conversation(found, draw(logs(len(found))), draw(active_tags))
