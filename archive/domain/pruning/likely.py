@@ -27,17 +27,23 @@ def likely_later(
     shorter = sorted(place for place, shows in read.shown.items() if shows)
     named = {place: references.of(read.texts[place]) for place in shorter}
     times = Counter(one for names in named.values() for one in names)
-    in_sight = (read.shown.get(place, texts) for place, texts in enumerate(read.texts))
-    stands = Sightings(times).in_any(in_sight)
     last = {one: place for place, names in named.items() for one in names}
+    used = {place: references.of(read.uses[place]) for place in shorter}
+    worth = {
+        one
+        for one, place in last.items()
+        if one in used[place] or _is_likely(one, times[one])
+    }
+    in_sight = (read.shown.get(place, texts) for place, texts in enumerate(read.texts))
+    stands = Sightings(worth).in_any(in_sight)
     found: dict[Key, list[str]] = defaultdict(list)
     for place, names in named.items():
-        others, used = 0, references.of(read.uses[place])
+        others = 0
         for one, words in names.items():
-            if one in stands or last[one] != place:
+            if last[one] != place or one not in worth or one in stands:
                 continue
-            if one not in used:
-                if others == most or not _is_likely(one, times[one]):
+            if one not in used[place]:
+                if others == most:
                     continue
                 others += 1
             found[read.messages[place].key].append(words)
