@@ -120,7 +120,7 @@ def test_what_a_client_sends_by_its_settings_reaches_the_provider(
     for name in ("openai", "anthropic", "gemini"):
         where = f"{proxying_server.url}/api/projects/demo/upstreams/{name}"
         upstream = {"base_url": provider.url, "api_key": "sk-provider"}
-        httpx.put(where, json=upstream, headers=admin).raise_for_status()
+        httpx.put(where, json=upstream, headers=admin, timeout=60).raise_for_status()
     [settings] = [
         one for one in connections(proxying_server.url, key) if one.client == client
     ]

@@ -81,6 +81,7 @@ def environment(
         f"{server.url}/api/projects/demo/upstreams/openai",
         json={"base_url": f"{provider.url}/v1", "api_key": "sk-provider"},
         headers={"Authorization": f"Bearer {server.key()}"},
+        timeout=60,
     ).raise_for_status()
     return {
         **server.environment(),

@@ -80,8 +80,9 @@ def unfold_all(page: Page) -> None:
         key = closed.first.locator("xpath=ancestor::article[1]").get_attribute(
             "data-key"
         )
-        closed.first.click()
+        # By its key: what is loaded above it meanwhile would be the first one now.
         disclosure = row(page, str(key)).locator(".disclosure").first
+        disclosure.click()
         expect(disclosure).to_have_attribute("aria-expanded", "true")
 
 

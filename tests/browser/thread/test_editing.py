@@ -120,6 +120,7 @@ def test_insert_and_tag_by_keys(page: Page, open_thread: OpenThread) -> None:
     page.get_by_role("textbox", name="Tags").fill("leak")
     press(page, "Enter")
     expect(row(page, "m4").locator(".tag")).to_have_text("leak")
+    expect(row(page, "m4")).to_be_focused()
     row(page, "m0").focus()
     press(page, "I")
     page.get_by_role("textbox", name="Message").fill("Before everything.")

@@ -14,6 +14,8 @@ from typing import Any, Protocol
 import httpx
 import pytest
 
+from tests.servers import PATIENCE_SECONDS
+
 from .conftest import Proxy
 from .forms import MODEL
 from .provider import REPLY
@@ -122,7 +124,9 @@ class Plain(Chat):
     def __init__(self, proxy: Proxy, stream: bool) -> None:
         super().__init__()
         self.stream = stream
-        self.client = httpx.Client(base_url=proxy.url, headers=proxy.headers)
+        self.client = httpx.Client(
+            base_url=proxy.url, headers=proxy.headers, timeout=PATIENCE_SECONDS
+        )
 
     def complete(self) -> dict[str, Any]:
         asked = {"model": MODEL, "messages": self.said, "tools": TOOLS}

@@ -213,7 +213,7 @@ def test_a_cache_key_is_a_name_only_where_it_is_one_conversations(
         body = {"model": MODEL, "store": False, "input": said, **more}
         sent = body | {"prompt_cache_key": key}
         url = f"{proxy.url}/v1/responses"
-        httpx.post(url, json=sent, headers=proxy.headers).raise_for_status()
+        httpx.post(url, json=sent, headers=proxy.headers, timeout=60).raise_for_status()
 
     proxy.provider.script = [Said("14 boats."), Said("Boats")]
     ask(
