@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from operations.domain.context import portions
 from operations.domain.context.portions import Portion
 from operations.domain.providers.plain import Plain, Unread, plain_of
+from operations.domain.providers.request import Outgoing
+from operations.domain.tree.leaf import Leaf
 from tests.operations.domain.context.test_portions import (
     Request,
     a_call_of,
@@ -231,3 +233,17 @@ def test_signed_reasoning_is_read_from_a_change_on_and_not_before() -> None:
     assert together_of(request.portions()) == request.at_once()
     assert not {f"m{index}" for index in range(8, 32)} & {*request.was_read}
     assert {f"m{index}" for index in range(48, 80)} <= {*request.was_read}
+
+
+def test_a_plain_message_that_is_read_goes_out_as_one_that_always_was() -> None:
+    parts = (Text("Yes."),)
+    plain = plain_of(Message(role=Role.USER, parts=parts))
+    assert plain is not None
+    unread = Unread.of(plain, 3, Leaf("user", 4, 2))
+    with pytest.raises(LookupError):
+        assert unread.parts
+    always = Outgoing(
+        *("m3", "m3", Role.USER, parts, 4, 2, frozenset((2,)), "openai"), index=3
+    )
+    read = unread.with_words(parts, "openai", None)
+    assert (type(read), read) == (Outgoing, always)
