@@ -18,12 +18,14 @@ from threads.domain.message import (
     decode_parts,
     digest,
     digest_of,
+    encode_part,
     encode_parts,
     encoded,
 )
 from threads.domain.part import (
     File,
     Image,
+    Opaque,
     Part,
     Text,
     Thinking,
@@ -139,3 +141,17 @@ def test_a_signature_is_whose_block_it_is(
     part: Thinking, strategy: str, signer: str
 ) -> None:
     assert signer_of(part, strategy) == signer
+
+
+def test_a_part_says_who_signed_it() -> None:
+    said = encode_part(Thinking("Hm.", "seal", signer="anthropic"))
+    assert said["signer"] == "anthropic"
+
+
+def test_a_result_whose_block_has_an_order_of_its_own_is_read_as_it_was() -> None:
+    block = Opaque("other", {"type": "other", "b": 1, "a": 2})
+    parts = (ToolResult("c1", (block,)),)
+    (found,) = decode_parts(encoded(Role.TOOL, parts).content)
+    assert isinstance(found, ToolResult)
+    assert isinstance(found.content[0], Opaque)
+    assert list(found.content[0].data) == ["type", "b", "a"]

@@ -1,7 +1,9 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from operations.domain.forwarding.sent import (
+    PassedMessages,
     PieceRun,
     SentBlock,
     SentMessage,
@@ -9,6 +11,7 @@ from operations.domain.forwarding.sent import (
     numbers_of,
     runs_of,
 )
+from operations.domain.forwarding.splice import GivenRun
 
 NUMBERS = st.lists(st.integers(0, 30), max_size=40)
 
@@ -50,3 +53,40 @@ def test_a_block_knows_the_numbers_of_its_messages_once_it_is_kept() -> None:
     block = SentBlock(messages)
     block.runs = [PieceRun(4, 6), PieceRun(1, 2)]
     assert list(block.numbered()) == list(zip(messages, (4, 5, 1), strict=True))
+
+
+def passed() -> PassedMessages:
+    """Two blocks that went out as they came; the third message is made of two."""
+    blocks = [
+        SentBlock((SentMessage(b"a", ("m0",), 1), SentMessage(b"b", ("m1",), 2))),
+        SentBlock((SentMessage(b"c", ("m2", "m3"), 3), SentMessage(b"d", ("m4",), 4))),
+    ]
+    blocks[0].runs, blocks[1].runs = [PieceRun(7, 9)], [PieceRun(2, 4)]
+    return PassedMessages(blocks)
+
+
+def test_messages_that_went_out_as_they_came_are_a_block_with_their_numbers() -> None:
+    block = passed().block([0, 1], ["m0", "m1"])
+    assert block is not None
+    assert (block.tokens, block.pieces) == (3, (GivenRun(0, 2),))
+    assert [(one.keys, number) for one, number in block.numbered()] == [
+        (("m0",), 7),
+        (("m1",), 8),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("places", "keys"),
+    [
+        ([0, 1], ["m0"]),
+        ([0, 3], ["m0", "m4"]),
+        ([0, 1], ["m0", "m4"]),
+        ([2], ["m2"]),
+        ([3, 4], ["m4", "m5"]),
+    ],
+    ids=["fewer", "not in a row", "of another", "of two", "past the end"],
+)
+def test_messages_that_are_not_each_made_of_one_key_are_no_block(
+    places: list[int], keys: list[str]
+) -> None:
+    assert passed().block(places, keys) is None
