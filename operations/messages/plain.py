@@ -5,7 +5,7 @@ It belongs to one process, as all that is kept of requests does.
 
 from collections.abc import Mapping, Sequence
 
-from operations.domain.providers.plain import Plain, Unread, plain_of
+from operations.domain.providers.plain import PlainMessage, Unread, plain_of
 from operations.domain.tree.leaf import Leaf
 from operations.log.cache import Cache
 from threads.domain.message import Message
@@ -44,10 +44,12 @@ def learn(
         )
 
 
-def _said_again(message: Message) -> Plain | None:
+def _said_again(message: Message) -> PlainMessage | None:
     plain = plain_of(message)
     return plain._replace(is_written=bool(plain.calls)) if plain else None
 
 
-def _unread(plain: Plain | None, index: int, leaves: Sequence[Leaf]) -> Unread | None:
+def _unread(
+    plain: PlainMessage | None, index: int, leaves: Sequence[Leaf]
+) -> Unread | None:
     return plain and Unread.of(plain, index, leaves[index])

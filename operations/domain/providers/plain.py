@@ -18,7 +18,7 @@ from .request import Outgoing
 from .rules import IDS, NAMES
 
 
-class Plain(NamedTuple):
+class PlainMessage(NamedTuple):
     """What is known of a message whose words nobody needs: a user's text, an answer of reasoning,
     at most one text and calls behind it, or results that are texts."""
 
@@ -33,7 +33,7 @@ class Plain(NamedTuple):
     """Whose models signed its reasoning: for others it is left out, as behind a change."""
 
 
-def plain_of(message: Message, strategy: str = "") -> Plain | None:
+def plain_of(message: Message, strategy: str = "") -> PlainMessage | None:
     """What is known of a message as it came in; None where its words are needed.
 
     `strategy` is that with which it is recorded; empty where that isn't known.
@@ -51,10 +51,10 @@ def plain_of(message: Message, strategy: str = "") -> Plain | None:
     return _SAID if is_said else None
 
 
-_SAID = Plain((), (), False)
+_SAID = PlainMessage((), (), False)
 
 
-def _answer(parts: tuple[Part, ...], strategy: str) -> Plain | None:
+def _answer(parts: tuple[Part, ...], strategy: str) -> PlainMessage | None:
     place, signers = 0, set[str]()
     while place < len(parts) and isinstance(thought := parts[place], Thinking):
         if not (strategy and is_signed(thought) and clean_part(thought) is thought):
@@ -70,10 +70,12 @@ def _answer(parts: tuple[Part, ...], strategy: str) -> Plain | None:
     if not is_whole or isinstance(parts[-1], Thinking):
         return None
     is_written = any(call.text is not None for call in calls)
-    return Plain(tuple([call.id for call in calls]), (), is_written, frozenset(signers))
+    return PlainMessage(
+        tuple([call.id for call in calls]), (), is_written, frozenset(signers)
+    )
 
 
-def _results(parts: tuple[Part, ...]) -> Plain | None:
+def _results(parts: tuple[Part, ...]) -> PlainMessage | None:
     for part in parts:
         if not (
             isinstance(part, ToolResult)
@@ -83,7 +85,7 @@ def _results(parts: tuple[Part, ...]) -> Plain | None:
         ):
             return None
     ids = tuple([part.call_id for part in parts if isinstance(part, ToolResult)])
-    return Plain((), ids, False) if all(map(IDS.takes, ids)) else None
+    return PlainMessage((), ids, False) if all(map(IDS.takes, ids)) else None
 
 
 def _is_text(part: Part) -> bool:
@@ -109,7 +111,7 @@ class Unread(Outgoing):
     __slots__ = ()
 
     @classmethod
-    def of(cls, plain: Plain, index: int, leaf: Leaf) -> Self:
+    def of(cls, plain: PlainMessage, index: int, leaf: Leaf) -> Self:
         """An original as it goes out where it stands at the top of its thread."""
         role, tokens, group = leaf
         key, groups = original_key(index), frozenset((group,))
@@ -119,9 +121,9 @@ class Unread(Outgoing):
         return tuple.__new__(cls, (*members, None, False, None))
 
     @property
-    def plain(self) -> Plain:
+    def plain(self) -> PlainMessage:
         """What is known of it."""
-        known: Plain = self[_PARTS]  # type: ignore[assignment]  # in the place of its parts
+        known: PlainMessage = self[_PARTS]  # type: ignore[assignment]  # in the place of its parts
         return known
 
     @property

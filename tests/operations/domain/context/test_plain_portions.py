@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from operations.domain.context import portions
 from operations.domain.context.portions import Portion
-from operations.domain.providers.plain import Plain, Unread, plain_of
+from operations.domain.providers.plain import PlainMessage, Unread, plain_of
 from operations.domain.providers.request import Outgoing
 from operations.domain.tree.leaf import Leaf
 from tests.operations.domain.context.test_portions import (
@@ -153,13 +153,13 @@ def test_the_words_of_what_was_not_read_are_nobodys() -> None:
     conversation = Conversation([*a_call_of("a", 1), *a_call_of("b", 2)])
     first = Request(conversation, "openai", WHOLE, reads=False).messages[0]
     assert isinstance(first, Unread)
-    assert first.plain == Plain((), (), False)
+    assert first.plain == PlainMessage((), (), False)
     with pytest.raises(LookupError, match="m0"):
         _ = first.parts
 
 
 CALL = ToolCall("a", "look", {})
-SIGNED = Plain(("a",), (), False, frozenset(("anthropic",)))
+SIGNED = PlainMessage(("a",), (), False, frozenset(("anthropic",)))
 
 
 @pytest.mark.parametrize(
@@ -196,17 +196,25 @@ def test_what_a_rule_may_change_is_not_plain(
 @pytest.mark.parametrize(
     ("role", "parts", "plain"),
     [
-        (Role.USER, (Text("Go."),), Plain((), (), False)),
-        (Role.ASSISTANT, (Text("Yes."),), Plain((), (), False)),
-        (Role.ASSISTANT, (Text("Yes."), CALL), Plain(("a",), (), False)),
-        (Role.ASSISTANT, (ToolCall("a", "look", {}, "{ }"),), Plain(("a",), (), True)),
+        (Role.USER, (Text("Go."),), PlainMessage((), (), False)),
+        (Role.ASSISTANT, (Text("Yes."),), PlainMessage((), (), False)),
+        (Role.ASSISTANT, (Text("Yes."), CALL), PlainMessage(("a",), (), False)),
+        (
+            Role.ASSISTANT,
+            (ToolCall("a", "look", {}, "{ }"),),
+            PlainMessage(("a",), (), True),
+        ),
         (Role.ASSISTANT, (Thinking("Well.", "sealed"), CALL), SIGNED),
-        (Role.TOOL, (ToolResult("a", ()),), Plain((), ("a",), False)),
-        (Role.USER, (ToolResult("a", (Text("Zoë"),)),), Plain((), ("a",), False)),
+        (Role.TOOL, (ToolResult("a", ()),), PlainMessage((), ("a",), False)),
+        (
+            Role.USER,
+            (ToolResult("a", (Text("Zoë"),)),),
+            PlainMessage((), ("a",), False),
+        ),
     ],
 )
 def test_of_what_is_plain_ids_are_known(
-    role: Role, parts: tuple[Any, ...], plain: Plain
+    role: Role, parts: tuple[Any, ...], plain: PlainMessage
 ) -> None:
     assert plain_of(Message(role=role, parts=parts), "anthropic") == plain
     assert plain_of(Message(role=role, parts=parts, name="zoe")) is None
