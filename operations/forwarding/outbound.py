@@ -21,9 +21,10 @@ from operations.context.pipeline import (
 )
 from operations.domain.context.assembly import Assembly
 from operations.domain.context.compiling import NAME, framing, omissions
-from operations.domain.context.portions import Frame, Portion, Portions
+from operations.domain.context.portions.portion import Frame, Portion
+from operations.domain.context.portions.request import Portions
+from operations.domain.context.portions.sums import KeptPortions
 from operations.domain.context.step import Count, Step
-from operations.domain.context.sums import KeptPortions
 from operations.domain.forwarding.alignment import Unit
 from operations.domain.forwarding.sent import (
     PassedMessages,

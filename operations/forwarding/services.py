@@ -26,7 +26,7 @@ from operations.context.pipeline import (
     last_question,
 )
 from operations.context.policies import consume_slice
-from operations.domain.context.portions import PROVIDERS_IN_PORTIONS
+from operations.domain.context.portions.request import PROVIDERS_IN_PORTIONS
 from operations.domain.forwarding.plan import RequestDecision, extension
 from operations.domain.forwarding.sent import PieceRun
 from operations.domain.forwarding.splice import Raw

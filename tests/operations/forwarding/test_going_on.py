@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from operations.domain.context import portions
+from operations.domain.context.portions import request as portions
 from operations.forwarding import outbound
 from operations.log import cache
 from operations.log.cache import forget_everything
@@ -20,6 +20,7 @@ TURNS = 14
 @pytest.fixture(autouse=True)
 def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(portions, "SHORTEST", 2)
+    monkeypatch.setattr(portions, "SHORTEST_PLAIN", 4)
     monkeypatch.setattr(outbound, "_BLOCK", 3)
     forget_everything()
     yield

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from operations.domain.context import portions
+from operations.domain.context.portions import making
 from operations.domain.providers import CompiledPortion
 from operations.domain.providers.passes.findings import Finding
 from operations.domain.providers.request import Compiled, Severity
@@ -142,7 +142,7 @@ def test_what_no_provider_takes_is_refused_with_its_rule(
 ) -> None:
     found = {Finding("R9", Severity.REFUSED, "It can't be sent."): {0: "m0"}}
     refused = CompiledPortion(Compiled({}, [], None, (), (), (), ""), found, 0)
-    monkeypatch.setattr(portions, "compile_portion", lambda *_: refused)
+    monkeypatch.setattr(making, "compile_portion", lambda *_: refused)
     operate(agent, session_id, "snip", range=[1, 1])
     path = f"/api/sessions/{session_id}/apply"
     found = post(agent, path, {"messages": said(COUNT)}, expect=422)

@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.context import portions
-from operations.domain.context.portions import Portion
+from operations.domain.context.portions import request as portions
+from operations.domain.context.portions.portion import Portion
+from operations.domain.forwarding.sent import (
+    PassedMessages,
+    PieceRun,
+    SentBlock,
+    SentMessage,
+)
+from operations.domain.forwarding.splice import GivenRun, joined
 from operations.domain.providers.plain import PlainMessage, Unread, plain_of
 from operations.domain.providers.request import Outgoing
 from operations.domain.tree.leaf import Leaf
@@ -147,6 +154,53 @@ def test_only_what_an_operation_touches_is_read(format: str) -> None:
     request = Request(conversation, format, WHOLE, reads=False)
     assert together_of(request.portions()) == request.at_once()
     assert len(request.was_read) < 16
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_cannot_go_out_as_it_was_given_is_read(format: str) -> None:
+    said = [one for place in range(9) for one in a_call_of(f"call-{place}", place)]
+    conversation = Conversation(said, entries(snip(24, 27)))
+    found, read = (
+        Request(conversation, format, WHOLE, reads=reads) for reads in (False, True)
+    )
+    for request in (found, read):
+        request.units = [
+            unit._replace(as_given=unit.first != 13) for unit in request.units
+        ]
+    told = [told_of(portion) for portion in found.portions()]
+    assert "m13" in found.was_read
+    assert "m16" not in found.was_read
+    assert {"m13"} not in [one["given"] for _, one, _ in told]
+    whole = [portion.block.pieces for portion in found.portions()]
+    assert joined(piece for block in whole for piece in block) == joined(
+        piece for portion in read.portions() for piece in portion.block.pieces
+    )
+
+
+def test_what_passed_before_is_sent_by_the_numbers_that_it_has() -> None:
+    said = [one for place in range(9) for one in a_call_of(f"call-{place}", place)]
+    before = [
+        SentMessage(GivenRun(place, place + 1), (f"m{place}",), 10)
+        for place in range(len(said))
+    ]
+    blocks = [SentBlock(tuple(before[:20])), SentBlock(tuple(before[20:]))]
+    for block, first in zip(blocks, (100, 7), strict=True):
+        block.runs = [PieceRun(first, first + len(block.messages))]
+    conversation = Conversation(said, entries(snip(24, 27)))
+    request = Request(conversation, "openai", WHOLE, reads=False)
+    plain = [told_of(portion) for portion in request.portions()]
+    request.passed = PassedMessages(blocks)
+    found = request.portions()
+    assert [told_of(portion) for portion in found] == plain
+    numbers = {
+        sent.keys[0]: number
+        for portion in found
+        if portion.block.runs
+        for sent, number in portion.block.numbered()
+    }
+    assert numbers["m8"] == 108
+    assert numbers["m32"] == 19
+    assert "m23" not in numbers
 
 
 def test_the_words_of_what_was_not_read_are_nobodys() -> None:

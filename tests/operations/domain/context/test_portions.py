@@ -10,15 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operations.domain.context import portions
 from operations.domain.context.compiling import compare, unanswered
-from operations.domain.context.portions import Frame, Portion, Portions
-from operations.domain.context.sums import KeptPortions, Sums
+from operations.domain.context.portions import request as portions
+from operations.domain.context.portions.portion import Frame, Portion
+from operations.domain.context.portions.request import Portions
+from operations.domain.context.portions.sums import KeptPortions, Sums
 from operations.domain.forwarding.passthrough import with_own
-from operations.domain.forwarding.sent import KeptBlocks, PieceRun, SentBlock
+from operations.domain.forwarding.sent import (
+    KeptBlocks,
+    PassedMessages,
+    PieceRun,
+    SentBlock,
+)
 from operations.domain.forwarding.splice import joined, splice
 from operations.domain.providers import PROVIDERS, compile_portion
 from operations.domain.providers.passes.work import issues_of, together
+from operations.domain.providers.plain import Unread
 from operations.domain.providers.request import PROMPT, LeftOutResult, Outgoing
 from tests.operations.domain.forwarding.sending import Conversation
 from tests.operations.domain.thread.talks import FORMATS, conversations, turns
@@ -64,6 +71,7 @@ class Request:
         self.draft = replace(draft, left_out=left_out)
         self.units, self.system = made.units, body.get("system")
         self.was_read: list[str] = []
+        self.passed: PassedMessages | None = None
         self.given = [*([None] * beside), *range(len(body["messages"]))]
 
     def portions(
@@ -90,6 +98,7 @@ class Request:
             count=len,
             recorded=lambda _: 1,
             read=self.read,
+            passed=self.passed,
         )
         return Portions(frame, known, grown=grown).of(
             self.messages, intact=self.draft.intact
@@ -98,7 +107,12 @@ class Request:
     def read(self, messages: Sequence[Outgoing]) -> list[Outgoing]:
         by_key = {one.key: one for one in self.draft.messages}
         self.was_read += [one.key for one in messages]
-        return [by_key[one.key] for one in messages]
+        return [
+            one.with_words(said.parts, said.strategy, said.name)
+            if isinstance(one, Unread) and (said := by_key[one.key])
+            else one
+            for one in messages
+        ]
 
     def is_grown_from(self, other: "Request") -> bool:
         """Whether it differs from another one in nothing but what follows at its end."""

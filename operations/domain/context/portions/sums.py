@@ -10,7 +10,7 @@ from operations.domain.forwarding.sent import KeptBlocks
 from operations.domain.providers.passes.work import Findings, together
 from operations.domain.tree.key import Key
 
-from .portions import Portion
+from .portion import Portion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

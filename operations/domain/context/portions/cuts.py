@@ -1,0 +1,68 @@
+"""Where a request may be cut: where somebody ended, and another one begins to speak."""
+
+from collections.abc import Sequence
+
+from operations.domain.providers.plain import Unread
+from operations.domain.providers.request import Outgoing
+from threads.domain.message import Role
+from threads.domain.part import Text, ToolCall, ToolResult
+
+APART = {
+    (Role.ASSISTANT, Role.USER),
+    (Role.TOOL, Role.ASSISTANT),
+    (Role.USER, Role.ASSISTANT),  # where results are a user's
+}
+"""Who may end and who begin at a cut."""
+
+
+def may_cut(messages: Sequence[Outgoing], place: int) -> bool:
+    """Whether somebody ended before a message and another one begins with it."""
+    before, behind = messages[place - 1], messages[place]
+    if behind.role is Role.USER:
+        return _speaks(behind) and before.role is Role.ASSISTANT and _speaks(before)
+    return (
+        behind.role is Role.ASSISTANT
+        and _says_anything(behind)
+        and before.role is not Role.ASSISTANT
+        and _answers(messages, place - 1)
+    )
+
+
+def _answers(messages: Sequence[Outgoing], place: int) -> bool:
+    """Whether a message is results alone, and answers calls of the one before all results."""
+    ids: set[str] = set()
+    while place >= 0:
+        message = messages[place]
+        if message.role is Role.ASSISTANT:
+            return bool(ids) and ids == set(message.call_ids)
+        if not _is_results(message):
+            return False
+        ids.update(message.result_ids)
+        place -= 1
+    return False
+
+
+def _speaks(message: Outgoing) -> bool:
+    """Whether a message is texts alone, none of which is blank."""
+    if isinstance(message, Unread):
+        return not any(message.plain)  # no calls, no results, no reasoning
+    parts = message.parts
+    return bool(parts) and all(
+        isinstance(part, Text) and not part.text.isspace() and part.text
+        for part in parts
+    )
+
+
+def _says_anything(message: Outgoing) -> bool:
+    """Whether anything is sent of an assistant's message: a text that isn't blank, or a call."""
+    return isinstance(message, Unread) or any(
+        isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip())
+        for part in message.parts
+    )
+
+
+def _is_results(message: Outgoing) -> bool:
+    """Whether a message that isn't an assistant's is results and nothing else."""
+    if isinstance(message, Unread):
+        return bool(message.result_ids)
+    return all(isinstance(part, ToolResult) for part in message.parts)

@@ -1,0 +1,260 @@
+"""Makes portions: compiles their messages, or finds that they go out as their client has them."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from operations.domain.context.compiling import as_given, compare, unanswered
+from operations.domain.forwarding.alignment import Unit
+from operations.domain.forwarding.passthrough import Passed, with_own
+from operations.domain.forwarding.sent import SentBlock, SentMessage
+from operations.domain.forwarding.splice import GivenRun
+from operations.domain.providers import PROVIDERS, compile_portion
+from operations.domain.providers.plain import Unread
+from operations.domain.providers.request import Outgoing
+from operations.domain.providers.rules import Rules
+from operations.domain.providers.turns import Turn
+from operations.domain.tree.key import Key
+from threads.domain.message import Role
+from threads.domain.part import Text, ToolCall, ToolResult
+
+from .portion import Basis, Frame, Portion, clamped
+
+
+@dataclass(slots=True)
+class PortionMaker:
+    """Makes portions of the messages of one request."""
+
+    frame: Frame
+    head: Hashable
+    """As `Basis.head`, of the first portion."""
+    messages: Sequence[Outgoing]
+    renames: bool
+    """Whether calls of the request get other ids or names."""
+
+    def made(self, start: int, end: int, reach: int) -> Portion:
+        """The portion of the messages from one place to another."""
+        if plain := self.unread(start, end, reach):
+            return plain
+        frame, basis = self.frame, self._basis(start, end, reach)
+        messages = frame.read(basis.messages)
+        found = compile_portion(
+            frame.provider,
+            replace(
+                frame.draft,
+                layers=() if basis.follows else frame.draft.layers,
+                messages=messages,
+                intact=basis.intact,
+                left_out=dict(basis.left_out),
+                follows=basis.follows,
+                goes_on=basis.goes_on,
+            ),
+        )
+        compiled = found.compiled
+        compared = compare(messages, compiled, frame.count)
+        at_top = () if basis.follows else frame.at_top
+        units = dict.fromkeys([*at_top, *filter(None, basis.units)])
+        passed = with_own(
+            compiled,
+            () if basis.follows else frame.draft.layers,
+            messages,
+            frame.thread,
+            list(units),
+            frame.given,
+            frame.system,
+            renames=basis.renames,
+            takes_system=PROVIDERS[frame.provider].rules.system_anywhere,
+        )
+        now = {message.key: message.tokens for message in compared.messages}
+        written = zip(messages, compared.messages, strict=True)
+        turns = compiled.turns
+        return Portion(
+            basis=basis,
+            length=len(messages),
+            findings=found.findings,
+            breaks=found.watermark if found.watermark < basis.intact else None,
+            unanswered=unanswered(messages),
+            ids=frozenset(_ids(messages, turns)),
+            shared=frozenset(unit for unit in units if len(unit.keys) > 1),
+            signs=_signs(messages),
+            begins=_speaker(turns[:1], 0),
+            ends=_speaker(turns[-1:], len(messages) - 1),
+            added=compared.added,
+            lost=compared.lost,
+            more=sum(
+                as_given(one, frame.provider, frame.count) - other.tokens
+                for one, other in written
+                if one.key in passed.given
+            ),
+            given=passed.given,
+            block=SentBlock(tuple(self._sent(passed, now))),
+            prompt=compiled.prompt,
+            system=passed.system,
+        )
+
+    def unread(self, start: int, end: int, reach: int) -> Portion | None:
+        """The portion of messages that are what compiling them would come to, so that nobody needs
+        their words; None where that can't be said of them.
+
+        They are plain, one follows from the other, all may go out as their client gives them, and
+        what reasoning they have is signed by the provider's own models and holds.
+        """
+        if self.renames or start == 0 or end == len(self.messages):
+            return None
+        frame, messages = self.frame, self.messages[start:end]
+        rules = PROVIDERS[frame.provider].rules
+        ids = _ids_in_turn(messages, rules)
+        if ids is None:
+            return None
+        signs = _signs(messages)
+        if signs and reach < len(messages):
+            return None
+        keys = [message.key for message in messages]
+        units = tuple(map(frame.unit, keys))
+        if not all(unit is not None and _is_own(unit) for unit in units):
+            return None
+        ends = messages[-1].role
+        if messages[-1].result_ids:
+            ends = Role.USER if rules.results_by_user else Role.TOOL
+        return Portion(
+            basis=Basis(
+                messages=messages,
+                units=units,
+                left_out=(),
+                intact=clamped(reach if signs else len(messages) + 1, len(messages)),
+                follows=True,
+                goes_on=True,
+                renames=False,
+                head=None,
+            ),
+            length=len(messages),
+            findings={},
+            breaks=None,
+            unanswered={},
+            ids=ids,
+            shared=frozenset(),
+            signs=signs,
+            begins=messages[0].role,
+            ends=ends,
+            added=0,
+            lost=[],
+            more=0,
+            given=frozenset(keys),
+            block=self._given_block(messages, units),
+            prompt="",
+            system=None if frame.given[:1] == [None] else frame.system,
+        )
+
+    def _given_block(
+        self, messages: Sequence[Outgoing], units: Sequence[Unit | None]
+    ) -> SentBlock:
+        """Messages as their client gives them, taken from the last request where it had them so."""
+        frame = self.frame
+        given = (frame.given[unit.start] for unit in units if unit)
+        places = [place for place in given if place is not None]
+        keys = [message.key for message in messages]
+        return (frame.passed and frame.passed.block(places, keys)) or SentBlock(
+            tuple(
+                SentMessage(GivenRun(place, place + 1), (one.key,), one.tokens)
+                for one, place in zip(messages, places, strict=True)
+            )
+        )
+
+    def _sent(
+        self, passed: Passed[int], now: Mapping[Key, int]
+    ) -> Iterator[SentMessage]:
+        """What goes out; what several messages are made of counts with the first of them."""
+        counted: set[Key] = set()
+        frame = self.frame
+        for one, keys in zip(passed.messages, passed.origins, strict=True):
+            piece = GivenRun(one, one + 1) if isinstance(one, int) else frame.write(one)
+            rest = [key for key in keys if key not in counted]
+            counted.update(rest)
+            if keys:
+                tokens = sum(
+                    now[key] if key in now else frame.recorded(key) for key in rest
+                )
+            else:
+                assert isinstance(piece, bytes)  # noqa: S101 - the client's have keys
+                tokens = frame.count((Text(piece.decode()),))
+            yield SentMessage(piece, tuple(keys), tokens)
+
+    def _basis(self, start: int, end: int, reach: int) -> Basis:
+        messages = self.messages[start:end]
+        left_out = self.frame.left_out(unanswered(messages))
+        return Basis(
+            messages=messages,
+            units=tuple(self.frame.unit(message.key) for message in messages),
+            left_out=tuple(left_out.items()),
+            intact=clamped(
+                reach if _signs(messages) else len(messages) + 1, len(messages)
+            ),
+            follows=start > 0,
+            goes_on=end < len(self.messages),
+            renames=self.renames,
+            head=None if start else self.head,
+        )
+
+
+def _signs(messages: Sequence[Outgoing]) -> bool:
+    return any(message.signs for message in messages)
+
+
+def _speaker(turns: Sequence[Turn], place: int) -> Role | None:
+    """Who speaks in a turn, if the message at a place is in it."""
+    for turn in turns:
+        if any(piece.place == place for piece in turn.pieces):
+            return turn.role
+    return None
+
+
+def _ids_in_turn(messages: Iterable[Outgoing], rules: Rules) -> frozenset[str] | None:
+    """The ids in plain messages that follow one another as every provider wants it: a user is
+    answered, each call is at once and once, and no form cuts them in another way. Else None.
+
+    The first one begins to speak, and the last one ends: there is a cut before and behind them.
+    """
+    waiting: set[str] = set()
+    ids: set[str] = set()
+    last: Role | None = None
+    for message in messages:
+        if not isinstance(message, Unread):
+            return None
+        calls, results, is_written, signers = message.plain
+        if signers and not (signers <= rules.strategies and rules.reasoning.is_bound):
+            return None
+        role = Role.TOOL if results else message.role
+        if results:
+            wanted = len(waiting) if rules.results_by_user else 1
+            is_next = len(results) == wanted and waiting.issuperset(results)
+            is_next = is_next and (wanted == 1 or len(set(results)) == wanted)
+            waiting.difference_update(results)
+        else:
+            is_next = last is not role and not waiting
+            is_next = is_next and not (role is Role.USER and last is Role.TOOL)
+        if calls:
+            is_next = is_next and ids.isdisjoint(calls)
+            waiting.update(calls)
+            ids.update(calls)
+            is_next = is_next and len(waiting) == len(calls)
+            is_next = is_next and (rules.written_arguments or not is_written)
+        if not is_next:
+            return None
+        last = role
+    return None if waiting else frozenset(ids)
+
+
+def _is_own(unit: Unit) -> bool:
+    """Whether one of the client's messages, and not its prompt, is one original."""
+    first, last, start, end, _, as_given, _ = unit
+    return as_given and start > 0 and (last, end) == (first + 1, start + 1)
+
+
+def _ids(messages: Iterable[Outgoing], turns: Iterable[Turn]) -> Iterator[str]:
+    for message in messages:
+        yield from message.call_ids
+        yield from message.result_ids
+    for part in (piece.part for turn in turns for piece in turn.pieces):
+        if isinstance(part, ToolCall):
+            yield part.id
+        elif isinstance(part, ToolResult):
+            yield part.call_id

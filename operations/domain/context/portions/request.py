@@ -1,0 +1,234 @@
+"""A long request in portions, so that the next one makes anew only what differs from it.
+
+Where one speaker has ended and another begins, neither looks at what the other says: what stands
+before is compiled without what stands behind, and the other way round. So a request is cut at such
+places and each portion made by itself. A portion of which nothing differs is taken again as it is.
+What they make together is, to the byte, what one portion of all messages would be: where that
+can't be said of a cut, there is none.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from operations.domain.forwarding.alignment import Unit
+from operations.domain.providers.request import LeftOutResult, Outgoing
+from operations.domain.tree.key import Key
+
+from .cuts import APART, may_cut
+from .making import PortionMaker
+from .portion import Frame, Portion, behind, clamped
+
+PROVIDERS_IN_PORTIONS = frozenset({"openai", "anthropic"})
+"""Those whose rules look no farther than to a neighbour."""
+SHORTEST = 16
+"""Messages of a portion, but for the last one."""
+SHORTEST_PLAIN = 64
+"""Of one whose words nobody reads, for it costs little to make it anew."""
+_TRIES = 4
+
+
+class Portions:
+    """Makes the portions of one request, of those of another one where they are the same."""
+
+    def __init__(
+        self, frame: Frame, known: Sequence[Portion] = (), *, grown: bool = False
+    ) -> None:
+        """`grown`: the other request was made of a thread and under a policy that differ in nothing
+        but that further originals stand at its end."""
+        self._frame = frame
+        self._grown = known if grown else ()
+        self._known: dict[Key, Portion] = {}
+        self._left_out: Mapping[str, LeftOutResult] = {}
+        if not grown:
+            self._know(known)
+        layers = frame.draft.layers
+        head = (
+            tuple(layers),
+            *(any(map(frame.thread.spans, layer.keys)) for layer in layers),
+        )
+        renames = any(one.basis.renames for one in known[:1])
+        self._maker = PortionMaker(frame, head, (), renames)
+
+    def _know(self, portions: Iterable[Portion]) -> None:
+        """Take these again where nothing of them differs, and no others."""
+        self._known = _by_first(portions)
+        named = {
+            id_: index
+            for one in self._known.values()
+            for id_, index in one.unanswered.items()
+        }
+        self._left_out = self._frame.left_out(named) if named else {}
+
+    def of(self, messages: Sequence[Outgoing], *, intact: int) -> list[Portion]:
+        """The portions of a request; `intact` is that of its draft."""
+        self._maker.messages = list(messages)
+        if self._frame.provider in PROVIDERS_IN_PORTIONS:
+            for _ in range(_TRIES):
+                found, same = self._cut(intact)
+                across = [*_across(found, same)]
+                # None of the same ones does, where the other request didn't.
+                renames = _renames(found if self._maker.renames else found[same:])
+                if not across and renames == self._maker.renames:
+                    return found
+                self._maker.renames = renames
+                self._grown = ()
+                self._know(found)
+                for first, last in across:
+                    self._join(found, first, last, intact)
+        self._maker.renames = False  # of one portion, it says itself what it renames
+        return [self._maker.made(0, len(messages), intact)]
+
+    def _join(
+        self, found: Sequence[Portion], first: int, last: int, intact: int
+    ) -> None:
+        """Know portions from one to another as one from now on."""
+        start, reach = 0, intact
+        for portion in found[:first]:
+            start, reach = start + portion.length, behind(portion, reach)
+        end = start + sum(portion.length for portion in found[first : last + 1])
+        whole = self._maker.made(start, end, reach)
+        self._known[whole.basis.messages[0].key] = whole
+
+    def _cut(self, intact: int) -> tuple[list[Portion], int]:
+        """The portions of the messages, and how many at the top are those of the other request."""
+        found, reach = self._same(intact)
+        if self._grown:
+            self._known = _by_first(self._grown[len(found) :])
+        start, same = sum(portion.length for portion in found), len(found)
+        while start < len(self._maker.messages) or not found:
+            portion = (
+                self._again(start, reach[-1])
+                or self._maker.unread(
+                    start, self._end(start, SHORTEST_PLAIN), reach[-1]
+                )
+                or self._maker.made(start, self._end(start, SHORTEST), reach[-1])
+            )
+            while found and (found[-1].ends, portion.begins) not in APART:
+                end = start + portion.length
+                start -= found.pop().length
+                same = min(same, len(found))
+                reach.pop()
+                portion = self._maker.made(start, end, reach[-1])
+            found.append(portion)
+            start += portion.length
+            reach.append(behind(portion, reach[-1]))
+            if not self._maker.renames and _renames([portion]):
+                break  # all are made anew, knowing it
+        return found, same
+
+    def _same(self, intact: int) -> tuple[list[Portion], list[int]]:
+        """The portions of a thread that this one is grown from, but for the last of them.
+
+        With how far signatures hold before each, and behind them.
+        """
+        found: list[Portion] = []
+        reach = [intact]
+        if not self._grown or self._grown[0].basis.head != self._maker.head:
+            return found, reach
+        for portion in self._grown[:-1]:
+            basis = portion.basis
+            is_same = basis.renames == self._maker.renames and (
+                not portion.signs or basis.intact == clamped(reach[-1], portion.length)
+            )
+            if not is_same:
+                break
+            found.append(portion)
+            reach.append(behind(portion, reach[-1]))
+        return found, reach
+
+    def _end(self, start: int, shortest: int) -> int:
+        """Where a portion that begins here ends: at the first cut that makes it long enough.
+
+        Or before it at one where a known portion begins: behind a change, all are met again.
+        """
+        places = range(start + 1, len(self._maker.messages))
+        return next(
+            (
+                place
+                for place in places
+                if (
+                    place >= start + shortest
+                    or self._maker.messages[place].key in self._known
+                )
+                and may_cut(self._maker.messages, place)
+            ),
+            len(self._maker.messages),
+        )
+
+    def _again(self, start: int, reach: int) -> Portion | None:
+        """The known portion that begins here; None where anything of it differs."""
+        if start == len(self._maker.messages):
+            return None
+        known = self._known.get(self._maker.messages[start].key)
+        if known is None:
+            return None
+        basis, end = known.basis, start + known.length
+        named = self._left_out
+        left_out = (
+            dict(basis.left_out)  # by folds alone, which are the same
+            if self._grown
+            else {id_: named[id_] for id_ in known.unanswered if id_ in named}
+        )
+        is_same = (
+            basis.follows == (start > 0)
+            and basis.goes_on == (end < len(self._maker.messages))
+            and basis.renames == self._maker.renames
+            and (basis.follows or basis.head == self._maker.head)
+            and self._maker.messages[start:end] == basis.messages
+            and (not basis.goes_on or may_cut(self._maker.messages, end))
+            and basis.units
+            == tuple([self._frame.unit(message.key) for message in basis.messages])
+            and dict(basis.left_out) == left_out
+            and (not known.signs or basis.intact == clamped(reach, known.length))
+        )
+        return known if is_same else None
+
+
+def _by_first(portions: Iterable[Portion]) -> dict[Key, Portion]:
+    """Portions by the messages that they begin with."""
+    return {one.basis.messages[0].key: one for one in portions if one.length}
+
+
+def _renames(portions: Iterable[Portion]) -> bool:
+    return any(
+        finding.rule == "R2" for portion in portions for finding in portion.findings
+    )
+
+
+def _across(portions: Sequence[Portion], same: int) -> Iterator[tuple[int, int]]:
+    """From which portion to which a call and its result, or a unit, are in several.
+
+    In the first ones, which are the `same` as in another request, none is.
+    """
+    new = portions[same:]
+    ids = frozenset[str]().union(*(one.ids for one in new))
+    shared = frozenset[Unit]().union(*(one.shared for one in new))
+    if (
+        _are_apart([one.ids for one in new])
+        and _are_apart([one.shared for one in new])
+        and all(
+            ids.isdisjoint(one.ids) and shared.isdisjoint(one.shared)
+            for one in portions[:same]
+        )
+    ):
+        return
+    first_of: dict[Hashable, int] = {}
+    found: list[tuple[int, int]] = []
+    for place, portion in enumerate(portions):
+        start = (
+            min(
+                first_of.setdefault(one, place)
+                for one in (*portion.ids, *portion.shared)
+            )
+            if portion.ids or portion.shared
+            else place
+        )
+        if start < place:
+            while found and found[-1][1] >= start:
+                start = min(start, found.pop()[0])
+            found.append((start, place))
+    yield from found
+
+
+def _are_apart(sets: Sequence[frozenset[Any]]) -> bool:
+    return sum(map(len, sets)) == len(frozenset().union(*sets))
