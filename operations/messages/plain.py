@@ -11,12 +11,13 @@ from operations.log.cache import Cache
 from threads.domain.message import Message
 from threads.models import Session
 
-_known: Cache[Sequence[Unread | None]] = Cache(lambda known: 1 + len(known))
+_known: Cache[Sequence[Unread | None]] = Cache(lambda known: 1 + 4 * len(known))
+"""By session and encoding. Each is some hundred bytes, four times a leaf."""
 
 
 def plain_originals(session: Session) -> Sequence[Unread | None]:
     """Originals that are plain, by index; those that came by others are perhaps not known."""
-    return _known.get(session.pk) or ()
+    return _known.get((session.pk, session.encoding)) or ()
 
 
 def learn(
@@ -38,10 +39,8 @@ def learn(
     strategy = session.parsing_strategy
     found.update((first + at, plain_of(one, strategy)) for at, one in enumerate(new))
     if found and (end := max(found) + 1) > len(known):
-        more = range(len(known), end)
-        _known.keep(
-            session.pk, [*known, *(_unread(found.get(at), at, leaves) for at in more)]
-        )
+        more = (_unread(found.get(at), at, leaves) for at in range(len(known), end))
+        _known.keep((session.pk, session.encoding), [*known, *more])
 
 
 def _said_again(message: Message) -> PlainMessage | None:

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +12,10 @@ from operations.domain.context.portions import request as portions
 from operations.forwarding import outbound
 from operations.log import cache
 from operations.log.cache import forget_everything
-from tests.operations.support.rest import make_session, put
+from operations.messages import reader
+from tests.operations.support.rest import make_session, operate, post, put, said
+from threads.models import Session
+from threads.store.selectors import Original, load_recorded_at
 
 TURNS = 14
 
@@ -182,3 +185,30 @@ def change(rng: random.Random, twins: Twins, messages: list[Any], number: int) -
         del messages[-1]
     elif what < 0.7 and len(messages) > 6:
         messages[3] = messages[3] | {"content": f"Edited {number}."}
+
+
+def test_the_first_operation_reads_only_what_it_touches(
+    agent: Client,
+    django_capture_on_commit_callbacks: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    committing = django_capture_on_commit_callbacks
+    messages = said(90)
+    session_id = make_session(agent, [])
+    path = f"/api/sessions/{session_id}/apply"
+    asked: list[int] = []
+
+    def read(session: Session, indexes: Iterable[int]) -> dict[int, Original]:
+        asked.extend(wanted := [*indexes])
+        return load_recorded_at(session, wanted)
+
+    with committing(execute=True):
+        post(agent, path, {"messages": messages[:88]})
+    monkeypatch.setattr(reader, "load_recorded_at", read)
+    with committing(execute=True):
+        operate(agent, session_id, "digest", targets=["m40", "m41"], summary="Sum")
+        asked.clear()
+        answer = post(agent, path, {"messages": messages})
+    assert answer["messages"][:40] == messages[:40]
+    assert answer["messages"][-48:] == messages[42:]
+    assert 0 < len({*asked}) < 20
