@@ -107,10 +107,8 @@ def _say_outage(
         return toast
     if request.path.startswith("/api/") or not request.accepts("text/html"):
         return answer
-    may_reload = request.method in (
-        "GET",
-        "HEAD",
-    )  # else it asks for what is only posted to
+    # What is only posted to can't be asked for again.
+    may_reload = request.method in ("GET", "HEAD")
     told = {"message": unavailable.message, "may_reload": may_reload}
     page = loader.render_to_string("503.html", told)
     seen = HttpResponse(page, status=unavailable.status)
