@@ -18,7 +18,7 @@ import django
 import bench
 
 
-class Row(Protocol):
+class MeasuredRow(Protocol):
     """One line of the table."""
 
     name: str
@@ -27,7 +27,7 @@ class Row(Protocol):
     ok: bool | None
 
 
-def measured(kind: str) -> Iterator[tuple[str, Row]]:
+def measured(kind: str) -> Iterator[tuple[str, MeasuredRow]]:
     """The lines of every module that measures this kind, with the module's name."""
     for found in sorted(
         module.name for module in pkgutil.walk_packages(bench.__path__, "bench.")

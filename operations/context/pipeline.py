@@ -30,6 +30,7 @@ from operations.domain.context.compiling import (
     unanswered,
 )
 from operations.domain.context.policy import Policy
+from operations.domain.context.portions.request import PROVIDERS_IN_PORTIONS
 from operations.domain.context.selection import Preference
 from operations.domain.context.step import Count, Step, weigh
 from operations.domain.log.log import CLIENT, Recorded
@@ -118,9 +119,13 @@ class ContextInputs:
     @property
     def unread(self) -> Sequence[Unread | None]:
         """Originals that may go out without being read, by index: none where steps choose by words,
-        or words are counted anew."""
-        counts_anew = self.encoding != self.session.encoding
-        return () if self.chooses or counts_anew else self.plain
+        words are counted anew, or the provider's rules look at all of them together."""
+        reads_all = (
+            self.chooses
+            or self.encoding != self.session.encoding
+            or self.provider not in PROVIDERS_IN_PORTIONS
+        )
+        return () if reads_all else self.plain
 
     @property
     def passes_through(self) -> bool:

@@ -26,8 +26,11 @@ from operations.context.pipeline import (
     last_question,
 )
 from operations.context.policies import consume_slice
-from operations.domain.context.portions.request import PROVIDERS_IN_PORTIONS
-from operations.domain.forwarding.plan import RequestDecision, extension
+from operations.domain.forwarding.plan import (
+    RequestDecision,
+    RequestPlan,
+    extension,
+)
 from operations.domain.forwarding.sent import PieceRun
 from operations.domain.forwarding.splice import Raw
 from operations.log.selectors import load_history
@@ -40,8 +43,8 @@ from threads.store.selectors import get_session
 from . import alignment, answers, client_edits, going_on
 from .alignment import Inbound, RequestAlignment
 from .answers import Answer
-from .outbound import keep_last, keep_outbound, outbound
-from .reports import how_fared, written_report
+from .outbound import Outbound, keep_last, keep_outbound, outbound
+from .reports import Fared, how_fared, written_report
 from .requests.records import RequestFacts, record_request
 from .sessions import conversation_of, is_beginning, remember, side_session
 
@@ -172,14 +175,13 @@ def _made(
     plan, new, held = aligned.plan, aligned.new, session.message_count
     if inbound.append:
         history, thread = client_edits.record(session, aligned, inbound.active_tags)
+        learn(session, thread.leaves, aligned.said, new)
         new, held = (), session.message_count
     elif aligned.is_side:
         history, thread = load_history(session), client_edits.alone(session, aligned)
         plan, held = extension([], held=0, known=0, count=len(new)), 0
     else:
         history, thread = client_edits.tried(session, aligned, inbound.active_tags)
-    if inbound.append:
-        learn(session, thread.leaves, aligned.said, aligned.new)
     reader = MessageReader(session, thread, held=held, inbound=new)
     inputs = inputs_of(
         session,
@@ -190,9 +192,7 @@ def _made(
         encoding=session.encoding,
         actor=caller.actor,
         can_recall=inbound.can_recall,
-        plain=plain_originals(session)
-        if inbound.format in PROVIDERS_IN_PORTIONS
-        else (),
+        plain=plain_originals(session),
     )
     sent = outbound(inputs, inbound, plan.units)
     if inputs.preference and inbound.append:
@@ -207,7 +207,21 @@ def _made(
         count = counter_of(session.encoding)
         runs = keep_outbound(session, inbound, sent, run, count)
         keep_last(inputs, inbound, sent)
-    facts = RequestFacts(
+    facts = _facts(inbound, plan, fared, sent, runs)
+    is_kept = inbound.append and not inbound.is_forwarded
+    question = last_question(reader) if is_kept else ""
+    return _Made(answer, facts, inputs, question, run, sent.system)
+
+
+def _facts(
+    inbound: Inbound,
+    plan: RequestPlan,
+    fared: Fared,
+    sent: Outbound,
+    runs: Sequence[PieceRun],
+) -> RequestFacts:
+    """What is recorded of a request."""
+    return RequestFacts(
         door=inbound.door,
         format=inbound.format,
         decision=plan.decision,
@@ -228,9 +242,6 @@ def _made(
         # The proxy sends what it has made in the same breath.
         status=Status.SENT if inbound.is_forwarded else Status.PREPARED,
     )
-    is_kept = inbound.append and not inbound.is_forwarded
-    question = last_question(reader) if is_kept else ""
-    return _Made(answer, facts, inputs, question, run, sent.system)
 
 
 def _given(inbound: Inbound) -> Callable[[int, int], Raw]:

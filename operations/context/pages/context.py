@@ -165,13 +165,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     thread = context.thread
     against = request.GET.get("against", "")[:40]
     start = number_of(request.GET, "start", 0)
-    before = None
-    if against:
-        before = (
-            context_of_originals(session, query)
-            if against == ORIGINAL
-            else context_without(session, query, against)
-        )
+    before = _compared_with(session, query, against)
     total, sent = (
         messages_of(context, start)
         if before is None
@@ -184,11 +178,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         place = reverse("operations:context", args=[session.pk])
         return f"{place}?{urlencode(fields | {'start': start})}#messages"
 
-    # Going back in the browser asks for the page, whole.
-    is_part = (
-        "HX-Request" in request.headers
-        and "HX-History-Restore-Request" not in request.headers
-    )
+    is_part = _wants_part(request)
     name = "context_body" if is_part else "context"
     return render(
         request,
@@ -219,6 +209,24 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
             f"?{urlencode({'provider': context.provider, 'model': query.model})}",
         },
     )
+
+
+def _compared_with(
+    session: Session, query: ContextQuery, against: str
+) -> Context | None:
+    """The context that another one is held against; None where that isn't asked for."""
+    if not against:
+        return None
+    if against == ORIGINAL:
+        return context_of_originals(session, query)
+    return context_without(session, query, against)
+
+
+def _wants_part(request: HttpRequest) -> bool:
+    """Whether only what is shown below the fields is asked for."""
+    # Going back in the browser asks for the page, whole.
+    is_back = "HX-History-Restore-Request" in request.headers
+    return "HX-Request" in request.headers and not is_back
 
 
 @require_safe

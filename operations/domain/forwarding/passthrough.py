@@ -68,34 +68,20 @@ def with_own(
     origins: list[Sequence[Key]] = list(compiled.origins)
     if prompt and is_prompt and compiled.system is None and compiled.prompt:
         origins[0] = prompt.keys
-    sent_instead = {key for unit in units for key in unit.made}
-    plain = {
-        message.key
-        for message in messages
-        if not message.changed
-        and (message.index is not None or message.key in sent_instead)
-    }
-    plain |= {key for key in prompt.keys if not thread.spans(key)} if prompt else set()
-    repaired = {
-        key
-        for issue in compiled.issues
-        if issue.severity is Severity.REPAIRED and not issue.is_own
-        for key in issue.keys
-    }
-    if renames or any(issue.rule == "R2" for issue in compiled.issues):
-        repaired |= _renamed(compiled, messages)
-    if given[:1] == [None]:  # what stands beside the messages can't be given among them
-        plain -= _at_top(units) - set(prompt.keys if prompt else ())
+    is_beside = given[:1] == [None]
+    untouched = _unchanged(messages, prompt, thread, units)
+    untouched -= _repaired(compiled, messages, renames=renames)
+    if is_beside:  # what stands beside the messages can't be given among them
+        untouched -= _at_top(units) - set(prompt.keys if prompt else ())
     passed = pass_through(
         compiled.messages,
         origins,
         units,
         given,
-        lambda key: key not in plain or key in repaired,
+        lambda key: key not in untouched,
         _framed(compiled),
     )
     own = _own_prompt(prompt, thread, units) if prompt and is_prompt else None
-    is_beside = given[:1] == [None]
     if own and is_beside and own[0].start > 0:
         own = None
     if own and takes_system and compiled.system is not None:
@@ -111,6 +97,40 @@ def with_own(
             system=compiled.prompt,
         )
     return passed._replace(system=compiled.system)
+
+
+def _unchanged(
+    messages: Sequence[Outgoing],
+    prompt: Layer | None,
+    thread: Thread,
+    units: Sequence[Unit],
+) -> set[Key]:
+    """The messages, those of the prompt too, that read as their client has them."""
+    sent_instead = {key for unit in units for key in unit.made}
+    found = {
+        message.key
+        for message in messages
+        if not message.changed
+        and (message.index is not None or message.key in sent_instead)
+    }
+    if prompt:
+        found.update(key for key in prompt.keys if not thread.spans(key))
+    return found
+
+
+def _repaired(
+    compiled: Compiled, messages: Sequence[Outgoing], *, renames: bool
+) -> set[Key]:
+    """The messages that a rule repairs for what stands around them."""
+    found = {
+        key
+        for issue in compiled.issues
+        if issue.severity is Severity.REPAIRED and not issue.is_own
+        for key in issue.keys
+    }
+    if renames or any(issue.rule == "R2" for issue in compiled.issues):
+        found |= _renamed(compiled, messages)
+    return found
 
 
 def _framed(compiled: Compiled) -> set[Key]:

@@ -33,6 +33,9 @@ class PlainMessage(NamedTuple):
     """Whose models signed its reasoning: for others it is left out, as behind a change."""
 
 
+_SAID = PlainMessage((), (), False)
+
+
 def plain_of(message: Message, strategy: str = "") -> PlainMessage | None:
     """What is known of a message as it came in; None where its words are needed.
 
@@ -49,9 +52,6 @@ def plain_of(message: Message, strategy: str = "") -> PlainMessage | None:
         return _results(parts)
     is_said = message.role is Role.USER and len(parts) == 1 and _is_text(parts[0])
     return _SAID if is_said else None
-
-
-_SAID = PlainMessage((), (), False)
 
 
 def _answer(parts: tuple[Part, ...], strategy: str) -> PlainMessage | None:

@@ -43,7 +43,7 @@ CALLERS = (
 """`revoked` comes with a key that was taken back, whatever its browser says."""
 
 
-class Row(NamedTuple):
+class GatedRoute(NamedTuple):
     """A route with what is sent to it, and what each of `CALLERS` is answered."""
 
     method: str
@@ -52,36 +52,40 @@ class Row(NamedTuple):
     body: Any = None
 
 
-def api_read(path: str, **body: Any) -> Row:
-    return Row("GET", f"api/{path}", (401, 404, 200, 200, 200, 200, 401))
+def api_read(path: str, **body: Any) -> GatedRoute:
+    return GatedRoute("GET", f"api/{path}", (401, 404, 200, 200, 200, 200, 401))
 
 
-def api_list(path: str) -> Row:
-    return Row("GET", f"api/{path}", (401, 200, 200, 200, 200, 200, 401))
+def api_list(path: str) -> GatedRoute:
+    return GatedRoute("GET", f"api/{path}", (401, 200, 200, 200, 200, 200, 401))
 
 
 def to_propose(
     path: str, body: Any = None, *, ok: tuple[int, int, int] = (200, 200, 200)
-) -> Row:
-    return Row("POST", f"api/{path}", (401, 404, 403, *ok, 401), body or {})
+) -> GatedRoute:
+    return GatedRoute("POST", f"api/{path}", (401, 404, 403, *ok, 401), body or {})
 
 
-def to_edit(path: str, body: Any = None, *, ok: int = 200, method: str = "POST") -> Row:
-    return Row(method, f"api/{path}", (401, 404, 403, 403, ok, ok, 401), body or {})
+def to_edit(
+    path: str, body: Any = None, *, ok: int = 200, method: str = "POST"
+) -> GatedRoute:
+    return GatedRoute(
+        method, f"api/{path}", (401, 404, 403, 403, ok, ok, 401), body or {}
+    )
 
 
-def page(path: str, *, ok: int = 200) -> Row:
-    return Row("GET", path, (302, 404, ok, ok, ok, ok, 302))
+def page(path: str, *, ok: int = 200) -> GatedRoute:
+    return GatedRoute("GET", path, (302, 404, ok, ok, ok, ok, 302))
 
 
-def page_of_all(path: str, *, ok: int = 200) -> Row:
-    return Row("GET", path, (302, ok, ok, ok, ok, ok, 302))
+def page_of_all(path: str, *, ok: int = 200) -> GatedRoute:
+    return GatedRoute("GET", path, (302, ok, ok, ok, ok, ok, 302))
 
 
 def form(
     path: str, body: Any = None, *, statuses: tuple[int, ...] = (403, 403, 200, 200)
-) -> Row:
-    return Row("FORM", path, (401, 404, *statuses, 401), body or {})
+) -> GatedRoute:
+    return GatedRoute("FORM", path, (401, 404, *statuses, 401), body or {})
 
 
 S = "sessions/{session}"
@@ -97,36 +101,40 @@ REQUEST: Any = {
 EVERYONE = (200,) * 7
 TABLE = (
     # What needs no credentials: it tells nothing of any project.
-    Row("GET", "api/openapi.json", EVERYONE),
-    Row("GET", "api/docs", EVERYONE),
-    Row("GET", "api/", (404,) * 7),
-    Row("GET", "healthz", EVERYONE),
-    Row("GET", "readyz", (503,) * 7),  # no worker runs beside these tests
-    Row("GET", "metrics", EVERYONE),
-    Row("POST", "csp-report", (204,) * 7, {}),
-    Row("GET", "favicon.ico", (302,) * 7),
-    Row("GET", "sign-in", EVERYONE),
-    Row("GET", "sign-in/{token}", (410, *(302,) * 5, 410)),
-    Row("FORM", "sign-in/{token}", (410, *(302,) * 5, 410), {}),
-    Row("GET", "sign-in/invitation/{token}", (410,) * 7),
-    Row("FORM", "sign-in/invitation/{token}", (410,) * 7, {}),
-    Row("FORM", "sign-out", (302,) * 7, {}),
+    GatedRoute("GET", "api/openapi.json", EVERYONE),
+    GatedRoute("GET", "api/docs", EVERYONE),
+    GatedRoute("GET", "api/", (404,) * 7),
+    GatedRoute("GET", "healthz", EVERYONE),
+    GatedRoute("GET", "readyz", (503,) * 7),  # no worker runs beside these tests
+    GatedRoute("GET", "metrics", EVERYONE),
+    GatedRoute("POST", "csp-report", (204,) * 7, {}),
+    GatedRoute("GET", "favicon.ico", (302,) * 7),
+    GatedRoute("GET", "sign-in", EVERYONE),
+    GatedRoute("GET", "sign-in/{token}", (410, *(302,) * 5, 410)),
+    GatedRoute("FORM", "sign-in/{token}", (410, *(302,) * 5, 410), {}),
+    GatedRoute("GET", "sign-in/invitation/{token}", (410,) * 7),
+    GatedRoute("FORM", "sign-in/invitation/{token}", (410,) * 7, {}),
+    GatedRoute("FORM", "sign-out", (302,) * 7, {}),
     # REST: sessions and their originals.
-    Row(
+    GatedRoute(
         "POST", "api/sessions", (401, 404, 403, 403, 201, 201, 401), {"project": "demo"}
     ),
     api_list("sessions"),
     api_list("search?q=x"),
-    Row("FORM", "api/sessions/import", (401, 404, 403, 403, 201, 201, 401), "file"),
+    GatedRoute(
+        "FORM", "api/sessions/import", (401, 404, 403, 403, 201, 201, 401), "file"
+    ),
     api_list("imports"),
     api_read("imports/{import}"),
     api_read(S),
     to_edit(S, {"title": "New"}, method="PATCH"),
     to_edit(S, ok=204, method="DELETE"),
-    Row("DELETE", f"api/{S}?purge=1", (401, 404, 403, 403, 403, 204, 401), {}),
+    GatedRoute("DELETE", f"api/{S}?purge=1", (401, 404, 403, 403, 403, 204, 401), {}),
     api_read(f"{S}/messages"),
     # Off here, which only those are told who may see the session.
-    Row("GET", f"api/{S}/relevance?question=it", (401, 404, 409, 409, 409, 409, 401)),
+    GatedRoute(
+        "GET", f"api/{S}/relevance?question=it", (401, 404, 409, 409, 409, 409, 401)
+    ),
     to_edit(f"{S}/messages", {"messages": SAID}, ok=201),
     api_read("blobs/{blob}"),
     api_read("jobs/{job}"),
@@ -137,15 +145,15 @@ TABLE = (
     to_edit("sessions/{deleted}/restore"),
     # REST: projects and who is in them.
     api_list("projects"),
-    Row("POST", "api/projects", (401, *(201,) * 5, 401), {"slug": "new"}),
+    GatedRoute("POST", "api/projects", (401, *(201,) * 5, 401), {"slug": "new"}),
     api_read("projects/demo/members"),
-    Row(
+    GatedRoute(
         "PUT",
         "api/projects/demo/members/viewer",
         (401, 404, 403, 403, 403, 200, 401),
         {"role": "editor"},
     ),
-    Row(
+    GatedRoute(
         "DELETE",
         "api/projects/demo/members/reviewer",
         (401, 404, 403, 204, 403, 204, 401),
@@ -153,24 +161,26 @@ TABLE = (
     ),
     # REST: keys. Those that one made, and those of the projects that one administers.
     api_list("keys"),
-    Row(
+    GatedRoute(
         "POST",
         "api/keys",
         (401, 404, *(201,) * 4, 401),
         {"project": "demo", "scopes": ["read"]},
     ),
-    Row("GET", "api/keys/{key}", (401, *(404,) * 4, 200, 401)),
-    Row("PATCH", "api/keys/{key}", (401, *(404,) * 4, 200, 401), {"name": "named"}),
-    Row("POST", "api/keys/{key}/rotate", (401, *(404,) * 4, 200, 401), {}),
-    Row("DELETE", "api/keys/{key}", (401, *(404,) * 4, 204, 401), {}),
+    GatedRoute("GET", "api/keys/{key}", (401, *(404,) * 4, 200, 401)),
+    GatedRoute(
+        "PATCH", "api/keys/{key}", (401, *(404,) * 4, 200, 401), {"name": "named"}
+    ),
+    GatedRoute("POST", "api/keys/{key}/rotate", (401, *(404,) * 4, 200, 401), {}),
+    GatedRoute("DELETE", "api/keys/{key}", (401, *(404,) * 4, 204, 401), {}),
     api_read("projects/demo/upstreams"),
-    Row(
+    GatedRoute(
         "PUT",
         "api/projects/demo/upstreams/openai",
         (401, 404, 403, 403, 403, 200, 401),
         {"base_url": "https://93.184.216.34/v1", "api_key": "sk-1"},
     ),
-    Row(
+    GatedRoute(
         "DELETE",
         "api/projects/demo/upstreams/gemini",
         (401, 404, 403, 403, 403, 204, 401),
@@ -181,21 +191,21 @@ TABLE = (
     api_read(f"{S}/summaries"),
     to_edit(f"{S}/summaries", {"disable_auto_summarize": True}, method="PATCH"),
     api_read("providers?project=demo"),
-    Row(
+    GatedRoute(
         "PUT",
         "api/projects/demo/providers/groq",
         (401, 404, 403, 403, 403, 200, 401),
         {"api_key": "sk-1"},
     ),
     to_edit("projects/demo/providers/groq/test", {}, ok=422),  # which isn't set up
-    Row(
+    GatedRoute(
         "DELETE",
         "api/projects/demo/providers/xai",
         (401, 404, 403, 403, 403, 404, 401),
         {},
     ),
     api_read("projects/demo/summaries"),
-    Row(
+    GatedRoute(
         "PATCH",
         "api/projects/demo/summaries",
         (401, 404, 403, 403, 403, 200, 401),
@@ -218,7 +228,7 @@ TABLE = (
     to_propose("operations/{proposal}/accept"),
     to_propose("operations/{proposal}/reject"),
     to_edit("operations/{operation}/amend", {"summary": "Better"}),
-    Row(
+    GatedRoute(
         "POST",
         "api/operations/{operation}/reveal",
         (401, 404, 403, 403, 403, 422, 401),
@@ -233,7 +243,7 @@ TABLE = (
     to_edit(f"{S}/lenses/new", {"tags": ["a"]}, method="PUT"),
     to_edit(f"{S}/lenses/known", ok=204, method="DELETE"),
     to_edit(f"{S}/apply", {"messages": SAID}),
-    Row(
+    GatedRoute(
         "POST",
         f"api/{S}/apply?reading",
         (401, 404, 200, 200, 200, 200, 401),
@@ -251,7 +261,7 @@ TABLE = (
     to_propose(f"{S}/staged/discard"),
     api_read(f"{S}/policy"),
     to_edit(f"{S}/policy", {"policy": {"preset": "slop"}}, method="PUT"),
-    Row(
+    GatedRoute(
         "PUT",
         f"api/{S}/policy?trying",
         (401, 404, 200, 200, 200, 200, 401),
@@ -259,32 +269,32 @@ TABLE = (
     ),
     api_list("archive"),
     api_read(f"{S}/transfer"),
-    Row(
+    GatedRoute(
         "POST",
         "api/sessions/transfer?project=demo",
         (401, 404, 403, 403, 201, 201, 401),
         {"format": "contextstudio-session", "version": 1},
     ),
-    Row(
+    GatedRoute(
         "POST",
         "api/archive",
         (401, 404, 403, 403, 201, 201, 401),
         {"session_id": "{session}", "start": 1, "end": 2},
     ),
-    Row(
+    GatedRoute(
         "GET",
         "api/archive/m1?session={session}",
         (401, 404, 200, 200, 200, 200, 401),
     ),
     api_read(f"{S}/tray"),
-    Row(
+    GatedRoute(
         "POST",
         f"api/{S}/tray",
         (401, 404, 201, 201, 201, 201, 401),
         {"ref_id": "m1"},
     ),
-    Row("DELETE", f"api/{S}/tray", (401, 404, 204, 204, 204, 204, 401), {}),
-    Row(
+    GatedRoute("DELETE", f"api/{S}/tray", (401, 404, 204, 204, 204, 204, 401), {}),
+    GatedRoute(
         "DELETE",
         f"api/{S}/tray/{UUID(int=1)}",
         (401, 404, 204, 204, 204, 204, 401),
@@ -293,7 +303,7 @@ TABLE = (
     # One that has something in it is in `tests/archive/test_tray.py`.
     to_propose(f"{S}/tray/insert", ok=(409, 409, 409)),
     to_propose(f"{S}/prune"),
-    Row(
+    GatedRoute(
         "POST",
         f"api/{S}/prune?trying",
         (401, 404, 200, 200, 200, 200, 401),
@@ -302,20 +312,20 @@ TABLE = (
     api_read(f"{S}/rules"),
     to_edit(f"{S}/rules", {"rules": {"keep_last_n": 5}}, method="PUT"),
     api_read(f"{S}/hindsight"),
-    Row(
+    GatedRoute(
         "POST",
         "api/projects/demo/hindsight",
         (401, 404, 202, 202, 202, 202, 401),
         {"policy": {"window": 1}, "sessions": 1},
     ),
-    Row(
+    GatedRoute(
         "POST",
         f"api/{S}/hindsight",
         (401, 404, 200, 200, 200, 200, 401),
         {"policy": {"window": 1}},
     ),
     api_read("projects/demo/policy"),
-    Row(
+    GatedRoute(
         "PUT",
         "api/projects/demo/policy",
         (401, 404, 403, 403, 403, 200, 401),
@@ -328,10 +338,12 @@ TABLE = (
     to_edit(f"{S}/state", {"content": "Goal: ship"}, method="PUT"),
     api_list("tools?format=mcp"),
     to_propose("tools/snip_messages", {"session_id": "{session}", "range": [4, 5]}),
-    Row("POST", "api/tools/dance", (401, *(404,) * 5, 401), {}),
+    GatedRoute("POST", "api/tools/dance", (401, *(404,) * 5, 401), {}),
     # What each needs, `test_every_tool` asks.
     *(
-        Row("POST", f"api/tools/{name}", (401, *(422,) * 5, 401), {"colour": "red"})
+        GatedRoute(
+            "POST", f"api/tools/{name}", (401, *(422,) * 5, 401), {"colour": "red"}
+        )
         for name in TOOLS
         if name != "snip_messages"
     ),
@@ -343,11 +355,15 @@ TABLE = (
     page("imports/{import}/"),
     page_of_all("jobs/"),
     page_of_all("settings/keys/"),
-    Row("GET", "settings/keys/{key}/", (302, 404, 404, 404, 404, 200, 302)),
-    Row("FORM", "settings/keys/{key}/", (401, 404, 404, 404, 404, 422, 401), {}),
-    Row("FORM", "settings/keys/{key}/rotate", (401, 404, 404, 404, 404, 200, 401), {}),
-    Row("FORM", "settings/keys/{key}/revoke", (401, 404, 404, 404, 404, 302, 401), {}),
-    Row("FORM", "sessions/import", (401, 422, 422, 422, 302, 302, 401), "text"),
+    GatedRoute("GET", "settings/keys/{key}/", (302, 404, 404, 404, 404, 200, 302)),
+    GatedRoute("FORM", "settings/keys/{key}/", (401, 404, 404, 404, 404, 422, 401), {}),
+    GatedRoute(
+        "FORM", "settings/keys/{key}/rotate", (401, 404, 404, 404, 404, 200, 401), {}
+    ),
+    GatedRoute(
+        "FORM", "settings/keys/{key}/revoke", (401, 404, 404, 404, 404, 302, 401), {}
+    ),
+    GatedRoute("FORM", "sessions/import", (401, 422, 422, 422, 302, 302, 401), "text"),
     page_of_all("settings/projects/"),
     page("settings/projects/demo/"),
     form(
@@ -575,7 +591,7 @@ def gate(standing_folder: Path) -> Gate:
 @pytest.mark.django_db
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.method} {row.path}")
 def test_everyone_is_let_in_where_they_may(
-    row: Row, gate: Gate, settings: LazySettings
+    row: GatedRoute, gate: Gate, settings: LazySettings
 ) -> None:
     settings.BLOB_DIR = gate.blobs
     found = {
@@ -584,7 +600,7 @@ def test_everyone_is_let_in_where_they_may(
     assert found == dict(zip(CALLERS, row.statuses, strict=True))
 
 
-def knock(client: Client, row: Row, places: dict[str, str]) -> int:
+def knock(client: Client, row: GatedRoute, places: dict[str, str]) -> int:
     """The status of one answer; what the request changed is taken back."""
     path = "/" + row.path.format(**places)
     cookies = copy(client.cookies)
@@ -600,7 +616,7 @@ def knock(client: Client, row: Row, places: dict[str, str]) -> int:
     return status
 
 
-def _send(client: Client, row: Row, path: str, places: dict[str, str]) -> Any:
+def _send(client: Client, row: GatedRoute, path: str, places: dict[str, str]) -> Any:
     if row.method == "FORM":
         return client.post(path, _form(row.body))
     if row.method == "GET":
@@ -661,7 +677,7 @@ def _routes(patterns: list[Any], before: str = "") -> Iterator[str]:
             yield route
 
 
-def _is_at(row: Row, route: str) -> bool:
+def _is_at(row: GatedRoute, route: str) -> bool:
     return bool(_pattern(route).fullmatch(_bare(row.path)))
 
 

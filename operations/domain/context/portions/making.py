@@ -120,7 +120,7 @@ class PortionMaker:
                 messages=messages,
                 units=units,
                 left_out=(),
-                intact=clamped(reach if signs else len(messages) + 1, len(messages)),
+                intact=_intact(messages, reach),
                 follows=True,
                 goes_on=True,
                 renames=False,
@@ -185,14 +185,18 @@ class PortionMaker:
             messages=messages,
             units=tuple(self.frame.unit(message.key) for message in messages),
             left_out=tuple(left_out.items()),
-            intact=clamped(
-                reach if _signs(messages) else len(messages) + 1, len(messages)
-            ),
+            intact=_intact(messages, reach),
             follows=start > 0,
             goes_on=end < len(self.messages),
             renames=self.renames,
             head=None if start else self.head,
         )
+
+
+def _intact(messages: Sequence[Outgoing], reach: int) -> int:
+    """As `Basis.intact`: how far signatures hold is nothing to messages that have none."""
+    length = len(messages)
+    return clamped(reach if _signs(messages) else length + 1, length)
 
 
 def _signs(messages: Sequence[Outgoing]) -> bool:

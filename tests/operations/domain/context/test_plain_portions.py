@@ -23,6 +23,7 @@ from operations.domain.tree.leaf import Leaf
 from tests.operations.domain.context.test_portions import (
     Request,
     a_call_of,
+    earlier,
     long_talks,
     together_of,
 )
@@ -136,11 +137,7 @@ def test_a_portion_that_nobody_read_is_what_it_is_read(
 def test_unread_messages_are_known_again_under_another_log(
     conversation: Conversation, format: str, data: st.DataObject
 ) -> None:
-    count = len(conversation.given)
-    log = data.draw(st.just(conversation.entries) | logs(count))
-    before = Conversation(conversation.given, log, conversation.tags)
-    size = data.draw(st.integers(1, 2 * count))
-    shorter = Request(before, format, size, reads=False)
+    shorter = Request(*earlier(data, conversation, format), reads=False)
     request = Request(conversation, format, WHOLE, reads=False)
     grown = request.is_grown_from(shorter)
     found = request.portions(shorter.portions(), grown=grown)

@@ -181,6 +181,16 @@ def long_talks(draw: st.DrawFn) -> Conversation:
     return Conversation(found, draw(logs(len(found))), tags)
 
 
+def earlier(
+    data: st.DataObject, conversation: Conversation, format: str
+) -> tuple[Conversation, str, int]:
+    """A request of a conversation that came before: shorter, or under another log."""
+    count = len(conversation.given)
+    log = data.draw(st.just(conversation.entries) | logs(count))
+    before = Conversation(conversation.given, log, conversation.tags)
+    return before, format, data.draw(st.integers(1, 2 * count))
+
+
 @settings(max_examples=250)
 @given(long_talks() | conversations(), st.sampled_from(FORMATS))
 def test_portions_together_are_the_request(
@@ -196,10 +206,7 @@ def test_what_is_known_of_another_request_changes_nothing(
     conversation: Conversation, format: str, data: st.DataObject
 ) -> None:
     """Of one that was shorter, or under another log."""
-    count = len(conversation.given)
-    log = data.draw(st.just(conversation.entries) | logs(count))
-    before = Conversation(conversation.given, log, conversation.tags)
-    shorter = Request(before, format, data.draw(st.integers(1, 2 * count)))
+    shorter = Request(*earlier(data, conversation, format))
     request = Request(conversation, format, 1 << 20)
     portions.SHORTEST = data.draw(st.sampled_from([1, 4]))
     known = shorter.portions()

@@ -14,7 +14,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
-from json.encoder import c_make_encoder, encode_basestring  # type: ignore[attr-defined]
 from typing import Any
 
 import orjson
@@ -38,6 +37,7 @@ _BEYOND_INTEGERS = float(1 << 63)
 BOM = b"\xef\xbb\xbf"
 STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _STRINGS = re.compile(STRING, re.DOTALL)
+_WRITER = json.JSONEncoder(ensure_ascii=False)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
@@ -149,7 +149,7 @@ def dump(value: JSON, **options: Any) -> bytes:
     text = (
         json.dumps(value, ensure_ascii=False, **options)
         if options
-        else "".join(_WRITE(value, 0))
+        else _WRITER.encode(value)
     )
     return text.encode("utf-8", "backslashreplace")
 
@@ -198,15 +198,3 @@ _DECODER = json.JSONDecoder(**_LENIENT)
 _SLOW_DECODER = json.JSONDecoder(**_LENIENT, parse_int=_int_or_text)
 _STRICT_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 """Made once: making one costs more than reading a short line."""
-_WRITE: Any = c_make_encoder(
-    markers=None,
-    default=json.JSONEncoder().default,
-    encoder=encode_basestring,
-    indent=None,
-    key_separator=": ",
-    item_separator=", ",
-    sort_keys=False,
-    skipkeys=False,
-    allow_nan=True,
-)
-"""What `json.dumps` makes anew for each value, which takes longer than to write a short one."""
