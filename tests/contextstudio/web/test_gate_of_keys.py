@@ -10,7 +10,7 @@ from contextstudio.accounts.models import ApiKey, Project, User
 from tests.people import caller, client_of
 from threads.models import Session
 
-from .test_gate_of_every_url import TABLE, Row, S, knock, places
+from .test_gate_of_every_url import TABLE, GatedRoute, S, knock, places
 
 __all__ = ["places"]
 
@@ -29,7 +29,7 @@ IN_ITS_OWN = {
 """What it may do besides in a session that it made."""
 
 
-def named(row: Row) -> str:
+def named(row: GatedRoute) -> str:
     return f"{row.method} {row.path}"
 
 
