@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browsers import Faults
 from tests.servers import Server
@@ -154,6 +154,21 @@ OVERLAYS: dict[str, tuple[str, Callable[[Page], None]]] = {
 def test_the_thread(thread: Page, state: Callable[[Page], None]) -> None:
     state(thread)
     assert found_in(thread) == []
+
+
+def test_provider_checks_stay_legible_while_they_are_made_again(
+    page: Page, demonstration: str
+) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    visit(page, demonstration)
+    expect(page.locator("#checks-strip .provider-check").first).to_be_visible()
+    held: list[Route] = []
+    page.route("**/provider-checks*", lambda route: held.append(route))
+    page.locator("#feed").dispatch_event("thread:changed")
+    expect(page.locator("#checks-strip.htmx-request")).to_be_visible()
+    assert found_in(page, within="#checks-strip") == []
+    held[0].continue_()
+    expect(page.locator("#checks-strip.htmx-request")).to_have_count(0)
 
 
 def test_what_opens_over_the_thread(sized: Page, small: str) -> None:
