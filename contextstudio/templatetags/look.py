@@ -50,6 +50,21 @@ def signed(value: int | None) -> str:
     return f"{sign}{abs(value):,}"
 
 
+@register.simple_tag
+def percent_change(before: int | None, after: int | None) -> str:
+    """How far a figure grew or shrank: −79%, and in tenths what is nearly nothing or nearly all."""
+    if not before or after is None:
+        return ""
+    change = 100 * (after - before) / before
+    sign = "+" if change > 0 else "−" if change < 0 else "±"
+    amount = abs(change)
+    if 0 < amount < 0.1:
+        return f"{sign}<0.1%"
+    if 0 < amount < 0.95 or (99.5 <= amount < 100 and after):
+        return f"{sign}{int(amount * 10) / 10}%"
+    return f"{sign}{amount:,.0f}%"
+
+
 def tokens_saved(count: int) -> str:
     """What a change comes to, in words: "saves 12 tokens", "adds 4 tokens"."""
     verb, many = "adds" if count < 0 else "saves", abs(count)

@@ -86,6 +86,16 @@ def ranges_of(thread: Thread, keys: Iterable[Key]) -> str:
     return ", ".join(names) if len(names) <= MOST_RUNS else ""
 
 
+def extent_of(thread: Thread, keys: Sequence[Key]) -> str:
+    """`#3–#4, #7–#10`: the runs of messages, or of more than `MOST_RUNS` the ends: `#3 … #90`."""
+    if words := ranges_of(thread, keys):
+        return words
+    known = [index for key in keys if (index := original_index(key)) is not None]
+    if known:
+        return f"#{min(known)} … #{max(known)}"
+    return range_of(thread, keys[0], keys[-1]) if keys else ""
+
+
 SHORTEST_PREFIX = 8
 """Hex digits of a digest that are taken for it."""
 _PREFIX = re.compile(f"[0-9a-fA-F]{{{SHORTEST_PREFIX},64}}")

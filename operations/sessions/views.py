@@ -159,7 +159,6 @@ def _listed(caller: Caller, sessions: Sequence[Session]) -> list[dict[str, Any]]
         numbers, line = overviews[session.pk], first_words.get(session.pk, "")
         says_title = line.startswith(session.title.rstrip("…")[:80])
         original, effective = session.original_tokens, numbers["effective_tokens"]
-        change = 100 * (effective - original) / original if original else None
         rows.append(
             {
                 "id": session.pk,
@@ -170,7 +169,6 @@ def _listed(caller: Caller, sessions: Sequence[Session]) -> list[dict[str, Any]]
                 "message_count": session.message_count,
                 "original": original,
                 "effective": effective,
-                "share": None if change is None else round(change),
                 "has_bar": original >= widest / 50 > 0,
                 "original_width": _width(original, widest),
                 "effective_width": _width(effective, widest),

@@ -52,11 +52,6 @@ class Meter:
         return self.original - self.effective
 
     @property
-    def share(self) -> int | None:
-        """The change in per cent of the original."""
-        return -round(100 * self.saved / self.original) if self.original else None
-
-    @property
     def percent(self) -> int | None:
         return round(100 * self.effective / self.limit) if self.limit else None
 

@@ -27,7 +27,7 @@ from operations.domain.tree.key import Key, entry_key, original_index
 from operations.domain.tree.status import Report, Status
 from operations.domain.tree.tree import longest_ascent
 from operations.log.selectors import History, LogRow
-from operations.messages.names import name_of, range_of, word_for
+from operations.messages.names import extent_of, name_of, range_of, word_for
 from threads.rendering.hidden import visible
 
 FOLDS = frozenset({"digest", "revise", "snip", "condense"})
@@ -95,13 +95,6 @@ class Op:
         return f"{self.name[:1].upper()}{self.name[1:]}"
 
     @property
-    def share(self) -> int | None:
-        """How many per cent the tokens grew; negative where they shrank."""
-        if not self.before or self.after is None:
-            return None
-        return round(100 * (self.after - self.before) / self.before)
-
-    @property
     def note(self) -> str:
         """What it is for, the tags it gives, and why it isn't plainly on or off."""
         tags = " ".join(f"#{tag}" for tag in self.tags)
@@ -112,6 +105,16 @@ class Op:
 
 def members_of(op: Op) -> dict[str, Any]:
     return {field.name: getattr(op, field.name) for field in fields(Op)}
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The messages that an operation acts on: the ends of them, their number, and in words."""
+
+    first: Key
+    last: Key
+    count: int
+    words: str
 
 
 class OperationHeading(NamedTuple):
@@ -159,7 +162,7 @@ class Operations:
             raise KeyError(key)
         number, edit = recorded.entry.number, recorded.edit
         report = self.thread.report(number)
-        first, last, count = self._extent(report, edit)
+        extent = self._extent(report, edit)
         saved = saved_in_thread(self.thread, number)
         after = self._shown(report, edit)
         row, amends = self.history.rows[number], self.amends(number)
@@ -170,11 +173,11 @@ class Operations:
             verb=word_for(recorded),
             status=report.status,
             on=recorded.state is EditState.ON,
-            first=first,
-            last=last,
-            range=range_of(self.thread, first, last),
+            first=extent.first,
+            last=extent.last,
+            range=extent.words,
             where=self._where(edit),
-            count=count,
+            count=extent.count,
             before=None if after is None else after + saved,
             after=after,
             delta=None if isinstance(edit, Resequence | Tag) else -saved,
@@ -194,18 +197,18 @@ class Operations:
 
     def in_outline(self, number: int) -> "OperationHeading":
         """An operation as the outline names it: of hundreds nothing else is worked out."""
-        recorded, first, last = self.thread.log.edits[number], "", ""
-        if not isinstance(edit := recorded.edit, Insert):
-            first, last, _ = self._extent(self.thread.report(number), edit)
+        recorded = self.thread.log.edits[number]
+        edit = recorded.edit
+        extent = self._extent(self.thread.report(number), edit)
         return OperationHeading(
             key=entry_key(number),
             word=edit.kind,
             verb=word_for(recorded),
             status=self.thread.status(number),
             staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,
-            first=first,
+            first=extent.first,
             behind=(edit.after or "m0") if isinstance(edit, Insert) else "",
-            place=self._where(edit) or range_of(self.thread, first, last),
+            place=self._where(edit) or extent.words,
         )
 
     def _fold(self, report: Report) -> FoldNode | None:
@@ -215,16 +218,22 @@ class Operations:
         node = self.thread.node(report.key)
         return node if isinstance(node, FoldNode) else None
 
-    def _extent(self, report: Report, edit: Edit) -> tuple[Key, Key, int]:
-        """The first and the last original, and the number of messages."""
+    def _extent(self, report: Report, edit: Edit) -> Extent:
+        """Which messages an edit acts on: the leaves of its fold, or those that it names."""
+        thread = self.thread
         if isinstance(edit, Insert):
-            return "", "", len(edit.messages)
+            return Extent("", "", len(edit.messages), "")
         if fold := self._fold(report):
-            return (*(_ends([fold.first, fold.last]) or _made(edit)), fold.leaves)
+            first, last = _ends([fold.first, fold.last]) or _made(edit)
+            if _is_one_run(fold):
+                return Extent(first, last, fold.leaves, range_of(thread, first, last))
+            words = extent_of(thread, thread.leaf_keys(report.key))
+            return Extent(first, last, fold.leaves, words)
         keys = named_keys(edit)
         if isinstance(edit, Resequence):
             keys = edit.moved or tuple(moved_keys(keys))
-        return (*(_ends(map(original_index, keys)) or _made(edit)), len(keys))
+        first, last = _ends(map(original_index, keys)) or _made(edit)
+        return Extent(first, last, len(keys), extent_of(thread, keys))
 
     def _shown(self, report: Report, edit: Edit) -> int | None:
         """The tokens of what a fold shows, as it reads now; None for what makes no fold."""
@@ -297,6 +306,13 @@ def _made(edit: Edit) -> tuple[Key, Key]:
     """The first and the last message that it names, where all of them were inserted."""
     keys = named_keys(edit)
     return (keys[0], keys[-1]) if keys else ("", "")
+
+
+def _is_one_run(fold: FoldNode) -> bool:
+    """Whether it holds all originals between its ends, and nothing else."""
+    if fold.first is None or fold.last is None:
+        return False
+    return fold.leaves == fold.count == fold.last - fold.first + 1
 
 
 def _ends(indexes: Iterable[int | None]) -> tuple[Key, Key] | None:

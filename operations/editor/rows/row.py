@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from operations.domain.thread.node import Mark, Moved, Node
 from operations.domain.tree.key import Key
 from operations.domain.tree.status import Status
-from operations.messages.names import name_of, range_of
+from operations.messages.names import extent_of, name_of
 from operations.requests import View
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
@@ -249,4 +249,4 @@ def _after(look: Look, key: Key | None) -> str:
 def _stretch(look: Look, op: Op, moved: Moved) -> Op:
     """The operation with the range of one stretch that it moved."""
     first, last = moved.keys[0], moved.keys[-1]
-    return replace(op, first=first, last=last, range=range_of(look.thread, first, last))
+    return replace(op, first=first, last=last, range=extent_of(look.thread, moved.keys))

@@ -19,7 +19,7 @@ from operations.editor.rows.look import Look
 from operations.editor.rows.operation import leaves_of, tokens_of
 from operations.form_fields import sendable
 from operations.log.selectors import load_thread
-from operations.messages.names import name_of, ranges_of
+from operations.messages.names import extent_of, name_of, ranges_of
 from operations.messages.reader import MessageReader
 from operations.requests import fields_of
 from threads.models import Session
@@ -193,8 +193,7 @@ def _lead(thread: Thread, leaves: Sequence[Key]) -> str:
     if not leaves:
         return ""
     tokens = f"{tokens_of(thread, leaves):,} tokens"
-    words = (messages(len(leaves)), ranges_of(thread, leaves), tokens)
-    return ", ".join(filter(None, words))
+    return ", ".join((messages(len(leaves)), extent_of(thread, leaves), tokens))
 
 
 def _anchor(thread: Thread, after: Key) -> str:

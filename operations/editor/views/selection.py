@@ -17,7 +17,7 @@ from operations.domain.tree.key import Key
 from operations.editor.rows.look import Look
 from operations.editor.rows.minimap import shapes
 from operations.editor.rows.operation import leaves_of, tokens_of
-from operations.messages.names import ranges_of
+from operations.messages.names import extent_of
 from operations.messages.pairs import parted
 from operations.messages.relevance import find_near
 from operations.messages.search import (
@@ -57,7 +57,7 @@ def selection(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
             "keys": keys,
             "count": len(leaves),
             "tokens": tokens_of(thread, leaves),
-            "label": ranges_of(thread, leaves),
+            "label": extent_of(thread, leaves),
             "parted": {"sentence": lacks.sentence, "keys": lacks.keys},
         }
     )

@@ -21,6 +21,28 @@ def test_numbers_have_separated_thousands_and_true_signs():
     assert look.messages(1204) == "1,204 messages"
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (100, 21, "−79%"),
+        (100, 130, "+30%"),
+        (100, 100, "±0%"),
+        (100, 0, "−100%"),
+        (234_161, 233_174, "−0.4%"),
+        (234_161, 234_100, "−<0.1%"),
+        (12_000, 14, "−99.8%"),
+        (2, 40, "+1,900%"),
+        (0, 12, ""),
+        (None, 12, ""),
+        (12, None, ""),
+    ],
+)
+def test_a_change_is_told_in_per_cent_and_never_as_none_or_all_where_it_is_not(
+    before: int | None, after: int | None, words: str
+) -> None:
+    assert look.percent_change(before, after) == words
+
+
 def test_a_path_may_be_broken_behind_a_segment_and_is_escaped() -> None:
     assert look.breakable("src/app_1/a.py") == "src/<wbr>app_<wbr>1/<wbr>a.<wbr>py"
     assert look.breakable("../<b>/ ends.") == "../<wbr>&lt;b&gt;/ ends."

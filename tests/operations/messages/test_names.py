@@ -3,7 +3,7 @@
 import pytest
 
 from operations.log.selectors import load_thread
-from operations.messages.names import name_of, range_of, ranges_of
+from operations.messages.names import extent_of, name_of, range_of, ranges_of
 from tests.operations.conftest import Page
 
 KEYS = {
@@ -45,3 +45,13 @@ def test_a_set_is_named_by_its_runs_unless_these_are_many(edited: Page) -> None:
     thread = load_thread(edited.session)
     assert ranges_of(thread, ["m4", "m2", "m3", "m7", "o1.0"]) == "#2–#4, #7, insert o1"
     assert ranges_of(thread, ["m1", "m3", "m5", "m7"]) == ""
+
+
+def test_an_extent_names_its_runs_or_its_ends_where_these_are_many(
+    edited: Page,
+) -> None:
+    thread = load_thread(edited.session)
+    assert extent_of(thread, ["m2", "m3", "m4"]) == "#2–#4"
+    assert extent_of(thread, ["m3", "m4", "m7"]) == "#3–#4, #7"
+    assert extent_of(thread, ["m1", "m3", "m5", "m7"]) == "#1 … #7"
+    assert extent_of(thread, []) == ""

@@ -69,7 +69,7 @@ def test_results_that_a_user_sends_count_as_results() -> None:
 
 def test_the_meter_names_what_was_saved() -> None:
     meter = meter_of(look_at(replay(originals(10), log(snip(0, 4)))))
-    assert (meter.effective, meter.saved, meter.share) == (50, 50, -50)
+    assert (meter.original, meter.effective, meter.saved) == (100, 50, 50)
     assert meter.limit is None
     assert not meter.exact
 

@@ -117,7 +117,7 @@ def test_what_acts_on_inserted_messages_is_named_by_them(page: Page) -> None:
     moved = page.edit("resequence", moved="o3.0", behind="m3")
     assert "Move insert o3" in moved.content.decode()
     digest = page.edit("digest", targets="o3.0 o1.0", summary="Two in one")
-    assert "Digest insert o3 to insert o1" in digest.content.decode()
+    assert "Digest insert o3, insert o1" in digest.content.decode()
 
 
 def test_messages_move_behind_another_and_leave_a_stub(page: Page) -> None:
