@@ -61,6 +61,21 @@ def saved_at(thread: Thread, number: int) -> Iterator[SavedAt]:
         yield SavedAt(fold, thread.saved_by(fold))
 
 
+def fold_around(thread: Thread, edit: Edit) -> Key | None:
+    """The outermost fold inside which an edit acts, or would: there it saves the model nothing.
+
+    None where it names something outside of it, or nothing that is there, and where it takes all
+    that the fold holds: then it folds that fold.
+    """
+    held = [key for key in named_keys(edit) if thread.holds(key)]
+    outermost = {next(iter(thread.path(key)), None) for key in held}
+    fold = outermost.pop() if len(outermost) == 1 else None
+    if fold is None or not isinstance(edit, Fold):
+        return fold
+    inside = {leaf for key in held for leaf in thread.leaf_keys(key)}
+    return fold if len(inside) < len(thread.leaf_keys(fold)) else None
+
+
 def would_save(thread: Thread, edit: Edit) -> int:
     """The tokens that the thread would have less if an edit applied now, at the end of the log."""
     made = sum(message.tokens for message in messages_of(edit))

@@ -140,7 +140,10 @@ def _difference(look: Look, transaction: LogTransaction, numbers: Sequence[int])
     alone = saved_in_thread(look.thread, numbers[0]) if len(numbers) == 1 else None
     if not more:
         waits = thread.log.at(transaction.numbers[-1]).proposed
-        return f", {_would(alone)} if applied" if waits and alone else ""
+        if not waits or not alone:
+            return ""
+        inside = look.operations[entry_key(numbers[0])].hidden_by
+        return f", inside {inside}" if inside else f", {_would(alone)} if applied"
     if len(numbers) > 1:
         return f", {signed(more)} tokens together"
     if alone and abs(more) != abs(alone):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from operations.domain.ledger.saving import saved_in_thread
+from operations.domain.ledger.saving import fold_around, saved_in_thread
 from operations.domain.log.log import CLIENT, EditState
 from operations.domain.log.operation import (
     Amend,
@@ -70,6 +70,7 @@ class Op:
     amends: tuple[int, ...]
     reason: str
     hidden_by: str
+    """The fold that it lies in, or would lie in where it doesn't apply."""
     tags: tuple[str, ...]
     title: str
     staged: bool
@@ -166,6 +167,9 @@ class Operations:
         saved = saved_in_thread(self.thread, number)
         after = self._shown(report, edit)
         row, amends = self.history.rows[number], self.amends(number)
+        inside = report.hidden_by
+        if report.status is not Status.APPLIED:
+            inside = fold_around(self.thread, edit)
         return Op(
             key=key,
             name=name_of(self.thread, key),
@@ -187,9 +191,7 @@ class Operations:
             amends=amends,
             reason=reason_of(report, self.thread),
             title=row.title,
-            hidden_by=name_of(self.thread, report.hidden_by)
-            if report.hidden_by
-            else "",
+            hidden_by=name_of(self.thread, inside) if inside else "",
             tags=edit.tags if isinstance(edit, Tag) else edit.condition.tags,
             staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,
             by_client=recorded.entry.actor == CLIENT,

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import DomainError
 from operations.context.services import MOST_UNASKED
-from operations.domain.ledger.saving import would_save
+from operations.domain.ledger.saving import fold_around, would_save
 from operations.domain.log.operation import Digest, Edit, messages_of, named_keys
 from operations.domain.text.left_out import LeftOutNames, left_out
 from operations.domain.text.wording import words_of
@@ -23,6 +23,7 @@ from operations.ledger.services import try_out
 from operations.ledger.views import line_of
 from operations.log.selectors import load_thread
 from operations.log.transaction import counted
+from operations.messages.names import name_of
 from operations.messages.reader import MessageReader
 from threads.models import Session
 from threads.rendering.hidden import visible
@@ -59,17 +60,18 @@ def estimate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 def _lines(session: Session, given: Edit, is_asked: bool) -> dict[str, Any]:
-    edit = counted(session, given)
+    thread, edit = load_thread(session), counted(session, given)
     lines: dict[str, Any]
     if is_asked:
         trial = try_out(session, edit)
         line = line_of(trial.row, trial.prices)
         lines = {"added": -trial.saved, "line": line}
     else:
-        thread = load_thread(session)
         (edit,) = check(thread, [edit]).edits
         address = reverse("operations:estimate", args=[session.pk])
         lines = {"added": -would_save(thread, edit), "ask_href": address}
+    if inside := fold_around(thread, edit):
+        lines["inside"] = name_of(thread, inside)
     if isinstance(edit, Digest) and len(edit.targets) <= MOST_SEARCHED:
         found = _left_out(session, edit)
         lines |= {"left_out": found.sentence, "names": _named(found)}

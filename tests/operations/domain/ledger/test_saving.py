@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from operations.domain.ledger.saving import saved_in_thread
+from operations.domain.ledger.saving import fold_around, saved_in_thread
 from operations.domain.log.operation import Edit, Replace, Tag, Toggle
 from operations.domain.tree.key import entry_key
 from operations.domain.tree.status import Status
@@ -64,3 +64,13 @@ def test_inserts_add_and_tags_take_nothing() -> None:
 def test_targets_that_are_not_there_would_save_nothing() -> None:
     assert thread(3).tokens_shown(["o7.0"]) == 0
     assert thread(3).tokens_shown(["m1", "m1"]) == 10
+
+
+def test_an_edit_is_inside_a_fold_that_holds_all_it_names() -> None:
+    found = thread(9, snip(3, 4), digest(2, 5))
+    assert fold_around(found, snip(3, 3)) == "o2"
+    assert fold_around(found, insert("m4")) == "o2"
+    assert fold_around(found, snip(2, 5)) is None  # it folds the digest
+    assert fold_around(found, snip(5, 6)) is None
+    assert fold_around(found, snip(7, 8)) is None
+    assert fold_around(found, insert(None)) is None

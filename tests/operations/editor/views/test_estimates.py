@@ -57,6 +57,17 @@ def test_what_would_cut_through_a_fold_is_said_before_it_is_posted(
     assert "tokens</b>" not in said
 
 
+def test_inside_a_fold_no_tokens_are_promised(page: Page) -> None:
+    page.edit("digest", targets="m2 m3 m4 m5", summary="Sum")
+    said = estimated(page, type="snip", targets="m3 m4")
+    assert "<b>No tokens</b> in the thread: it is inside digest o1" in said
+    assert "−" not in said.partition("</p>")[0]
+    waits = page.edit("snip", targets="m3 m4", propose="1").content.decode()
+    assert "Snip #3–#4 proposed, inside digest o1." in waits
+    refused = page.post("operations/o2/reject").content.decode()
+    assert '<span class="op-delta">in digest o1</span>' in refused
+
+
 def test_a_form_that_names_nothing_is_answered_with_nothing(page: Page) -> None:
     assert "<p" not in estimated(page, type="snip", targets="")
 
