@@ -105,3 +105,16 @@ def test_what_a_form_is_sent_with_stays_in_sight_below_a_long_list(
     expect(phone.get_by_role("button", name="Replace selected")).to_be_in_viewport(
         ratio=1
     )
+
+
+def test_the_menu_of_a_row_selects_it_and_takes_that_back(
+    phone: Page, session: str
+) -> None:
+    phone.goto(f"/sessions/{session}/")
+    more = row(phone, "m1").locator(".menu-button")
+    more.click()
+    phone.get_by_role("menuitem", name="Select").click()
+    expect(phone.locator("#selection")).to_be_visible()
+    more.click()
+    phone.get_by_role("menuitem", name="Deselect").click()
+    expect(phone.locator("#selection")).to_be_hidden()

@@ -1,7 +1,8 @@
 /** One menu for rows and one for markers, opened beside what they are asked for. */
 import { somethingIsCut } from "./move.js";
+import { openState } from "../thread/folds.js";
 import { currentRow, rowAt } from "../thread/rows.js";
-import { selectedKeys } from "../thread/selection.js";
+import { isSelected, selectedKeys } from "../thread/selection.js";
 import { feed, rowOf } from "../thread/session.js";
 import { define, standsFor } from "../base/actions.js";
 import { placeBeside } from "../base/placing.js";
@@ -27,8 +28,33 @@ function fits({ dataset }, kinds) {
   return !("for" in dataset) || dataset.for.split(" ").some((kind) => kinds.includes(kind));
 }
 
+/** What the words of an item depend on, by its action: true, false, or undefined where it has none. */
+const states = {
+  select: (holder) => isSelected(holder.dataset.key),
+  open: openState,
+  unfold: openState,
+  toggle: (holder) => switchOf(holder) && switchOf(holder).getAttribute("aria-pressed") === "true",
+};
+
+function switchOf({ dataset }) {
+  return feed.querySelector(`.toggle[data-operation="${CSS.escape(dataset.operation ?? "")}"]`);
+}
+
+/** Show an item where it fits what the menu was opened upon, in the word for its state. */
+function present(item, holder, kinds) {
+  const state = states[item.dataset.action]?.(holder);
+  const words = [...item.querySelectorAll("[data-state]")];
+  for (const word of words) word.hidden = word.dataset.state !== String(state);
+  item.hidden = !fits(item, kinds) || (words.length > 0 && state === undefined);
+}
+
 function items(menu) {
   return [...menu.querySelectorAll("[role=menuitem]")].filter((item) => !item.hidden && item.offsetParent);
+}
+
+/** Whether a line has something to part: an item above it. */
+function isParting(line, shown) {
+  return shown.some((item) => item.compareDocumentPosition(line) & Node.DOCUMENT_POSITION_FOLLOWING);
 }
 
 function open(button) {
@@ -40,8 +66,9 @@ function open(button) {
   opener = button;
   const selected = button.closest("#selection") && rowOf(selectedKeys()[0] ?? "");
   subject = flat ?? selected ?? row;
-  for (const item of menu.querySelectorAll("[role=menuitem]")) item.hidden = !fits(item, kindsOf(subject));
+  for (const item of menu.querySelectorAll("[role=menuitem]")) present(item, subject, kindsOf(subject));
   menu.showPopover();
+  for (const line of menu.querySelectorAll("hr")) line.hidden = !isParting(line, items(menu));
   placeBeside(menu, button.getBoundingClientRect());
   items(menu)[0]?.focus({ preventScroll: true });
 }

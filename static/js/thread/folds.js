@@ -14,9 +14,13 @@ function depthOf(row) {
   return depth;
 }
 
-function isOpen(row) {
-  return own(row, "[aria-expanded]")?.getAttribute("aria-expanded") === "true";
+/** Whether a row is open; undefined where it has nothing to open. */
+export function openState(row) {
+  const expanded = own(row, "[aria-expanded]")?.getAttribute("aria-expanded");
+  return expanded && expanded === "true";
 }
+
+const isOpen = (row) => Boolean(openState(row));
 
 /** Open or close one row; the server answers it anew. */
 function set(row, open) {

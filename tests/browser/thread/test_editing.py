@@ -226,7 +226,7 @@ def test_a_form_s_turn_ends_with_its_own_answer_and_not_with_that_of_its_estimat
     assert looks == []
 
 
-@pytest.mark.parametrize("verb", ["Revert", "Turn on or off"])
+@pytest.mark.parametrize("verb", ["Revert", "Turn off"])
 def test_the_menu_of_a_marker_does_what_it_says(
     page: Page, open_thread: OpenThread, verb: str
 ) -> None:
@@ -235,8 +235,30 @@ def test_the_menu_of_a_marker_does_what_it_says(
     snip(page)
     expect(row(page, "o1")).to_be_focused()
     page.get_by_role("button", name="More for snip o1").click()
-    expect(page.get_by_role("menuitem", name="Expand or collapse")).to_be_focused()
+    expect(page.get_by_role("menuitem", name="Expand")).to_be_focused()
     page.get_by_role("menuitem", name=verb).click()
     expect(row(page, "m4")).to_be_visible()
     expect(page.locator(":popover-open")).to_have_count(0)
     assert not page.evaluate(FOCUSED_IS_BODY)
+
+
+def test_menus_name_what_they_would_change(page: Page, open_thread: OpenThread) -> None:
+    open_thread(20)
+    row(page, "m4").focus()
+    snip(page)
+    more = page.get_by_role("button", name="More for snip o1")
+
+    def items() -> list[str]:
+        found = page.locator(":popover-open [role=menuitem]:visible")
+        return [one.splitlines()[0] for one in found.all_inner_texts()]
+
+    more.click()
+    assert {"Expand", "Turn off"} <= set(items())
+    page.get_by_role("menuitem", name="Expand").click()
+    expect(row(page, "o1").locator(".inner")).to_be_visible()
+    more.click()
+    assert {"Collapse", "Turn off"} <= set(items())
+    page.get_by_role("menuitem", name="Turn off").click()
+    more.click()
+    assert "Turn on" in items()
+    assert not {"Expand", "Collapse", "Turn off"} & set(items())

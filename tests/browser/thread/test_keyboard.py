@@ -82,7 +82,7 @@ def test_the_menu_of_a_row_by_keys(keyed: Page, open_thread: OpenThread) -> None
     press(keyed, "j", "j")
     row(keyed, "m1").locator(".menu-button").focus()
     press(keyed, "Enter")
-    expect(keyed.get_by_role("menuitem", name="Expand or collapse")).to_be_focused()
+    expect(keyed.get_by_role("menuitem", name="Digest…")).to_be_focused()
     press(keyed, "m")
     expect(keyed.get_by_role("menuitem", name="Move up")).to_be_focused()
     press(keyed, "Enter")
