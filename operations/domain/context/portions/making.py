@@ -98,10 +98,12 @@ class PortionMaker:
         They are plain, one follows from the other, all may go out as their client gives them, and
         what reasoning they have is signed by the provider's own models and holds.
         """
-        if self.renames or start == 0 or end == len(self.messages):
+        if self.renames or start == 0:
             return None
         frame, messages = self.frame, self.messages[start:end]
-        rules = PROVIDERS[frame.provider].rules
+        rules, goes_on = PROVIDERS[frame.provider].rules, end < len(self.messages)
+        if not goes_on and rules.alternates and messages[-1].role is Role.ASSISTANT:
+            return None  # somebody else has to speak last
         ids = _ids_in_turn(messages, rules)
         if ids is None:
             return None
@@ -122,7 +124,7 @@ class PortionMaker:
                 left_out=(),
                 intact=_intact(messages, reach),
                 follows=True,
-                goes_on=True,
+                goes_on=goes_on,
                 renames=False,
                 head=None,
             ),

@@ -153,6 +153,19 @@ def test_only_what_an_operation_touches_is_read(format: str) -> None:
     assert len(request.was_read) < 16
 
 
+def test_what_comes_last_is_read_only_where_somebody_else_has_to_speak_last() -> None:
+    said = [one for place in range(20) for one in a_call_of(f"call-{place}", place)]
+    for format, end, is_read in (
+        ("openai", 80, False),
+        ("anthropic", 80, True),
+        ("anthropic", 77, False),
+    ):
+        conversation = Conversation(said[:end], entries(snip(40, 43)))
+        request = Request(conversation, format, WHOLE, reads=False)
+        assert together_of(request.portions()) == request.at_once()
+        assert (f"m{end - 1}" in request.was_read) is is_read
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_what_cannot_go_out_as_it_was_given_is_read(format: str) -> None:
     said = [one for place in range(9) for one in a_call_of(f"call-{place}", place)]
