@@ -107,6 +107,11 @@ urlpatterns = [
     path(f"{_SESSION}operations/<key:key>/amend", edits.amend, name="amend"),
     path(f"{_SESSION}operations/<key:key>/<act:verb>", edits.act, name="act"),
     path(
+        f"{_SESSION}bundles/<uuid:bundle_id>/<act:verb>",
+        edits.act_on_bundle,
+        name="act-on-bundle",
+    ),
+    path(
         f"{_SESSION}actors/<str:actor>/<switch:active>",
         edits.switch_all,
         name="switch-all",

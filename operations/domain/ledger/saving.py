@@ -61,6 +61,14 @@ def saved_at(thread: Thread, number: int) -> Iterator[SavedAt]:
         yield SavedAt(fold, thread.saved_by(fold))
 
 
+def hidden_in(thread: Thread, number: int) -> Key | None:
+    """The outermost fold inside which an edit lies, or would lie where it doesn't apply."""
+    report = thread.report(number)
+    if report.status is Status.APPLIED:
+        return report.hidden_by
+    return fold_around(thread, thread.log.edits[number].edit)
+
+
 def fold_around(thread: Thread, edit: Edit) -> Key | None:
     """The outermost fold inside which an edit acts, or would: there it saves the model nothing.
 

@@ -310,15 +310,15 @@ class Thread:
         """The edits that wait, are off, unmet or in conflict, in the order of the log."""
         return sorted(self._draft.marked)
 
-    def newest(self, statuses: AbstractSet[Status], most: int) -> list[int]:
-        """The newest edits with one of these statuses, the newest first."""
-        wanted = min(most, sum(self.statuses[status] for status in statuses))
+    def newest(self, statuses: AbstractSet[Status]) -> Iterator[int]:
+        """The edits with one of these statuses, the newest first."""
+        wanted = sum(self.statuses[status] for status in statuses)
         withdrawn = self._draft.withdrawn
         numbers: Iterable[int] = reversed(self._outcomes)
         if statuses <= WITHDRAWN and len(withdrawn) <= _FEW:
             numbers = sorted(withdrawn, reverse=True)
         found = (n for n in numbers if self._outcomes[n].status in statuses)
-        return list(islice(found, wanted))
+        return islice(found, wanted)
 
     @property
     def shaping(self) -> Iterable[int]:

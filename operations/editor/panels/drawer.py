@@ -26,6 +26,7 @@ from operations.forwarding.sent.turns import SentTurns, load_turns
 from operations.messages.names import Named, named, ranges_of, word_of
 from threads.rendering.hidden import visible
 
+from .bundles import MOST_MEMBERS, Bundle, group, with_members
 from .notice import done_by
 
 MOST_LISTED = 40
@@ -74,6 +75,11 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
     ]
     gone, rest = _count(thread, WITHDRAWN), _count(thread, _REST)
     turns = load_turns(look.session)
+    members = most if show_more else MOST_MEMBERS
+    asked = group(look, waiting, most, members)
+    listed = group(look, thread.newest(_REST), most, members)
+    taken_back = group(look, thread.newest(WITHDRAWN), most, members)
+    listed_in_all = asked.edits + listed.edits + taken_back.edits
     return {
         "undo": done_by(look, undoable(log, actor)),
         "redo": done_by(look, redoable(log, actor)),
@@ -82,10 +88,10 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
         "staged": ops.of(own),
         "may_commit": look.may_decide,
         "agents": _agents(look),
-        "waiting": _decisions(look, ops.of(waiting[:most])),
-        "operations": _reaching(look, ops.of(thread.newest(_REST, most)), turns),
-        "gone": _reaching(look, ops.of(thread.newest(WITHDRAWN, most)), turns),
-        "older": sum(max(0, count - most) for count in (len(waiting), rest, gone)),
+        "waiting": _decisions(look, asked.rows),
+        "operations": _reaching(look, listed.rows, turns),
+        "gone": _reaching(look, taken_back.rows, turns),
+        "older": len(waiting) + rest + gone - listed_in_all,
         "shows_more": show_more,
         "awaits_costs": look.session.message_count <= MOST_UNASKED,
         "operations_count": len(log.edits) - gone,
@@ -99,13 +105,16 @@ def _count(thread: Thread, statuses: AbstractSet[Status]) -> int:
     return sum(thread.statuses[status] for status in statuses)
 
 
-def _reaching(look: Look, listed: Sequence[Op], turns: SentTurns) -> list[Op]:
+def _reaching(
+    look: Look, rows: Sequence[Op | Bundle], turns: SentTurns
+) -> list[Op | Bundle]:
     """Operations with the request that was the first to go out with them as they are now."""
     log = look.thread.log
-    return [
-        replace(op, reaches=turns.words(log.last_change(int(op.key[1:]))))
-        for op in listed
-    ]
+
+    def reaching(op: Op) -> Op:
+        return replace(op, reaches=turns.words(log.last_change(int(op.key[1:]))))
+
+    return [with_members(row, reaching) for row in rows]
 
 
 def _agents(look: Look) -> list[Agent]:
@@ -130,12 +139,24 @@ def decision_of(look: Look, key: Key) -> Decision | None:
     """An operation that waits, as the drawer shows it; None where it doesn't wait."""
     if look.thread.status(int(key[1:])) not in _WAITING:
         return None
-    return _decisions(look, [look.operations[key]])[0]
+    return _decision(look, look.operations[key], _wider(look, [key]).get(key, ""))
 
 
-def _decisions(look: Look, waiting: Sequence[Op]) -> list[Decision]:
+def _decisions(look: Look, rows: Sequence[Op | Bundle]) -> list[Op | Bundle]:
     """What waits; for the newest conflicts also the range that would work."""
-    conflicts = [op.key for op in waiting if op.status == Status.CONFLICT]
+    wider = _wider(look, [row.key for row in rows if isinstance(row, Op)])
+
+    def deciding(op: Op) -> Op:
+        return _decision(look, op, wider.get(op.key, ""))
+
+    return [with_members(row, deciding) for row in rows]
+
+
+def _wider(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
+    """The ranges that would work for the newest conflicts."""
+    conflicts = [
+        key for key in keys if look.thread.status(int(key[1:])) is Status.CONFLICT
+    ]
     newest = tuple(conflicts[:MOST_WIDENED])
 
     def wider() -> dict[Key, str]:
@@ -146,8 +167,7 @@ def _decisions(look: Look, waiting: Sequence[Op]) -> list[Decision]:
             if edit is not None and (keys := named_keys(edit))
         }
 
-    ranges = derived(look.thread, ("wider", newest), wider)
-    return [_decision(look, op, ranges.get(op.key, "")) for op in waiting]
+    return derived(look.thread, ("wider", newest), wider)
 
 
 def _decision(look: Look, op: Op, widen: str) -> Decision:

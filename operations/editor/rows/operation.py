@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from operations.domain.ledger.saving import fold_around, saved_in_thread
+from operations.domain.ledger.saving import hidden_in, saved_in_thread
 from operations.domain.log.log import CLIENT, EditState
 from operations.domain.log.operation import (
     Amend,
@@ -167,9 +167,7 @@ class Operations:
         saved = saved_in_thread(self.thread, number)
         after = self._shown(report, edit)
         row, amends = self.history.rows[number], self.amends(number)
-        inside = report.hidden_by
-        if report.status is not Status.APPLIED:
-            inside = fold_around(self.thread, edit)
+        inside = hidden_in(self.thread, number)
         return Op(
             key=key,
             name=name_of(self.thread, key),

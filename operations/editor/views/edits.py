@@ -7,10 +7,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
 from contextstudio.accounts.authentication import caller_of
-from contextstudio.accounts.domain.errors import DomainError
+from contextstudio.accounts.domain.errors import DomainError, NotFound
 from operations.editor.forms import ActivateForm, AmendForm, form_of
 from operations.edits import own_entries, services
 from operations.edits.services import Act
+from operations.log.selectors import get_bundle
 from threads.store.selectors import get_session
 
 from .dialogs import FORM, activation, refused
@@ -56,6 +57,18 @@ def act(
     if verb == "widen":
         return answer(request, services.expand_targets(caller, operation_id))
     return answer(request, services.switch(caller, operation_id, Act(verb)))
+
+
+@require_POST
+def act_on_bundle(
+    request: HttpRequest, session_id: uuid.UUID, bundle_id: uuid.UUID, verb: str
+) -> HttpResponse:
+    """Switch, take back or decide on what was recorded together."""
+    caller = caller_of(request)
+    session, _ = get_bundle(caller, bundle_id)
+    if session.pk != session_id or verb == "widen":
+        raise NotFound("There is no such bundle.", at=["bundle"])
+    return answer(request, services.switch_bundle(caller, bundle_id, Act(verb)))
 
 
 @require_POST

@@ -45,7 +45,7 @@ let shown = "all";
 function filter() {
   const choice = drawer.querySelector(`input[name=show][value=${shown}]`);
   if (choice) choice.checked = true;
-  for (const one of drawer.querySelectorAll(".ops > .op")) {
+  for (const one of drawer.querySelectorAll(".ops > li")) {
     one.hidden = shown !== "all" && (shown === "off") !== one.classList.contains("is-off");
   }
 }

@@ -129,6 +129,7 @@ define({
   decide: ({ source }) => openDialog("decide", { operation: operationFor(source) }),
   toggle: ({ source }) => toggle(operationFor(source), rowAt(source) ?? rowAt(document.activeElement)),
   "switch-all": ({ pressed }) => write(`actors/${encodeURIComponent(pressed.dataset.actor)}/${pressed.dataset.to}`),
+  bundle: ({ pressed }) => write(`bundles/${pressed.closest("[data-bundle]").dataset.bundle}/${pressed.dataset.verb}`),
   revert: onOperation("revert"),
   accept: decide("accept"),
   reject: decide("reject"),

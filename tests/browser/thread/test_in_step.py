@@ -3,7 +3,15 @@
 import httpx
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, snip, visit
+from tests.browser.conftest import (
+    OpenThread,
+    keys_on_sheet,
+    press,
+    row,
+    see_the_checks,
+    snip,
+    visit,
+)
 
 
 def agent_snips(api: httpx.Client, session: str, first: int, last: int) -> None:
@@ -114,6 +122,7 @@ def test_a_page_that_was_offline_fetches_what_it_missed(
     faults.expect("WebSocket connection")
     faults.expect("unreachable")
     session = open_thread(20)
+    see_the_checks(page)  # else going offline cuts their request short
     context.set_offline(True)
     expect(page.locator("#live")).to_have_attribute("data-state", "offline")
     agent_snips(api, session, 4, 6)

@@ -1,5 +1,7 @@
 """Staging by keys: two edits are collected, and committed together."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -38,3 +40,29 @@ def test_two_edits_are_staged_and_committed_together(
     page.get_by_role("button", name="Discard").click()
     expect(staged).to_have_count(0)
     assert {"m3", "m4", "m8"} <= set(keys_on_sheet(page))
+
+
+def test_what_was_committed_together_is_one_row_and_switched_as_one(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(30)
+    press(page, "S")
+    staged = page.get_by_role("region", name="Staged")
+    for count, key in enumerate(("m3", "m8"), start=1):
+        row(page, key).focus()
+        snip(page)
+        expect(staged.get_by_role("listitem")).to_have_count(count)
+    page.get_by_role("button", name="Commit 2").press("Enter")
+    bundle = page.locator(".op-bundle")
+    expect(bundle).to_contain_text("2 operations")
+    bundle.get_by_text("One by one").click()
+    expect(bundle.get_by_role("listitem")).to_have_count(2)
+    assert found_in(page, within=".drawer") == []
+    bundle.get_by_role("button", name=re.compile(r"^On ?, Bundle")).click()
+    expect(row(page, "m3")).to_be_visible()
+    expect(row(page, "m8")).to_be_visible()
+    off = bundle.get_by_role("button", name=re.compile(r"^Off ?, Bundle"))
+    expect(off).to_be_focused()
+    expect(bundle.get_by_role("listitem")).to_have_count(2)  # it stays open
+    page.locator(".panel-bar").get_by_text("On", exact=True).click()
+    expect(bundle).to_be_hidden()

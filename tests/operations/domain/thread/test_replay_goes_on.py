@@ -26,7 +26,7 @@ def everything(thread: Thread) -> dict[str, object]:
         "operations": thread.operations,
         "statuses": +thread.statuses,
         "marked": thread.marked,
-        "withdrawn": thread.newest(WITHDRAWN, 99),
+        "withdrawn": list(thread.newest(WITHDRAWN)),
         "shaping": sorted(thread.shaping),
         "inserted": sorted(thread.inserted),
         "tokens": thread.tokens,

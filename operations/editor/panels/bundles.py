@@ -1,0 +1,100 @@
+"""Operations that were recorded together, as the drawer shows them: as one.
+
+The contracts stand in `templates/operations/editor/panels/{bundle,bundle_decision}.html`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple
+
+from operations.domain.ledger.saving import hidden_in, saved_in_thread
+from operations.domain.log.log import EditState
+from operations.domain.tree.key import entry_key
+from operations.domain.tree.status import Status
+from operations.editor.rows.look import Look
+from operations.editor.rows.operation import Author, Op
+from threads.rendering.hidden import visible
+
+MOST_MEMBERS = 20
+"""Operations of a bundle that are listed in it, until more are asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """Several operations that are switched, taken back and reviewed as one."""
+
+    id: str
+    name: str
+    word: str
+    status: str
+    """The kind of its newest operation, and how that one fared."""
+    author: Author
+    time: datetime
+    count: int
+    on: int
+    delta: int
+    """Tokens that its operations add to the thread."""
+    may_decide: bool
+    members: Sequence[Op]
+    """Its newest operations."""
+
+    @property
+    def more(self) -> int:
+        """How many of its operations are not among the members."""
+        return self.count - len(self.members)
+
+
+class Grouped(NamedTuple):
+    """Operations and bundles, the newest first, and how many operations they are in all."""
+
+    rows: list[Op | Bundle]
+    edits: int
+
+
+def group(look: Look, numbers: Iterable[int], most: int, members: int) -> Grouped:
+    """The first `most` rows of a list of edits, in which those of one bundle are one row.
+
+    Each conflict is a row of its own, and so is an edit that the list has alone of its bundle.
+    `numbers` are taken no further than needed.
+    """
+    thread, found = look.thread, dict[str, list[int]]()
+    for number in numbers:
+        bundle = thread.log.at(number).bundle
+        is_alone = bundle is None or thread.status(number) is Status.CONFLICT
+        name = str(number) if is_alone else str(bundle)
+        if name not in found and len(found) == most:
+            break
+        found.setdefault(name, []).append(number)
+    rows = [
+        _bundle(look, name, together, members)
+        if len(together) > 1
+        else look.operations[entry_key(together[0])]
+        for name, together in found.items()
+    ]
+    return Grouped(rows, sum(map(len, found.values())))
+
+
+def with_members(row: Op | Bundle, change: Callable[[Op], Op]) -> Op | Bundle:
+    """A row with each operation in it changed."""
+    if isinstance(row, Bundle):
+        return replace(row, members=list(map(change, row.members)))
+    return change(row)
+
+
+def _bundle(look: Look, name: str, numbers: Sequence[int], members: int) -> Bundle:
+    thread, newest = look.thread, look.operations[entry_key(numbers[0])]
+    shown = (number for number in numbers if not hidden_in(thread, number))
+    return Bundle(
+        id=name,
+        name=visible(newest.title) or "Bundle",
+        word=newest.word,
+        status=newest.status,
+        author=newest.author,
+        time=newest.time,
+        count=len(numbers),
+        on=sum(thread.log.edits[number].state is EditState.ON for number in numbers),
+        delta=-sum(saved_in_thread(thread, number) for number in shown),
+        may_decide=look.may_decide,
+        members=look.operations.of(numbers[:members]),
+    )

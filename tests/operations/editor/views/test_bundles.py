@@ -1,0 +1,146 @@
+"""What was recorded together is switched, taken back and decided on together, in the drawer."""
+
+import re
+import uuid
+
+import pytest
+
+from contextstudio.accounts.models import Project, User
+from operations.domain.log.operation import Snip
+from operations.edits.services import record_bundle
+from operations.log.selectors import load_thread
+from operations.log.transaction import LogTransaction
+from tests.operations.conftest import Page, message
+from tests.people import caller
+from threads.models import Session
+from threads.sessions.services import NewSession, create_session
+
+EDITS = [Snip(targets=(f"m{index}",)) for index in (0, 5, 10)]
+
+
+def together(
+    editor: User, session: Session, *, propose: bool = False
+) -> LogTransaction:
+    made = record_bundle(
+        caller(editor), session.pk, EDITS, propose=propose, title="Spring cleaning"
+    )
+    session.refresh_from_db()
+    return made
+
+
+def bundle_of(made: LogTransaction) -> str:
+    return str(made.history.rows[made.numbers[0]].bundle)
+
+
+def statuses(session: Session) -> list[str]:
+    session.refresh_from_db()
+    return [report.status.value for report in load_thread(session).operations]
+
+
+def panel(page: Page, query: str = "") -> str:
+    text = page.get(f"panel{query}").content.decode()
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", text))
+
+
+def test_a_bundle_is_one_row_with_what_its_operations_save(
+    page: Page, editor: User
+) -> None:
+    page.edit("tag", targets="m2", tags="a")
+    made = together(editor, page.session)
+    saved = made.thread.tokens.original - made.thread.tokens.effective
+    said = panel(page)
+    assert "Spring cleaning 3 operations" in said
+    assert f"−{saved} On" in said
+    assert said.index("Spring cleaning") < said.index("Tag o1")
+
+
+@pytest.mark.parametrize(
+    ("verb", "status"), [("off", "off"), ("on", "applied"), ("revert", "reverted")]
+)
+def test_a_bundle_is_switched_and_taken_back_with_one_entry(
+    page: Page, editor: User, verb: str, status: str
+) -> None:
+    made = together(editor, page.session)
+    if verb == "on":
+        page.post(f"bundles/{bundle_of(made)}/off")
+    page.session.refresh_from_db()
+    head = page.session.head
+    answer = page.post(f"bundles/{bundle_of(made)}/{verb}")
+    assert answer.status_code == 200
+    assert statuses(page.session) == [status] * 3
+    assert page.session.head == head + 1
+
+
+def test_a_bundle_of_many_is_named_by_its_title_where_it_is_switched(
+    page: Page, editor: User
+) -> None:
+    more = [Snip(targets=(f"m{index}",)) for index in (0, 5, 10, 15)]
+    made = record_bundle(caller(editor), page.session.pk, more, title="Spring cleaning")
+    answer = page.post(f"bundles/{bundle_of(made)}/off").content.decode()
+    assert "Spring cleaning (4 operations) off, +" in answer
+    assert "Undo turning off Spring cleaning (4 operations)" in answer
+
+
+def test_what_was_taken_back_together_is_restored_together(
+    page: Page, editor: User
+) -> None:
+    made = together(editor, page.session)
+    page.post(f"bundles/{bundle_of(made)}/revert")
+    assert "Restore Spring cleaning" in panel(page)
+    page.post(f"bundles/{bundle_of(made)}/on")
+    assert statuses(page.session) == ["applied"] * 3
+
+
+@pytest.mark.parametrize(
+    ("verb", "status"), [("accept", "applied"), ("reject", "rejected")]
+)
+def test_proposals_of_one_bundle_are_decided_on_at_once(
+    page: Page, editor: User, verb: str, status: str
+) -> None:
+    made = together(editor, page.session, propose=True)
+    said = panel(page)
+    assert "Spring cleaning 3 operations proposed" in said
+    assert "Accept all 3" in said
+    page.post(f"bundles/{bundle_of(made)}/{verb}")
+    assert statuses(page.session) == [status] * 3
+    assert "Accept all" not in panel(page)
+
+
+def test_one_of_a_bundle_that_is_alone_in_a_list_is_a_row_like_others(
+    page: Page, editor: User
+) -> None:
+    together(editor, page.session)
+    page.post("operations/o2/revert")
+    reverted = panel(page).split("Reverted 1")[1]
+    assert "Snip o2" in reverted
+    assert "Spring cleaning 2 operations" in panel(page).split("Reverted 1")[0]
+
+
+def test_a_row_of_a_bundle_lists_some_of_it_and_counts_as_one(
+    page: Page, editor: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("operations.editor.panels.drawer.MOST_LISTED", 1)
+    monkeypatch.setattr("operations.editor.panels.drawer.MOST_MEMBERS", 2)
+    page.edit("tag", targets="m2", tags="a")
+    together(editor, page.session)
+    said = panel(page)
+    assert "1 more in the log" in said
+    assert "Show 1 older operation" in said
+    assert "Snip o2" not in said
+    assert "Snip o2" in panel(page, "?more=1")
+
+
+def test_a_bundle_of_another_session_is_not_found(
+    page: Page, editor: User, project: Project
+) -> None:
+    new = NewSession(title="Other", messages=[message(index) for index in range(20)])
+    other = create_session(caller(editor), project, new)
+    made = together(editor, other)
+    assert page.post(f"bundles/{bundle_of(made)}/off").status_code == 404
+    assert page.post(f"bundles/{uuid.uuid4()}/off").status_code == 404
+    assert statuses(other) == ["applied"] * 3
+
+
+def test_a_bundle_has_no_targets_to_widen(page: Page, editor: User) -> None:
+    made = together(editor, page.session)
+    assert page.post(f"bundles/{bundle_of(made)}/widen").status_code == 404
