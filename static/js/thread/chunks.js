@@ -21,6 +21,7 @@ const STAYS_MS = 2000;
 const RETRY_MS = 3000;
 const ROWS_A_FRAME = 12;
 const ROWS_A_REQUEST = 50;
+const ROWS_A_LEAP = 25;
 const AT_ONCE = 3;
 const AHEAD_MS = 900;
 
@@ -34,6 +35,7 @@ let pumping = 0;
 let scrolledAt = 0;
 let scrolledTo = 0;
 let speed = 0;
+let stride = 0;
 
 /**
  * What is in sight or near it and has no rows; the faster one scrolls, the farther ahead. To watch a
@@ -41,7 +43,7 @@ let speed = 0;
  */
 function nearby() {
   const found = [];
-  const ahead = isScrolled() ? speed * AHEAD_MS : 0;
+  const ahead = isScrolled() && !isLeaping() ? speed * AHEAD_MS : 0;
   const above = near + Math.max(0, -ahead);
   const below = near + Math.max(0, ahead);
   for (const section of allSections().slice(firstBelow(-above))) {
@@ -53,7 +55,8 @@ function nearby() {
 
 /** Load what is near, what is nearest first: one after another, and a few at once while one scrolls. */
 function pump() {
-  if (pumping >= (isScrolled() ? AT_ONCE : 1)) return;
+  const isFollowing = isScrolled() && !isLeaping();
+  if (pumping >= (isFollowing ? AT_ONCE : 1)) return;
   const idle = nearby();
   if (!idle.length) return;
   const next = idle.reduce((best, one) => (distanceOf(one) < distanceOf(best) ? one : best));
@@ -62,7 +65,7 @@ function pump() {
     pumping -= 1;
     pump();
   });
-  if (isScrolled()) pump();
+  if (isFollowing) pump();
 }
 
 /** How fast one scrolls, in pixels a millisecond, smoothed over a few frames; down is positive. */
@@ -70,6 +73,7 @@ function noteSpeed() {
   const now = performance.now();
   const spent = Math.max(now - scrolledAt, 1);
   const here = scrollY;
+  stride = spent > RESTS_MS ? 0 : Math.abs(here - scrolledTo);
   speed = spent > RESTS_MS ? 0 : 0.7 * speed + 0.3 * ((here - scrolledTo) / spent);
   scrolledAt = now;
   scrolledTo = here;
@@ -99,7 +103,8 @@ async function fill(section, attempts = 3) {
   const isStale = () => start !== startOf(section) || count !== countOf(section)
     || heads.size > 1 || Math.min(...heads) < session.head;
   for (let done = 0; done < count && !isStale();) {
-    const share = Math.min(count - done, mayTakeAll(section) ? count : ROWS_A_REQUEST);
+    const most = isLeaping() ? ROWS_A_LEAP : ROWS_A_REQUEST;
+    const share = Math.min(count - done, mayTakeAll(section) ? count : most);
     const fields = { view: session.view, start: start + done, count: share };
     const response = await send(`${session.url}chunk`, { fields, quiet: true });
     const rows = fragment(await response.text());
@@ -139,6 +144,9 @@ function settle(section) {
 
 const isScrolled = () => performance.now() - scrolledAt < RESTS_MS;
 
+/** Whether one scrolls more than a window a frame: then nothing could be read, and frames stay short. */
+const isLeaping = () => isScrolled() && stride > innerHeight;
+
 /** Whether somebody waits for a section, or nobody would see that much comes at once. */
 const mayTakeAll = (section) => document.hidden || pinned.has(section) || !isScrolled();
 
@@ -150,6 +158,7 @@ async function pour(section, rows, isStale) {
   const waiting = [...rows.children];
   const share = () => {
     if (document.hidden || pinned.has(section)) return waiting.length;
+    if (isLeaping()) return ROWS_A_FRAME;
     if (isScrolled()) {
       const away = distanceOf(section);
       if (!away) return waiting.length;  // a long frame is better than an empty one
@@ -158,6 +167,7 @@ async function pour(section, rows, isStale) {
     return distanceOf(section) < innerHeight ? waiting.length : 4 * ROWS_A_FRAME;
   };
   while (waiting.length && !isStale()) {
+    if (isLeaping() && !document.hidden) await new Promise(requestAnimationFrame);
     section.append(...waiting.splice(0, share()));
     if (waiting.length) await new Promise(requestAnimationFrame);
   }
