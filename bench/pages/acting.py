@@ -5,9 +5,9 @@ Its rows are R4, R5 and R6 of docs/performance.md, measured in chromium.
 R4: the layout shifts of each page from its navigation on (the sum that browsers report as CLS).
 R5: 10,000 messages are scrolled by 600 px a frame for 900 frames, and back up from the end; a frame
 is blank where the middle of the viewport shows no row, and the longest run of blank frames counts.
-R6: from the press of a key to the frame that shows what came of it, at 10,000 messages: a digest of ten, all messages
-selected by a mark, a jump to the other end; the slowest of three. A page that was not answered,
-or that was scrolled by fewer frames, is a miss.
+R6: from the press of a key to the frame that shows what came of it, at 10,000 messages: a digest of
+ten, all messages selected by a mark, a jump to the other end; the slowest of three. A page that was
+not answered, or that was scrolled by fewer frames, is a miss.
 """
 
 import json
