@@ -88,6 +88,8 @@ def ranges_of(thread: Thread, keys: Iterable[Key]) -> str:
 
 def extent_of(thread: Thread, keys: Sequence[Key]) -> str:
     """`#3–#4, #7–#10`: the runs of messages, or of more than `MOST_RUNS` the ends: `#3 … #90`."""
+    if len(keys) == 1:
+        return name_of(thread, keys[0])
     if words := ranges_of(thread, keys):
         return words
     known = [index for key in keys if (index := original_index(key)) is not None]

@@ -19,7 +19,7 @@ from operations.domain.log.operation import (
 from operations.domain.thread.node import FoldNode
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, made_key
-from operations.domain.tree.status import Status
+from operations.domain.tree.status import Report, Status
 
 
 class SavedAt(NamedTuple):
@@ -61,12 +61,11 @@ def saved_at(thread: Thread, number: int) -> Iterator[SavedAt]:
         yield SavedAt(fold, thread.saved_by(fold))
 
 
-def hidden_in(thread: Thread, number: int) -> Key | None:
+def hidden_in(thread: Thread, report: Report) -> Key | None:
     """The outermost fold inside which an edit lies, or would lie where it doesn't apply."""
-    report = thread.report(number)
     if report.status is Status.APPLIED:
         return report.hidden_by
-    return fold_around(thread, thread.log.edits[number].edit)
+    return fold_around(thread, thread.log.edits[report.number].edit)
 
 
 def fold_around(thread: Thread, edit: Edit) -> Key | None:

@@ -84,7 +84,9 @@ def with_members(row: Op | Bundle, change: Callable[[Op], Op]) -> Op | Bundle:
 
 def _bundle(look: Look, name: str, numbers: Sequence[int], members: int) -> Bundle:
     thread, newest = look.thread, look.operations[entry_key(numbers[0])]
-    shown = (number for number in numbers if not hidden_in(thread, number))
+    shown = (
+        number for number in numbers if not hidden_in(thread, thread.report(number))
+    )
     return Bundle(
         id=name,
         name=visible(newest.title) or "Bundle",

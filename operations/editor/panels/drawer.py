@@ -112,7 +112,8 @@ def _reaching(
     log = look.thread.log
 
     def reaching(op: Op) -> Op:
-        return replace(op, reaches=turns.words(log.last_change(int(op.key[1:]))))
+        words = turns.words(log.last_change(int(op.key[1:])))
+        return replace(op, reaches=words) if words else op
 
     return [with_members(row, reaching) for row in rows]
 

@@ -6,7 +6,7 @@ The contract stands in `templates/operations/editor/rows/operation.html`.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from operations.domain.ledger.saving import hidden_in, saved_in_thread
 from operations.domain.log.log import CLIENT, EditState
@@ -46,6 +46,9 @@ class Author:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Op:
     """One operation: see `operation.html`. `tags` are those it gives or depends on."""
+
+    members: ClassVar[Sequence["Op"]] = ()
+    """It holds no others; a bundle does, in the same lists."""
 
     key: Key
     name: str
@@ -108,13 +111,12 @@ def members_of(op: Op) -> dict[str, Any]:
     return {field.name: getattr(op, field.name) for field in fields(Op)}
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(NamedTuple):
     """The messages that an operation acts on: the ends of them, their number, and in words."""
 
     first: Key
     last: Key
-    count: int
+    messages: int
     words: str
 
 
@@ -167,7 +169,7 @@ class Operations:
         saved = saved_in_thread(self.thread, number)
         after = self._shown(report, edit)
         row, amends = self.history.rows[number], self.amends(number)
-        inside = hidden_in(self.thread, number)
+        inside = hidden_in(self.thread, report)
         return Op(
             key=key,
             name=name_of(self.thread, key),
@@ -179,7 +181,7 @@ class Operations:
             last=extent.last,
             range=extent.words,
             where=self._where(edit),
-            count=extent.count,
+            count=extent.messages,
             before=None if after is None else after + saved,
             after=after,
             delta=None if isinstance(edit, Resequence | Tag) else -saved,
@@ -197,18 +199,19 @@ class Operations:
 
     def in_outline(self, number: int) -> "OperationHeading":
         """An operation as the outline names it: of hundreds nothing else is worked out."""
-        recorded = self.thread.log.edits[number]
-        edit = recorded.edit
-        extent = self._extent(self.thread.report(number), edit)
+        recorded, first, place = self.thread.log.edits[number], "", ""
+        if not isinstance(edit := recorded.edit, Insert):
+            report = self.thread.report(number)
+            first, _, _, place = self._extent(report, edit)
         return OperationHeading(
             key=entry_key(number),
             word=edit.kind,
             verb=word_for(recorded),
             status=self.thread.status(number),
             staged=recorded.entry.staged and recorded.state is EditState.PROPOSED,
-            first=extent.first,
+            first=first,
             behind=(edit.after or "m0") if isinstance(edit, Insert) else "",
-            place=self._where(edit) or extent.words,
+            place=self._where(edit) or place,
         )
 
     def _fold(self, report: Report) -> FoldNode | None:
