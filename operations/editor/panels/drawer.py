@@ -29,7 +29,7 @@ from threads.rendering.hidden import visible
 from .bundles import MOST_MEMBERS, Bundle, group, with_members
 from .notice import done_by
 
-MOST_LISTED = 40
+MOST_LISTED = 30
 """Operations of each group that the drawer shows, until more are asked for: each edit draws them
 anew."""
 MOST_ASKED_FOR = 2_000
