@@ -60,7 +60,7 @@ def percent_change(before: int | None, after: int | None) -> str:
     amount = abs(change)
     if 0 < amount < 0.1:
         return f"{sign}<0.1%"
-    if 0 < amount < 0.95 or (99.5 <= amount < 100 and after):
+    if 0 < amount < 0.95 or 99.5 <= amount < 100:
         return f"{sign}{int(amount * 10) / 10}%"
     return f"{sign}{amount:,.0f}%"
 

@@ -33,11 +33,12 @@ const states = {
   select: (holder) => isSelected(holder.dataset.key),
   open: openState,
   unfold: openState,
-  toggle: (holder) => switchOf(holder) && switchOf(holder).getAttribute("aria-pressed") === "true",
+  toggle: switchState,
 };
 
-function switchOf({ dataset }) {
-  return feed.querySelector(`.toggle[data-operation="${CSS.escape(dataset.operation ?? "")}"]`);
+function switchState({ dataset }) {
+  const found = feed.querySelector(`.toggle[data-operation="${CSS.escape(dataset.operation ?? "")}"]`);
+  return found ? found.getAttribute("aria-pressed") === "true" : undefined;
 }
 
 /** Show an item where it fits what the menu was opened upon, in the word for its state. */

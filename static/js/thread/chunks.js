@@ -43,7 +43,7 @@ let stride = 0;
  */
 function nearby() {
   const found = [];
-  const ahead = isScrolled() && !isLeaping() ? speed * AHEAD_MS : 0;
+  const ahead = isFollowing() ? speed * AHEAD_MS : 0;
   const above = near + Math.max(0, -ahead);
   const below = near + Math.max(0, ahead);
   for (const section of allSections().slice(firstBelow(-above))) {
@@ -55,8 +55,7 @@ function nearby() {
 
 /** Load what is near, what is nearest first: one after another, and a few at once while one scrolls. */
 function pump() {
-  const isFollowing = isScrolled() && !isLeaping();
-  if (pumping >= (isFollowing ? AT_ONCE : 1)) return;
+  if (pumping >= (isFollowing() ? AT_ONCE : 1)) return;
   const idle = nearby();
   if (!idle.length) return;
   const next = idle.reduce((best, one) => (distanceOf(one) < distanceOf(best) ? one : best));
@@ -65,7 +64,7 @@ function pump() {
     pumping -= 1;
     pump();
   });
-  if (isFollowing) pump();
+  if (isFollowing()) pump();
 }
 
 /** How fast one scrolls, in pixels a millisecond, smoothed over a few frames; down is positive. */
@@ -146,6 +145,7 @@ const isScrolled = () => performance.now() - scrolledAt < RESTS_MS;
 
 /** Whether one scrolls more than a window a frame: then nothing could be read, and frames stay short. */
 const isLeaping = () => isScrolled() && stride > innerHeight;
+const isFollowing = () => isScrolled() && !isLeaping();
 
 /** Whether somebody waits for a section, or nobody would see that much comes at once. */
 const mayTakeAll = (section) => document.hidden || pinned.has(section) || !isScrolled();

@@ -259,6 +259,7 @@ def test_menus_name_what_they_would_change(page: Page, open_thread: OpenThread) 
     more.click()
     assert {"Collapse", "Turn off"} <= set(items())
     page.get_by_role("menuitem", name="Turn off").click()
+    expect(page.locator(".flat--off")).to_be_visible()  # it is no fold any more
     more.click()
     assert "Turn on" in items()
     assert not {"Expand", "Collapse", "Turn off"} & set(items())
