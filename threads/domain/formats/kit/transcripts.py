@@ -7,6 +7,7 @@ that was typed does, where no words were.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -30,6 +31,10 @@ _WRAPPED = re.compile(r"\s*<(user_query|user_request|task|feedback)>\s*", re.IGN
 """How Cursor, Antigravity and Cline begin what was typed."""
 _SKILL = re.compile(r"\s*<skill name=\"([^\"\n]{1,80})\"[^>\n]{0,400}>")
 """How pi begins what stands for a skill that was asked for; what was typed follows its end."""
+_ADDED = re.compile(r"\A\s*<(current_datetime)>[^<\n]{0,100}</\1>\s*")
+"""What Copilot puts before what was typed."""
+_HEADING = re.compile(r"\A\s*#{1,6}[ \t]+(?=\S)")
+_BARE_COMMAND = re.compile(r"\s*(/[\w:-]{1,80})\s*")
 _COMMAND = re.compile(r"<command-name>\s*([^<\n]{1,80}?)\s*</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>\s*([^<]{1,400}?)\s*</command-args>")
 
@@ -59,7 +64,7 @@ def _typed(message: Message) -> str:
 def typed_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Of a user's message what the user gave: neither a tool's own words nor its own blocks."""
     return tuple(
-        part
+        replace(part, text=typed_in(part.text)) if isinstance(part, Text) else part
         for part in parts
         if not isinstance(part, Opaque)
         and not (isinstance(part, Text) and MACHINE_TEXT.match(part.text))
@@ -70,14 +75,24 @@ def title_of_texts(texts: Iterable[str]) -> str:
     """The name that a user's texts give, on one line; an empty one where there are none."""
     fallback = ""
     for text in texts:
-        if not MACHINE_TEXT.match(text):
+        if MACHINE_TEXT.match(text):
+            fallback = fallback or command_in(text)
+        elif bare := _BARE_COMMAND.fullmatch(text):
+            fallback = fallback or bare[1]
+        else:
             return fields.one_line(typed_in(text))
-        fallback = fallback or command_in(text)
     return fallback
 
 
 def typed_in(text: str) -> str:
-    """What a person typed of a text, without the element that a tool put around it."""
+    """What a person typed of a text, without the elements that a tool put around and before it.
+
+    The marks of a heading that it begins with are left out too.
+    """
+    return _HEADING.sub("", _unwrapped(_ADDED.sub("", text)))
+
+
+def _unwrapped(text: str) -> str:
     if skill := _SKILL.match(text):
         return text.partition("</skill>")[2].strip() or f"/{skill[1]}"
     opened = _WRAPPED.match(text)
