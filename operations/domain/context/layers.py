@@ -1,5 +1,6 @@
 """The layers before the history, in their order."""
 
+import re
 from collections.abc import Iterable
 
 from operations.domain.providers.request import PROMPT, Injected, Layer, Outgoing
@@ -28,7 +29,11 @@ Technical Anchors: [ports, addresses, constants]
 
 - Check memos before you assume how something is built. Record with `save_memo` what was hard \
 to find or was decided, and nothing that the code says by itself."""
-_TRUNCATED = "; what says TRUNCATED can be read whole with `recall`"
+_WITH_TOOLS = re.compile(
+    r"; what says TRUNCATED[^.\n]*"
+    r"|\n- `search_session_history`[^\n]*"
+    r"| Record with `save_memo`[^\n]*"
+)
 _SCRATCHPAD_HEADING = "## Scratchpad"
 
 
@@ -41,8 +46,11 @@ def layer(
 
 
 def guidelines_text(*, can_recall: bool) -> str:
-    """The guidelines as the model reads them; `recall` is named to one that has it."""
-    return GUIDELINES_TEXT if can_recall else GUIDELINES_TEXT.replace(_TRUNCATED, "")
+    """The guidelines as the model reads them; tools are named to one that has them.
+
+    Who has `recall` has the others too: a client gets all of them together.
+    """
+    return GUIDELINES_TEXT if can_recall else _WITH_TOOLS.sub("", GUIDELINES_TEXT)
 
 
 def scratchpad_text(content: str) -> str:

@@ -37,12 +37,13 @@ def test_guidelines_ask_for_state_in_its_format() -> None:
         assert words in GUIDELINES_TEXT
 
 
-def test_guidelines_name_recall_to_who_can() -> None:
+def test_guidelines_name_tools_to_who_has_them() -> None:
     assert guidelines_text(can_recall=True) == GUIDELINES_TEXT
     assert "read whole with `recall`." in GUIDELINES_TEXT
     bare = guidelines_text(can_recall=False)
-    assert "recall" not in bare
-    assert "cut short, or left out.\n" in bare
+    assert "`" not in bare
+    assert "cut short, or left out.\n- End each response" in bare
+    assert bare.endswith("Check memos before you assume how something is built.")
 
 
 def test_the_scratchpad_has_a_heading() -> None:
