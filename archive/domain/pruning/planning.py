@@ -28,6 +28,9 @@ from .condensing import (
 from .plan import PruneItem, PrunePlan, PruneStep, Stashed
 from .tool_uses import ToolUse, superseded, tool_uses
 
+_WORTH_IT = 0.8
+"""The share of its tokens that a message may keep where it is condensed: what saves less than a
+fifth takes its words away, and moves a cache of the prompt, for next to nothing."""
 Told = Mapping[Key, str]
 """By message what its line says besides."""
 
@@ -167,8 +170,8 @@ class Planning:
         if judged.prune_class is PruneClass.KEEP:
             return self._item(message, judged, message.tokens), None
         tokens = self._count(parts)
-        if tokens >= message.tokens:
-            kept = Judgement(PruneClass.KEEP, "Shorter than its reference")
+        if tokens > message.tokens * _WORTH_IT:
+            kept = Judgement(PruneClass.KEEP, "Its reference is hardly shorter")
             return self._item(message, kept, message.tokens), None
         edit = Condense(
             targets=(message.key,),

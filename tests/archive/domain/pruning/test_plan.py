@@ -159,7 +159,16 @@ def test_what_an_operation_shows_is_left_alone() -> None:
 
 def test_what_is_shorter_than_its_reference_stays() -> None:
     found = planned(VIEWED[0], result("1", "ok"))
-    assert found.items[1].reason == "Shorter than its reference"
+    assert found.items[1].reason == "Its reference is hardly shorter"
+
+
+def test_what_gets_shorter_by_less_than_a_fifth_stays() -> None:
+    def becomes(tokens: int) -> str:
+        return classes(planned(VIEWED[0], result("1", "word " * tokens)))[1]
+
+    reference = planned(VIEWED[0], result("1", "word " * 100)).items[1].tokens_after
+    least = -(-reference * 5 // 4)
+    assert (becomes(least), becomes(least - 1)) == ("condense", "keep")
 
 
 def test_long_texts_of_calls_go_with_their_results() -> None:
