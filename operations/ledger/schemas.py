@@ -75,6 +75,14 @@ class RowOut(BillOut):
     status: str
 
 
+class BundleRowOut(BillOut):
+    """What several operations of one bundle come to together."""
+
+    bundle_id: uuid.UUID
+    waits: bool
+    """Whether these are those that wait for a decision; else those that apply."""
+
+
 class NoteOut(BaseModel):
     """What a rule of docs/providers.md means for these figures."""
 
@@ -107,6 +115,7 @@ class LedgerOut(BaseModel):
     total: BillOut | None
     """All operations together, against the originals."""
     operations: list[RowOut]
+    bundles: list[BundleRowOut]
     notes: list[NoteOut]
 
 
@@ -122,6 +131,14 @@ def present_ledger(found: Ledger, history: History) -> dict[str, Any]:
         "prices": _present_prices(found.prices, context.sent),
         "total": found.total and present_bill(found.total, found.prices),
         "operations": [_present_row(row, found, history) for row in found.rows],
+        "bundles": [
+            {
+                "bundle_id": part.bundle,
+                "waits": part.waits,
+                **present_bill(row, found.prices),
+            }
+            for part, row in found.bundles.items()
+        ],
         "notes": [note._asdict() for note in notes_of(found)],
     }
 

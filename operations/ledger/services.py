@@ -1,6 +1,7 @@
 """What operations cost once and save each turn, in a session's context as it would be sent."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -24,7 +25,7 @@ from operations.context.services import Context, ContextQuery, assemble_session
 from operations.domain.context.selection import SLICE
 from operations.domain.context.window import WINDOW
 from operations.domain.ledger.first_changes import FirstChange, first_changes, layout_of
-from operations.domain.ledger.ledger import Bill, bill, clear_at_least
+from operations.domain.ledger.ledger import Bill, bill, bill_together, clear_at_least
 from operations.domain.ledger.saving import would_save
 from operations.domain.log.log import EditState
 from operations.domain.log.operation import Digest, Edit, Redact
@@ -69,13 +70,21 @@ class LedgerRow:
 _rows_kept: Cache[Sequence[LedgerRow]] = Cache(lambda rows: len(rows) + 1, MOST_ROWS)
 
 
+class BundlePart(NamedTuple):
+    """Those operations of a bundle that wait, or those that apply."""
+
+    bundle: str
+    waits: bool
+
+
 class LedgerEstimate(NamedTuple):
-    """The rows alone, and `together` what is staged."""
+    """The rows alone, those of one bundle together, and `together` what is staged."""
 
     provider: str
     model: str
     prices: Prices
     rows: Sequence[LedgerRow]
+    bundles: Mapping[BundlePart, LedgerRow]
     together: LedgerRow | None
 
 
@@ -95,6 +104,8 @@ class Ledger:
     total: LedgerRow | None
     """All operations together, against the originals; None where it wasn't asked for."""
     rows: Sequence[LedgerRow]
+    bundles: Mapping[BundlePart, LedgerRow]
+    """What several of a bundle's operations come to together."""
 
 
 def ledger(
@@ -113,7 +124,13 @@ def ledger(
         else rows_of(session, query, context)
     )
     total = compare(context_of_originals(session, query), context)
-    return Ledger(context=context, prices=prices, total=total, rows=rows)
+    return Ledger(
+        context=context,
+        prices=prices,
+        total=total,
+        rows=rows,
+        bundles=_of_bundles(session, rows, prices),
+    )
 
 
 def estimate(session: Session, staged: Sequence[Key] = ()) -> LedgerEstimate:
@@ -129,7 +146,14 @@ def estimate(session: Session, staged: Sequence[Key] = ()) -> LedgerEstimate:
         together = (
             compare(context, context_with(session, query, staged)) if staged else None
         )
-        found = LedgerEstimate(context.provider, context.model, prices, rows, together)
+        found = LedgerEstimate(
+            provider=context.provider,
+            model=context.model,
+            prices=prices,
+            rows=rows,
+            bundles=_of_bundles(session, rows, prices),
+            together=together,
+        )
         cache.set(name, found, _SECONDS)
     return found
 
@@ -171,6 +195,39 @@ def rows_of(
     if context.version:
         _rows_kept.keep(context.version, rows)
     return rows
+
+
+def _of_bundles(
+    session: Session, rows: Iterable[LedgerRow], prices: Prices
+) -> dict[BundlePart, LedgerRow]:
+    """One row for what several of a bundle's operations come to together."""
+    log, parts = (
+        load_history(session).log,
+        defaultdict[BundlePart, list[LedgerRow]](list),
+    )
+    for row in rows:
+        number = entry_number(row.operation or "") or 0
+        bundle = log.at(number).bundle
+        if bundle is not None and row.first is not None:
+            waits = log.edits[number].state is EditState.PROPOSED
+            parts[BundlePart(bundle, waits)].append(row)
+    return {
+        part: _together(rows, prices, waits=part.waits)
+        for part, rows in parts.items()
+        if len(rows) > 1
+    }
+
+
+def _together(rows: Sequence[LedgerRow], prices: Prices, *, waits: bool) -> LedgerRow:
+    bills = [row.bill for row in rows]
+    return LedgerRow(
+        operation=None,
+        bill=bill_together(bills, prices.tariff, waits=waits),
+        first=min(rows, key=lambda row: row.bill.prefix).first,
+        seals=tuple(dict.fromkeys(key for row in rows for key in row.seals)),
+        exact=False,
+        frame=sum(row.frame for row in rows),
+    )
 
 
 def _is_cut(context: Context) -> bool:
@@ -316,4 +373,4 @@ def staged_ledger(
     context = assemble_session(session, query)
     prices = prices_of(context.provider, context.model)
     total = compare(context, context_with(session, query, keys))
-    return Ledger(context=context, prices=prices, total=total, rows=())
+    return Ledger(context=context, prices=prices, total=total, rows=(), bundles={})

@@ -47,27 +47,40 @@ def lines(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 STAGED = "staged"
 """What stands for all that is staged, where other lines have the key of an operation."""
+_WAITING = "waiting-"
+"""What stands before the id of a bundle for those of its operations that wait."""
+_IF_APPLIED = "If applied: "
 MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerLine:
-    """What one operation comes to. `never`: it never breaks even."""
+    """What an operation comes to, or several. `never`: it never breaks even."""
 
-    key: Key
+    key: str
     text: str
     never: bool
 
 
 def lines_of(found: LedgerEstimate, waiting: frozenset[Key]) -> list[LedgerLine]:
-    """A line for each operation that changes what is sent, and one for all that is staged."""
+    """A line for each operation that changes what is sent, each bundle, and all that is staged."""
+    prices = found.prices
     lines = [
-        line_of(row, found.prices, waits=row.operation in waiting)
+        line_of(row, prices, lead=_IF_APPLIED if row.operation in waiting else "")
         for row in found.rows
         if row.first is not None
     ]
+    lines += [
+        line_of(
+            row,
+            prices,
+            key=f"{_WAITING if part.waits else ''}{part.bundle}",
+            lead=_IF_APPLIED if part.waits else "",
+        )
+        for part, row in found.bundles.items()
+    ]
     if found.together is not None:
-        lines.append(line_of(found.together, found.prices, key=STAGED))
+        lines.append(line_of(found.together, prices, key=STAGED, lead="Together: "))
     return lines
 
 
@@ -90,16 +103,15 @@ def note_of(found: LedgerEstimate) -> str:
 
 
 def line_of(
-    row: LedgerRow, prices: Prices, *, waits: bool = False, key: str = ""
+    row: LedgerRow, prices: Prices, *, key: str = "", lead: str = ""
 ) -> LedgerLine:
-    """The line of one operation, or with `key` of several together."""
+    """The line of one operation, or with `key` of several together; `lead` begins it."""
     parts = list(_parts(row, prices))
     if row.seals:
         count = len(row.seals)
         answers = "1 answer" if count == 1 else f"{count:,} answers"
         parts.append(f"drops signed thinking from {answers}")
     text = ", ".join(parts)
-    lead = "Together: " if key else "If applied: " if waits else ""
     return LedgerLine(
         key=row.operation or key,
         text=lead + text if lead else text[:1].upper() + text[1:],

@@ -141,6 +141,18 @@ def bill(before: int, after: int, prefix: int | None, tariff: Tariff) -> Bill:
     )
 
 
+def bill_together(bills: Sequence[Bill], tariff: Tariff, *, waits: bool) -> Bill:
+    """What several changes of one request come to together, each of which was billed alone.
+
+    Where they wait, `before` is the request that they have in common, else `after` is. It is exact
+    where they don't lie upon one another.
+    """
+    saved, prefix = sum(one.saved for one in bills), min(one.prefix for one in bills)
+    shared = bills[0].before if waits else bills[0].after
+    before, after = (shared, shared - saved) if waits else (shared + saved, shared)
+    return bill(before, after, prefix, tariff)
+
+
 def clear_at_least(tokens: int, prefix: int, turns: int, tariff: Tariff) -> int | None:
     """How many tokens must go at once behind a prefix to pay within so many turns.
 

@@ -124,6 +124,33 @@ def test_what_waits_or_is_off_shows_what_would_come_of_it(
     assert [row["key"] for row in ledger(agent, session_id)["operations"]] == ["o2"]
 
 
+def test_operations_of_a_bundle_have_a_row_together(
+    agent: Client, session_id: str
+) -> None:
+    snips = [{"type": "snip", "range": [at, at + 1]} for at in (21, 31)]
+    path = f"/api/sessions/{session_id}/bundles"
+    waiting = [one | {"propose": True} for one in snips]
+    made = post(agent, path, {"operations": waiting}, expect=201)
+    (row,) = (proposed := ledger(agent, session_id))["bundles"]
+    assert (row["bundle_id"], row["waits"]) == (made["bundle_id"], True)
+    post(agent, f"/api/bundles/{made['bundle_id']}/accept", {})
+    found = ledger(agent, session_id)
+    (applied,) = found["bundles"]
+    assert not applied["waits"]
+    assert row["first"] == proposed["operations"][0]["first"]
+    assert applied["tokens"] == row["tokens"] == found["total"]["tokens"]
+    assert [applied[name] for name in ("cost", "turns")] == [
+        found["total"][name] for name in ("cost", "turns")
+    ]
+
+
+def test_an_operation_alone_of_its_bundle_has_no_row_together(
+    agent: Client, session_id: str
+) -> None:
+    operate(agent, session_id, "snip", range=[21, 22])
+    assert ledger(agent, session_id)["bundles"] == []
+
+
 def test_a_redaction_is_estimated_without_showing_what_it_masks(
     agent: Client, session_id: str
 ) -> None:

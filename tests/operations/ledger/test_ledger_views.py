@@ -76,7 +76,7 @@ def test_the_drawer_says_with_which_prices_it_estimates(
     provider: str, model: str, note: str
 ) -> None:
     prices = prices_of(provider, model)
-    assert note in note_of(LedgerEstimate(provider, model, prices, (), None))
+    assert note in note_of(LedgerEstimate(provider, model, prices, (), {}, None))
 
 
 def test_the_lines_are_estimated_once_for_what_they_depend_on(page: Page) -> None:

@@ -12,6 +12,7 @@ from operations.domain.ledger.ledger import (
     PromptPiece,
     Tariff,
     bill,
+    bill_together,
     clear_at_least,
     first_change,
 )
@@ -36,6 +37,18 @@ def test_the_sums_of_the_document() -> None:
     # 40,000 written at 3.75 instead of read at 0.30; 40,000 fewer read at 0.30.
     assert (float(found.once), float(found.per_turn)) == (0.138, 0.012)
     assert found.turns == 12  # 11.5, and the first counts
+
+
+def test_changes_together_are_rewritten_once_from_the_first_on() -> None:
+    """As one change of the same request, whether they were made or wait."""
+    whole = bill(100_000, 60_000, 20_000, CLAUDE)
+    waiting = [
+        bill(100_000, 70_000, 50_000, CLAUDE),
+        bill(100_000, 90_000, 20_000, CLAUDE),
+    ]
+    assert bill_together(waiting, CLAUDE, waits=True) == whole
+    made = [bill(90_000, 60_000, 20_000, CLAUDE), bill(70_000, 60_000, 50_000, CLAUDE)]
+    assert bill_together(made, CLAUDE, waits=False) == whole
 
 
 def test_a_change_that_saves_nothing_never_pays() -> None:

@@ -54,6 +54,18 @@ def test_a_bundle_is_one_row_with_what_its_operations_save(
     assert said.index("Spring cleaning") < said.index("Tag o1")
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_bundle_has_a_line_of_what_it_costs_and_saves(
+    page: Page, editor: User, *, waits: bool
+) -> None:
+    made = together(editor, page.session, propose=waits)
+    late = f'data-late="{"waiting-" if waits else ""}{bundle_of(made)}"'
+    assert late in page.get("panel").content.decode()
+    line = page.get("ledger").content.decode().partition(late)[2].partition("</p>")[0]
+    assert ("If applied: saves" if waits else "Saves") in line
+    assert "per turn" in line
+
+
 @pytest.mark.parametrize(
     ("verb", "status"), [("off", "off"), ("on", "applied"), ("revert", "reverted")]
 )
