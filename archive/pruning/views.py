@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
@@ -19,8 +19,11 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
 from operations.context.pages.forms import ListField
+from operations.context.services import MOST_UNASKED
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
+from operations.ledger.services import try_out_bundle
+from operations.ledger.views import line_of, note_of
 from operations.log.selectors import load_thread
 from operations.messages.names import Named, name_of, named
 from operations.messages.relevance import relevance_at
@@ -212,6 +215,7 @@ def _plan_shown(found: Pruned, everything: bool) -> dict[str, Any]:
     return {
         "plan": found.plan,
         "first_changed": named(thread, [first])[0] if first else None,
+        **_estimate(found),
         "head": found.session.head,
         "tokens_before": found.plan.tokens_after + found.plan.tokens_saved,
         "sums": _sums(found.plan.items),
@@ -221,6 +225,18 @@ def _plan_shown(found: Pruned, everything: bool) -> dict[str, Any]:
         "everything": everything,
         "count": len(found.plan.items),
     }
+
+
+def _estimate(found: Pruned) -> dict[str, Any]:
+    """What the run comes to in what is sent; empty where nothing goes, and for a thread so long
+    that it would keep the page waiting."""
+    is_long = found.session.message_count > MOST_UNASKED
+    if is_long or not found.plan.steps:
+        return {}
+    estimate = try_out_bundle(found.session, found.plan.edits)
+    less = found.plan.tokens_saved - estimate.row.bill.saved
+    row = replace(estimate.row, frame=less)
+    return {"cost": line_of(row, estimate.prices), "prices": note_of(estimate)}
 
 
 def _line(thread: Thread, item: PruneItem, near: Mapping[Key, float]) -> PlanLine:

@@ -363,6 +363,25 @@ def try_out(session: Session, edit: Edit) -> Trial:
     )
 
 
+class BundleTrial(NamedTuple):
+    """What edits would come to together in a request, and for whom that is estimated."""
+
+    provider: str
+    model: str
+    prices: Prices
+    row: LedgerRow
+
+
+def try_out_bundle(session: Session, edits: Sequence[Edit]) -> BundleTrial:
+    """What edits would come to together that aren't recorded. Raises as `try_out`."""
+    query = ContextQuery()
+    before = assemble_session(session, query)
+    checked = check(load_thread(session), edits, bundle=True)
+    after = assemble_session(session, replace(query, thread=checked.thread))
+    prices = prices_of(before.provider, before.model)
+    return BundleTrial(before.provider, before.model, prices, compare(before, after))
+
+
 def staged_ledger(
     session: Session, caller: Caller, query: ContextQuery
 ) -> Ledger | None:

@@ -22,7 +22,7 @@ from operations.log.selectors import load_thread
 from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
-from .services import LedgerEstimate, LedgerRow, estimate
+from .services import BundleTrial, LedgerEstimate, LedgerRow, estimate
 
 
 @require_safe
@@ -84,7 +84,7 @@ def lines_of(found: LedgerEstimate, waiting: frozenset[Key]) -> list[LedgerLine]
     return lines
 
 
-def note_of(found: LedgerEstimate) -> str:
+def note_of(found: LedgerEstimate | BundleTrial) -> str:
     """For whom the lines are estimated, and with which prices."""
     label, prices = PROVIDERS[found.provider].label, found.prices
     if not prices.model:

@@ -1,10 +1,12 @@
 """The page of a prune run: its figures, its messages, and applying it."""
 
+from unittest.mock import patch
+
 import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import User
-from tests.operations.support.rest import Tools, effective, post, put
+from tests.operations.support.rest import Tools, effective, get, post, put
 
 
 def browser_of(user: User) -> Client:
@@ -31,6 +33,27 @@ def test_the_plan_is_shown_by_class_reason_and_tokens(
     assert "One of the last 10" in everything
     narrow = browser.get(path, {"target_tokens": "100000"}).content.decode()
     assert "Nothing to prune under these rules." in narrow
+
+
+def test_the_plan_says_what_the_ledger_says_once_it_is_applied(
+    tools: Tools, path: str, editor: User
+) -> None:
+    browser = browser_of(editor)
+    page = browser.get(path).content.decode()
+    cost = page.partition('<p class="cost">')[2].partition("</p>")[0]
+    browser.post(path, {"head": "0"})
+    total = get(tools.client, f"/api/sessions/{tools.session_id}/ledger")["total"]
+    assert f"saves {total['tokens']['saved']:,} per turn" in cost.lower()
+    assert "Estimated for" in page
+
+
+def test_of_a_long_thread_the_page_does_not_wait_for_what_it_costs(
+    path: str, editor: User
+) -> None:
+    with patch("archive.pruning.views.MOST_UNASKED", 1):
+        page = browser_of(editor).get(path).content.decode()
+    assert "Outdated views" in page
+    assert 'class="cost"' not in page
 
 
 def test_a_run_is_applied_as_it_was_shown(
