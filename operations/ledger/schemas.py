@@ -11,7 +11,8 @@ from operations.domain.tree.key import Key, entry_number
 from operations.log.selectors import History
 from threads.models import Session
 
-from .services import Ledger, LedgerRow, notes_of
+from .rows import LedgerRow
+from .services import Ledger, notes_of
 
 
 class PricesOut(BaseModel):

@@ -22,7 +22,8 @@ from operations.log.selectors import load_thread
 from threads.rendering.hidden import visible
 from threads.store.selectors import get_session
 
-from .services import BundleTrial, LedgerEstimate, LedgerRow, estimate
+from .rows import LedgerRow
+from .services import BundleTrial, LedgerEstimate, estimate
 
 
 @require_safe

@@ -8,7 +8,8 @@ import pytest
 from operations.context.model_catalog import Prices, prices_of
 from operations.context.services import assemble_session
 from operations.domain.ledger.ledger import Price, Tariff, bill
-from operations.ledger.services import LedgerEstimate, LedgerRow
+from operations.ledger.rows import LedgerRow
+from operations.ledger.services import LedgerEstimate
 from operations.ledger.views import line_of, note_of
 from tests.operations.conftest import Page
 

@@ -1,0 +1,177 @@
+"""The rows of a ledger, read off a thread or off two contexts that are compared."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from operations.context.comparison import broken, earliest, first_broken, thread_with
+from operations.context.model_catalog import Prices, prices_of
+from operations.context.services import Context, ContextQuery
+from operations.domain.context.selection import SLICE
+from operations.domain.context.window import WINDOW
+from operations.domain.ledger.first_changes import FirstChange, first_changes, layout_of
+from operations.domain.ledger.ledger import Bill, bill, bill_together
+from operations.domain.log.log import EditState
+from operations.domain.log.operation import Digest, Edit
+from operations.domain.providers.passes.media import SUMMARY
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, entry_key, entry_number
+from operations.domain.tree.status import Status
+from operations.log.cache import Cache
+from operations.log.selectors import load_history, load_thread
+from threads.domain.part import Text
+from threads.models import Session
+
+_CUTS = (SLICE, WINDOW)
+"""Steps that leave whole messages out."""
+MOST_ROWS = 20_000
+"""How many rows are kept in the process."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerRow:
+    """What one operation comes to, or several together (`operation` None)."""
+
+    operation: Key | None
+    bill: Bill
+    first: Key | None
+    """The message, fold or layer at which the request is changed first; None: nowhere."""
+    seals: tuple[Key, ...]
+    """Messages with signed reasoning that would hold without it, and no longer does."""
+    exact: bool
+    """Whether contexts were compared; else it was read off the thread."""
+    frame: int = 0
+    """Tokens that the request has around its words: it saves so many less than in the thread."""
+
+
+_rows_kept: Cache[Sequence[LedgerRow]] = Cache(lambda rows: len(rows) + 1, MOST_ROWS)
+
+
+class BundlePart(NamedTuple):
+    """Those operations of a bundle that wait, or those that apply."""
+
+    bundle: str
+    waits: bool
+
+
+def compare(before: Context, after: Context, operation: Key | None = None) -> LedgerRow:
+    """What comes of a context that is sent in the place of another."""
+    change = earliest(before, after)
+    tariff = prices_of(after.provider, after.model).tariff
+    return LedgerRow(
+        operation=operation,
+        bill=bill(before.sent, after.sent, change and change.tokens, tariff),
+        first=change and change.key,
+        seals=broken(before, after),
+        exact=True,
+    )
+
+
+def rows_of(
+    session: Session, query: ContextQuery, context: Context
+) -> Sequence[LedgerRow]:
+    """A row for each operation that applies or waits, read off the thread."""
+    known = _rows_kept.get(context.version) if context.version else None
+    if known is not None:
+        return known
+    thread = query.thread or load_thread(session, query.active_tags)
+    edits = load_history(session).log.edits
+    applied = [one.number for one in thread.operations if one.status is Status.APPLIED]
+    waiting = [
+        n for n, recorded in edits.items() if recorded.state is EditState.PROPOSED
+    ]
+    layers, messages = context.assembly.layers, context.built.messages
+    layout = layout_of(thread, layers, messages)
+    found = list(first_changes(thread, layout, applied, cut=_is_cut(context)))
+    rows = _rows(context, found, waits=False)
+    if waiting:
+        tried = thread_with(session, query, map(entry_key, waiting))
+        rows += rows_tried(context, tried, {n: edits[n].edit for n in waiting})
+    rows.sort(key=lambda row: entry_number(row.operation or "") or 0)
+    if context.version:
+        _rows_kept.keep(context.version, rows)
+    return rows
+
+
+def bundles_of(
+    session: Session, rows: Iterable[LedgerRow], prices: Prices
+) -> dict[BundlePart, LedgerRow]:
+    """One row for what several of a bundle's operations come to together."""
+    log = load_history(session).log
+    parts: dict[BundlePart, list[LedgerRow]] = defaultdict(list)
+    for row in rows:
+        number = entry_number(row.operation or "") or 0
+        bundle = log.at(number).bundle
+        if bundle is not None and row.first is not None:
+            waits = log.edits[number].state is EditState.PROPOSED
+            parts[BundlePart(bundle, waits)].append(row)
+    return {
+        part: _together(rows, prices, waits=part.waits)
+        for part, rows in parts.items()
+        if len(rows) > 1
+    }
+
+
+def _together(rows: Sequence[LedgerRow], prices: Prices, *, waits: bool) -> LedgerRow:
+    bills = [row.bill for row in rows]
+    return LedgerRow(
+        operation=None,
+        bill=bill_together(bills, prices.tariff, waits=waits),
+        first=min(rows, key=lambda row: row.bill.prefix).first,
+        seals=tuple(dict.fromkeys(key for row in rows for key in row.seals)),
+        exact=False,
+        frame=sum(row.frame for row in rows),
+    )
+
+
+def _is_cut(context: Context) -> bool:
+    return any(step.left_out for step in context.steps if step.name in _CUTS)
+
+
+def rows_tried(
+    context: Context, tried: Thread, waiting: Mapping[int, Edit]
+) -> list[LedgerRow]:
+    """The rows of edits that don't apply in a context, off a thread in which they do."""
+    keys = {
+        entry_key(number): _frame(context, edit) for number, edit in waiting.items()
+    }
+    layers, messages = context.assembly.layers, context.built.messages
+    layout = layout_of(tried, layers, messages, waiting=keys)
+    found = first_changes(tried, layout, waiting, cut=_is_cut(context))
+    return _rows(context, found, waits=True)
+
+
+def _frame(context: Context, edit: Edit) -> int:
+    """The tokens that frame a summary in the request."""
+    if not isinstance(edit, Digest):
+        return 0
+    (message,) = edit.messages
+    words = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
+    count = context.built.count
+    return count((Text(SUMMARY.format(words)),)) - count((Text(words),))
+
+
+def _rows(
+    context: Context, found: Iterable[FirstChange], *, waits: bool
+) -> list[LedgerRow]:
+    """The rows of what operations touch: of those that apply, or of those that wait."""
+    found = list(found)
+    tariff = prices_of(context.provider, context.model).tariff
+    seals = {} if waits else first_broken(context, found)
+    rows = []
+    for touch in found:
+        before = context.sent if waits else context.sent + touch.saved
+        after = context.sent - touch.saved if waits else context.sent
+        prefix = None if touch.key is None else touch.tokens
+        rows.append(
+            LedgerRow(
+                operation=touch.operation,
+                bill=bill(before, after, prefix, tariff),
+                first=touch.key,
+                seals=seals.get(touch.operation, ()),
+                exact=False,
+                frame=touch.frame,
+            )
+        )
+    return rows
