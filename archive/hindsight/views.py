@@ -4,7 +4,8 @@ See `templates/archive/losses.html` and `trial.html`.
 """
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
@@ -19,7 +20,7 @@ from contextstudio.accounts.selectors import get_job
 from operations.context.pages.forms import PolicyForm
 from operations.context.services import MOST_UNASKED
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key
+from operations.domain.tree.key import entry_number
 from operations.messages.names import Named, named
 from threads.store.selectors import get_session
 
@@ -44,9 +45,9 @@ class ShownLoss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownLosses:
-    """What of an operation was needed later."""
+    """What of an operation, or of a bundle by its id, was needed later."""
 
-    key: Key
+    key: str
     count: int
     places: Sequence[Named]
     """The first messages that needed something."""
@@ -70,20 +71,42 @@ def losses(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 def shown_losses(found: SessionHindsight) -> Iterator[ShownLosses]:
-    """The operations of which something was needed, with names for people."""
+    """The operations of which something was needed, and the bundles, with names for people."""
+    bundles: dict[str, list[Loss]] = defaultdict(list)
     for cost in found.operations:
         if cost.losses:
-            keys = dict.fromkeys(key for loss in cost.losses for key in loss.used_in)
-            places = list(keys)
-            yield ShownLosses(
-                key=cost.key,
-                count=len(cost.losses),
-                places=named(found.thread, places[:MOST_PLACES]),
-                more=max(0, len(places) - MOST_PLACES),
-                listed=[
-                    _shown(found.thread, loss) for loss in cost.losses[:MOST_LISTED]
-                ],
-            )
+            yield _shown_of(found.thread, cost.key, cost.losses)
+        bundle = found.thread.log.at(entry_number(cost.key) or 0).bundle
+        if bundle is not None:
+            bundles[bundle] += cost.losses
+    for bundle, losses in bundles.items():
+        if losses:
+            yield _shown_of(found.thread, bundle, list(_once_each(losses)))
+
+
+def _once_each(losses: Iterable[Loss]) -> Iterator[Loss]:
+    """Each reference once, with all messages that several losses of it name."""
+    together: dict[tuple[str, str], list[Loss]] = defaultdict(list)
+    for loss in losses:
+        together[loss.kind, loss.text].append(loss)
+    for same in together.values():
+        yield same[0]._replace(
+            left_out_in=tuple(
+                dict.fromkeys(key for one in same for key in one.left_out_in)
+            ),
+            used_in=tuple(dict.fromkeys(key for one in same for key in one.used_in)),
+        )
+
+
+def _shown_of(thread: Thread, key: str, losses: Sequence[Loss]) -> ShownLosses:
+    places = list(dict.fromkeys(key for loss in losses for key in loss.used_in))
+    return ShownLosses(
+        key=key,
+        count=len(losses),
+        places=named(thread, places[:MOST_PLACES]),
+        more=max(0, len(places) - MOST_PLACES),
+        listed=[_shown(thread, loss) for loss in losses[:MOST_LISTED]],
+    )
 
 
 def _shown(thread: Thread, loss: Loss) -> ShownLoss:
