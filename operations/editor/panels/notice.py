@@ -110,20 +110,12 @@ def _all_by(look: Look, actor: str) -> str:
 
 def _named(look: Look, numbers: Sequence[int]) -> str:
     """`digest #2–#4, snip #9`: of many the first ones, or the title of their bundle."""
-    if len(numbers) > MOST_NAMED and (title := _title(look, numbers)):
-        return f"{title} ({len(numbers):,} operations)"
+    if len(numbers) > MOST_NAMED and (bundle := look.operations.bundle_of(numbers)):
+        return bundle
     ops = [look.operations[entry_key(number)] for number in numbers[:MOST_NAMED]]
     named = ", ".join(map(_name, ops))
     more = len(numbers) - len(ops)
     return f"{named} and {more:,} more" if more else named
-
-
-def _title(look: Look, numbers: Sequence[int]) -> str:
-    """The title of the bundle that edits were recorded in; "" where it was not one."""
-    bundles = {look.thread.log.at(number).bundle for number in numbers}
-    if len(bundles) > 1 or None in bundles:
-        return ""
-    return visible(look.operations.history.rows[numbers[0]].title)
 
 
 def _name(op: Op) -> str:

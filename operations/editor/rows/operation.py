@@ -151,6 +151,15 @@ class Operations:
     def of(self, numbers: Iterable[int]) -> list[Op]:
         return [self[entry_key(number)] for number in numbers]
 
+    def bundle_of(self, numbers: Sequence[int]) -> str:
+        """`Prune (211 operations)`: edits by the title of the bundle that they were recorded in;
+        empty where it was not one, or has none."""
+        bundles = {self.thread.log.at(number).bundle for number in numbers}
+        if len(bundles) > 1 or None in bundles:
+            return ""
+        title = visible(self.history.rows[numbers[0]].title)
+        return f"{title} ({len(numbers):,} operations)" if title else ""
+
     def amends(self, number: int) -> tuple[int, ...]:
         """The entries that gave an operation the words in force: what tells versions apart."""
         return tuple(

@@ -22,7 +22,7 @@ from operations.domain.log.operation import (
     Toggle,
     Undo,
 )
-from operations.domain.tree.key import Key, entry_key
+from operations.domain.tree.key import Key, entry_key, entry_number
 from operations.editor.panels.drawer import drawer_of
 from operations.editor.panels.outline import outline_of
 from operations.editor.rows.operation import Operations, author_of
@@ -33,6 +33,8 @@ from threads.rendering.hidden import visible
 from .requests import look_at
 
 PAGE = 50
+MOST_NAMED = 5
+"""Operations that an entry of the log names which acts on more."""
 
 
 @require_safe
@@ -123,9 +125,12 @@ def _sentence(operations: Operations, entry: Entry) -> str:
 
 
 def _named(operations: Operations, keys: Sequence[Key]) -> str:
+    numbers = [entry_number(key) or 0 for key in keys]
+    if len(keys) > MOST_NAMED and (bundle := operations.bundle_of(numbers)):
+        return bundle
     named = []
-    for key in keys[:5]:
+    for key in keys[:MOST_NAMED]:
         op = operations[key]
         named.append(f"{op.name} ({op.range or op.where})")
-    more = f" and {len(keys) - 5} more" if len(keys) > 5 else ""
+    more = f" and {len(keys) - MOST_NAMED} more" if len(keys) > MOST_NAMED else ""
     return ", ".join(named) + more

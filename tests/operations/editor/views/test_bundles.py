@@ -93,6 +93,19 @@ def test_a_bundle_of_many_is_named_by_its_title_where_it_is_switched(
     assert "Undo turning off Spring cleaning (4 operations)" in answer
 
 
+def test_a_bundle_of_many_is_named_by_its_title_in_the_log(
+    page: Page, editor: User
+) -> None:
+    more = [Snip(targets=(f"m{index}",)) for index in (0, 3, 6, 9, 12, 15)]
+    for title in ("Spring cleaning", ""):
+        made = record_bundle(caller(editor), page.session.pk, more, title=title)
+        page.session.refresh_from_db()
+        page.post(f"bundles/{bundle_of(made)}/revert")
+    said = page.get("log").content.decode()
+    assert "Spring cleaning (6 operations)" in said
+    assert "and 1 more" in said
+
+
 def test_what_was_taken_back_together_is_restored_together(
     page: Page, editor: User
 ) -> None:
