@@ -99,7 +99,7 @@ def _once_each(losses: Iterable[Loss]) -> Iterator[Loss]:
 
 
 def _shown_of(thread: Thread, key: str, losses: Sequence[Loss]) -> ShownLosses:
-    places = list(dict.fromkeys(key for loss in losses for key in loss.used_in))
+    places = list(dict.fromkeys(place for loss in losses for place in loss.used_in))
     return ShownLosses(
         key=key,
         count=len(losses),

@@ -42,7 +42,8 @@ class LedgerRow:
     exact: bool
     """Whether contexts were compared; else it was read off the thread."""
     frame: int = 0
-    """Tokens that the request has around its words: it saves so many less than in the thread."""
+    """Tokens that it saves less in the request than in the thread: what its words have around
+    them there, or what a provider would not have been sent anyway."""
 
 
 _rows_kept: Cache[Sequence[LedgerRow]] = Cache(lambda rows: len(rows) + 1, MOST_ROWS)

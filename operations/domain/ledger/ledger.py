@@ -142,7 +142,7 @@ def bill(before: int, after: int, prefix: int | None, tariff: Tariff) -> Bill:
 
 
 def bill_together(bills: Sequence[Bill], tariff: Tariff, *, waits: bool) -> Bill:
-    """What several changes of one request come to together, each of which was billed alone.
+    """What one or more changes of a request come to together, each of which was billed alone.
 
     Where they wait, `before` is the request that they have in common, else `after` is. It is exact
     where they don't lie upon one another.
