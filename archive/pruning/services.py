@@ -9,6 +9,7 @@ from django.db.transaction import atomic
 
 from archive.domain.pruning.classes import Protected, Prunable
 from archive.domain.pruning.fitting import fitted
+from archive.domain.pruning.harm import NamesLeft
 from archive.domain.pruning.needs import plan
 from archive.domain.pruning.plan import PrunePlan
 from archive.entries.store import PackedEntry, keep, pack
@@ -219,5 +220,6 @@ def _planned(
     found = plan(messages, rules, count, query.protected)
     if query.target_tokens is not None:
         near = {one.key: one.relevance or 0 for one in messages}
-        found = fitted(found, query.target_tokens, near)
+        names = NamesLeft(messages, found)
+        found = fitted(found, query.target_tokens, names, near)
     return found

@@ -20,6 +20,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
 django.setup()
 
 from archive.domain.pruning.fitting import fitted  # noqa: E402
+from archive.domain.pruning.harm import NamesLeft  # noqa: E402
 from archive.domain.pruning.needs import plan  # noqa: E402
 from bench.apart import ROOT  # noqa: E402
 from bench.context.replay import Row  # noqa: E402
@@ -119,9 +120,10 @@ def in_sessions(
         for part in PARTS:
             begun = one.messages[: len(one.messages) * part // 4]
             plan = planned(begun, Pruning())
+            names = NamesLeft(prunable(begun), plan)
             for name, method in methods.items():
                 score = in_flight(one.messages, method(begun))
-                short = shown_by(begun, fitted(plan, score.after))
+                short = shown_by(begun, fitted(plan, score.after, names))
                 same = in_flight(one.messages, short)
                 before = found[name]
                 found[name] = Beside(before.score + score, before.same + same)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from archive.domain.pruning.classes import Prunable
 from archive.domain.pruning.fitting import fitted
+from archive.domain.pruning.harm import NamesLeft
 from archive.domain.pruning.needs import plan
 from archive.domain.pruning.plan import PrunePlan
 from operations.domain.context.policy import SLOP, Pruning
@@ -85,7 +86,8 @@ def ours(rules: Pruning, target: float | None = None) -> Method:
         found = planned(messages, rules)
         if target is not None:
             before = found.tokens_after + found.tokens_saved
-            found = fitted(found, int(before * target))
+            names = NamesLeft(prunable(messages), found)
+            found = fitted(found, int(before * target), names)
         return shown_by(messages, found)
 
     return run

@@ -1,56 +1,76 @@
 """Fitting a thread to a number of tokens by the least harmful steps of a plan."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from heapq import heapify, heappop, heapreplace
 from types import MappingProxyType
 
 from operations.domain.tree.key import Key
 
 from .classes import Rule
-from .plan import PrunePlan, PruneStep
+from .harm import NamesLeft
+from .plan import PrunePlan
 
 NOT_NEEDED = "Not needed to fit"
-_HARM = {rule: place for place, rule in enumerate(Rule)}
-
-
+_KINDS = {rule: place for place, rule in enumerate(Rule)}
 _PARTS = 10
-"""Relevance is told apart in so many parts: within one, the largest go first."""
+"""Relevance is told apart in so many parts: within one, what is lost decides."""
 
 
 def fitted(
-    plan: PrunePlan, target: int, relevance: Mapping[Key, float] = MappingProxyType({})
+    plan: PrunePlan,
+    target: int,
+    names: NamesLeft,
+    relevance: Mapping[Key, float] = MappingProxyType({}),
 ) -> PrunePlan:
     """The plan with the steps that bring the thread down to `target` tokens; all, if none do.
 
-    Least harmful first (outdated views, errors, results, words), of one kind the least relevant to
-    the objective, where `relevance` says it, of these the largest.
+    Least harmful first: the least relevant to the objective, where `relevance` says it, then what
+    loses the fewest names for the tokens that it saves. Of equals, outdated views go first, then
+    errors, results, words; of these the largest.
     What proves superfluous goes again, the earliest in the thread first: the later the first
     change, the more of a cached prompt stays valid. No step of what is left could be spared.
     """
     needed = plan.tokens_after + plan.tokens_saved - target
     if needed <= 0:
         return plan.only((), NOT_NEEDED)
-    savings = {id(step): plan.saving(step) for step in plan.steps}
-    taken: list[PruneStep] = []
-    saved = 0
-    by_harm = sorted(plan.steps, key=lambda step: -savings[id(step)])
-    for step in sorted(by_harm, key=lambda step: _harm(plan, step, relevance)):
-        if saved >= needed:
+    taken: dict[int, int] = {}
+    over = -needed
+    for number in _by_harm(plan, names.copy(), relevance):
+        if over >= 0:
             break
-        taken.append(step)
-        saved += savings[id(step)]
-    spared: set[int] = set()
-    for step in sorted(taken, key=lambda step: step.places):
-        if saved - savings[id(step)] >= needed:
-            spared.add(id(step))
-            saved -= savings[id(step)]
-    return plan.only((one for one in taken if id(one) not in spared), NOT_NEEDED)
+        taken[number] = plan.saving(plan.steps[number])
+        over += taken[number]
+    for number in sorted(taken):
+        if taken[number] <= over:
+            over -= taken.pop(number)
+    return plan.only((plan.steps[number] for number in taken), NOT_NEEDED)
 
 
-def _harm(
-    plan: PrunePlan, step: PruneStep, relevance: Mapping[Key, float]
-) -> tuple[int, int]:
-    """How much a step harms: by its rules, then by the most relevant of its messages."""
-    items = [plan.items[place] for place in step.places]
-    kind = max(_HARM[item.rule] for item in items if item.rule is not None)
-    near = max(relevance.get(item.key, 0) for item in items)
-    return kind, int(near * _PARTS)
+def _by_harm(
+    plan: PrunePlan, left: NamesLeft, relevance: Mapping[Key, float]
+) -> Iterator[int]:
+    """The steps by their numbers, each the least harmful once those before it are taken.
+
+    The harm of a step only grows with what was taken before: so what is least as it was known is
+    looked at again, and taken where it still is.
+    """
+
+    def harm(number: int) -> tuple[int, float, int, int, int]:
+        step = plan.steps[number]
+        items, saving = [plan.items[place] for place in step.places], plan.saving(step)
+        near = max(relevance.get(item.key, 0) for item in items)
+        kind = max(_KINDS[item.rule] for item in items if item.rule is not None)
+        share = left.lost_by(step) / max(1, saving)
+        return int(near * _PARTS), share, kind, -saving, number
+
+    waiting = list(map(harm, range(len(plan.steps))))
+    heapify(waiting)
+    while waiting:
+        known = waiting[0]
+        now = harm(known[-1])
+        if now > known:
+            heapreplace(waiting, now)
+            continue
+        heappop(waiting)
+        left.take(plan.steps[known[-1]])
+        yield known[-1]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archive.domain.pruning.classes import Protected, Prunable
-from archive.domain.pruning.fitting import fitted
+from archive.domain.pruning.harm import NamesLeft
 from archive.domain.pruning.trigger import trigger
 from operations.domain.context.policy import Pruning
 from operations.domain.log.operation import Condense, Snip
@@ -15,11 +15,13 @@ from tests.archive.domain.pruning.work import (
     LONG,
     call,
     classes,
+    fit,
     lines,
     message,
     planned,
     result,
     said,
+    thread,
     user,
 )
 from threads.domain.message import Role
@@ -243,7 +245,7 @@ def test_no_plan_parts_a_pair_or_drops_what_people_said(
     messages: list[Prunable], last: int, target: int
 ) -> None:
     whole = planned(*messages, keep_last_n=last)
-    for found in (whole, fitted(whole, target)):
+    for found in (whole, fit(whole, messages, target)):
         gone = {
             key
             for edit in found.edits
@@ -281,31 +283,74 @@ def test_fitting_takes_no_step_that_could_be_spared(
     messages: list[Prunable], target: int
 ) -> None:
     whole = planned(*messages)
-    found = fitted(whole, target)
+    found = fit(whole, messages, target)
     if found.tokens_after > target:
         assert found.steps == whole.steps
     for step in found.steps if found.tokens_after <= target else ():
         assert found.tokens_after + found.saving(step) > target
 
 
-def test_fitting_takes_the_least_harmful_first() -> None:
-    whole = planned(
-        said("a.py " * 600), *VIEWED, *EDITED, call("3", "Agent"), result("3", LONG * 9)
-    )
+def test_of_what_loses_no_name_outdated_views_go_first_and_words_last() -> None:
+    messages = [
+        said("a.py " * 600),
+        *VIEWED,
+        *EDITED,
+        call("3", "Agent"),
+        result("3", LONG * 9),
+    ]
+    whole = planned(*messages)
     before = whole.tokens_after + whole.tokens_saved
-    first = fitted(whole, before - 10)
+    first = fit(whole, messages, before - 10)
     assert classes(first) == ["keep", "remove", "remove", *["keep"] * 4]
     assert first.items[6].reason == "Not needed to fit"
-    both = classes(fitted(whole, before - 600))
+    both = classes(fit(whole, messages, before - 600))
     assert (both[1], both[6]) == ("remove", "condense")
     # With the large result out the view that was taken before it could be spared.
-    assert classes(fitted(whole, before - 100))[1:3] == ["keep", "keep"]
+    assert classes(fit(whole, messages, before - 100))[1:3] == ["keep", "keep"]
     assert {item.key for item in whole.items if item.stashed} == {
         stashed.key for stashed in whole.stashed
     }
-    assert fitted(whole, before).steps == ()
+    assert fit(whole, messages, before).steps == ()
     assert whole.first_changed == "m0"
-    assert fitted(whole, before).first_changed is None
+    assert fit(whole, messages, before).first_changed is None
+
+
+def ran(number: int, *names: str) -> list[Prunable]:
+    """A command, and a long result with these names in it."""
+    text = f"{LONG * 2}{' '.join(names)}"
+    return [call(str(number), "Agent"), result(str(number), text)]
+
+
+def test_fitting_takes_what_loses_the_fewest_names_first() -> None:
+    messages = [
+        *ran(1, "retryBackoffLimit", "connectionPoolSize"),
+        *ran(2),
+        *ran(3, "sharedNamesOnly"),
+        user("sharedNamesOnly"),
+    ]
+    whole = planned(*messages, name_used_later=False, likely_names=0)
+    before = whole.tokens_after + whole.tokens_saved
+    order = [
+        classes(fit(whole, messages, before - saved)).count("condense")
+        for saved in (10, whole.tokens_saved)
+    ]
+    assert order == [1, 3]
+    two = classes(fit(whole, messages, before - whole.tokens_saved // 2))
+    assert (two[1], two[3], two[5]) == ("keep", "condense", "condense")
+
+
+def test_what_stands_in_one_message_yet_is_a_loss() -> None:
+    """Of two messages that alone hold a name, the first to go takes nothing away."""
+    both = "retryBackoffLimit"
+    messages = [*ran(1, both), *ran(2, both), *ran(3, "nobodyElseSaysThis")]
+    whole = planned(*messages, name_used_later=False, likely_names=0)
+    names = NamesLeft(thread(*messages), whole)
+    first, second, third = whole.steps
+    assert [names.lost_by(step) for step in whole.steps] == [0, 0, 1]
+    apart = names.copy()
+    apart.take(first)
+    assert [apart.lost_by(second), apart.lost_by(third)] == [1, 1]
+    assert names.lost_by(second) == 0
 
 
 def near(*shares: float | None) -> list[Prunable]:
@@ -323,17 +368,17 @@ def test_what_is_relevant_to_the_objective_stays() -> None:
     assert classes(planned(*messages))[1] == "condense"
 
 
-def test_fitting_leaves_out_the_least_relevant_of_a_kind_first() -> None:
-    whole = planned(*near(0.25, 0.05, 0.15))
+def test_fitting_leaves_out_the_least_relevant_first() -> None:
+    messages = near(0.25, 0.05, 0.15)
+    whole = planned(*messages)
     least = whole.tokens_after + whole.tokens_saved - 10
     relevance = {"m0": 0.25, "m1": 0.05, "m2": 0.15}
-    assert classes(fitted(whole, least, relevance)).index("condense") == 1
-    both = classes(fitted(whole, least - 600, relevance))
+    assert classes(fit(whole, messages, least, relevance)).index("condense") == 1
+    both = classes(fit(whole, messages, least - 600, relevance))
     assert both == ["keep", "condense", "condense", "keep"]
-    # A tenth is no difference: the largest go first then, and later ones rather than earlier.
-    assert (
-        classes(fitted(whole, least, {"m0": 0.19, "m1": 0.11})).count("condense") == 1
-    )
+    # A tenth is no difference: what is lost decides then, and the size.
+    alike = {"m0": 0.19, "m1": 0.11}
+    assert classes(fit(whole, messages, least, alike)).count("condense") == 1
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,17 @@
 """Messages of an agent's work, for the pruner."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from archive.domain.pruning.classes import Protected, Prunable
+from archive.domain.pruning.fitting import fitted
+from archive.domain.pruning.harm import NamesLeft
 from archive.domain.pruning.needs import plan
 from archive.domain.pruning.plan import PrunePlan
 from operations.domain.context.policy import Pruning
+from operations.domain.tree.key import Key
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 from threads.domain.text import whole_text
@@ -55,6 +59,16 @@ def planned(
     """The plan for messages behind which nothing is kept unless told."""
     chosen = Pruning(**{"keep_last_n": 0, "condense_after_n": 0, **rules})
     return plan(thread(*messages), chosen, count, protected)
+
+
+def fit(
+    plan: PrunePlan,
+    messages: Sequence[Prunable],
+    target: int,
+    relevance: Mapping[Key, float] = MappingProxyType({}),
+) -> PrunePlan:
+    """The plan for messages, fitted to a number of tokens."""
+    return fitted(plan, target, NamesLeft(thread(*messages), plan), relevance)
 
 
 def classes(plan: PrunePlan) -> list[str]:
