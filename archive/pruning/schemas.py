@@ -10,6 +10,7 @@ from archive.domain.reference import write_reference
 from archive.entries.services import regret_of
 from contextstudio.accounts.shape import RequestBody
 from operations.domain.context.policy import encode_pruning
+from operations.ledger.schemas import BillOut, present_bill
 from threads.models import Session
 
 from .automatic import trigger_of
@@ -82,6 +83,8 @@ class PruneOut(BaseModel):
     first_changed: str | None
     fits: bool | None = None
     """Whether the thread is as short as was asked for; null where nothing was."""
+    bill: BillOut | None = None
+    """Of a dry run what it would come to in a request, as the ledger has it."""
     bundle_id: str | None = None
     head: int
     rules: dict[str, Any]
@@ -148,7 +151,7 @@ def present_pruned(pruned: Pruned, target: int | None = None) -> dict[str, Any]:
     classes = [item.prune_class.value for item in planned.items]
     slug, session_id = pruned.session.project.slug, str(pruned.session.pk)
     bundle = pruned.bundle_id
-    recorded = pruned.transaction
+    recorded, trial = pruned.transaction, pruned.trial
     return {
         "items": [_present_item(item, slug, session_id) for item in planned.items],
         "tokens_before": planned.tokens_after + planned.tokens_saved,
@@ -158,6 +161,7 @@ def present_pruned(pruned: Pruned, target: int | None = None) -> dict[str, Any]:
         "removed": classes.count("remove"),
         "first_changed": planned.first_changed,
         "fits": None if target is None else planned.tokens_after <= target,
+        "bill": present_bill(trial.row, trial.prices) if trial else None,
         "bundle_id": str(bundle) if bundle else None,
         "head": recorded.session.head if recorded else pruned.session.head,
         "rules": encode_pruning(pruned.rules),

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.transaction import atomic
@@ -27,6 +27,7 @@ from operations.domain.log.operation import Insert
 from operations.domain.thread.check import check
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, made_place
+from operations.ledger.services import BundleTrial, try_out_bundle
 from operations.log.selectors import load_thread
 from operations.log.transaction import LogTransaction, refuse_stale, write_apart
 from operations.messages.reader import MessageReader
@@ -58,6 +59,8 @@ class Pruned:
     plan: PrunePlan
     rules: Pruning
     transaction: LogTransaction | None = None
+    trial: BundleTrial | None = None
+    """What it would come to in a request, where that was asked for and anything goes."""
 
     @property
     def bundle_id(self) -> uuid.UUID | None:
@@ -96,12 +99,25 @@ def set_rules(
     return rules
 
 
-def dry_run(caller: Caller, session_id: uuid.UUID, query: PruneQuery) -> Pruned:
-    """What a run would do; nothing is recorded. Raises Invalid for rules that can't be."""
+def dry_run(
+    caller: Caller, session_id: uuid.UUID, query: PruneQuery, *, tried: bool = True
+) -> Pruned:
+    """What a run would do, and with `tried` what it would cost; nothing is recorded.
+
+    Raises Invalid for rules that can't be.
+    """
     session = get_session(caller, session_id)
     rules = rules_of(session, query.rules)
     found = _planned(session, load_thread(session), rules, query)
-    return Pruned(session=session, plan=found, rules=rules)
+    trial = _tried(session, found) if tried and found.steps else None
+    return Pruned(session=session, plan=found, rules=rules, trial=trial)
+
+
+def _tried(session: Session, planned: PrunePlan) -> BundleTrial:
+    """What a run would come to in a request."""
+    trial = try_out_bundle(session, planned.edits)
+    less = planned.tokens_saved - trial.row.bill.saved
+    return trial._replace(row=replace(trial.row, frame=less))
 
 
 def prune(

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -22,7 +22,7 @@ from operations.context.pages.forms import ListField
 from operations.context.services import MOST_UNASKED
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
-from operations.ledger.services import try_out_bundle
+from operations.ledger.services import BundleTrial
 from operations.ledger.views import line_of, note_of
 from operations.log.selectors import load_thread
 from operations.messages.names import Named, name_of, named
@@ -185,7 +185,9 @@ def _shown(
 ) -> HttpResponse:
     found = None
     if form.is_valid():
-        found = dry_run(caller, session.pk, form.query())
+        # In a thread so long it would keep the page waiting.
+        is_short = session.message_count <= MOST_UNASKED
+        found = dry_run(caller, session.pk, form.query(), tried=is_short)
     else:
         status = 422
     context = {
@@ -215,7 +217,7 @@ def _plan_shown(found: Pruned, everything: bool) -> dict[str, Any]:
     return {
         "plan": found.plan,
         "first_changed": named(thread, [first])[0] if first else None,
-        **_estimate(found),
+        **_estimate(found.trial),
         "head": found.session.head,
         "tokens_before": found.plan.tokens_after + found.plan.tokens_saved,
         "sums": _sums(found.plan.items),
@@ -227,16 +229,11 @@ def _plan_shown(found: Pruned, everything: bool) -> dict[str, Any]:
     }
 
 
-def _estimate(found: Pruned) -> dict[str, Any]:
-    """What the run comes to in what is sent; empty where nothing goes, and for a thread so long
-    that it would keep the page waiting."""
-    is_long = found.session.message_count > MOST_UNASKED
-    if is_long or not found.plan.steps:
+def _estimate(trial: BundleTrial | None) -> dict[str, Any]:
+    """What the run comes to in what is sent; empty where that isn't known."""
+    if trial is None:
         return {}
-    estimate = try_out_bundle(found.session, found.plan.edits)
-    less = found.plan.tokens_saved - estimate.row.bill.saved
-    row = replace(estimate.row, frame=less)
-    return {"cost": line_of(row, estimate.prices), "prices": note_of(estimate)}
+    return {"cost": line_of(trial.row, trial.prices), "prices": note_of(trial)}
 
 
 def _line(thread: Thread, item: PruneItem, near: Mapping[Key, float]) -> PlanLine:

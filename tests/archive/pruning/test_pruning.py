@@ -103,6 +103,16 @@ def test_what_is_protected_is_kept(tools: Tools) -> None:
     assert classes(prune(tools, dry_run=True))["m8"] == "keep"
 
 
+def test_a_dry_run_says_what_the_ledger_says_once_it_is_done(tools: Tools) -> None:
+    assert prune(tools, dry_run=True, rules={"keep_last_n": 99})["bill"] is None
+    tried = prune(tools, dry_run=True)["bill"]
+    assert prune(tools)["bill"] is None
+    total = get(tools.client, f"/api/sessions/{tools.session_id}/ledger")["total"]
+    assert {name: tried[name] for name in ("tokens", "turns", "exact")} == {
+        name: total[name] for name in ("tokens", "turns", "exact")
+    }
+
+
 def test_a_target_takes_the_least_harmful_first(tools: Tools) -> None:
     whole = prune(tools, dry_run=True)
     target = whole["tokens_before"] - 100
