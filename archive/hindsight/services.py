@@ -1,11 +1,12 @@
 """What was left out of a session and needed later: under its log, or what is tried instead."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from archive.domain.hindsight.losses import Hindsight, Loss, hindsight
+from archive.domain.hindsight.losses import Hindsight, Loss, hindsight, once_each
 from archive.domain.hindsight.policies import STEPS, said_under
 from archive.domain.pruning.needs import plan
 from archive.pruning.services import prunable, rules_of
@@ -61,6 +62,17 @@ class SessionHindsight:
     before: int
     """The tokens without what left something out."""
     after: int
+
+    @property
+    def bundles(self) -> Mapping[str, Sequence[Loss]]:
+        """By the id of a bundle, what of its operations was needed, each reference once."""
+        losses: dict[str, list[Loss]] = defaultdict(list)
+        for cost in self.operations:
+            number = entry_number(cost.key)  # steps of a policy have none
+            bundle = self.thread.log.at(number).bundle if number else None
+            if bundle is not None:
+                losses[bundle] += cost.losses
+        return {bundle: once_each(found) for bundle, found in losses.items()}
 
     @property
     def saved_share(self) -> float:

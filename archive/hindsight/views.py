@@ -4,8 +4,7 @@ See `templates/archive/losses.html` and `trial.html`.
 """
 
 import uuid
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
@@ -20,7 +19,6 @@ from contextstudio.accounts.selectors import get_job
 from operations.context.pages.forms import PolicyForm
 from operations.context.services import MOST_UNASKED
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import entry_number
 from operations.messages.names import Named, named
 from threads.store.selectors import get_session
 
@@ -72,30 +70,10 @@ def losses(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 def shown_losses(found: SessionHindsight) -> Iterator[ShownLosses]:
     """The operations of which something was needed, and the bundles, with names for people."""
-    bundles: dict[str, list[Loss]] = defaultdict(list)
-    for cost in found.operations:
-        if cost.losses:
-            yield _shown_of(found.thread, cost.key, cost.losses)
-        bundle = found.thread.log.at(entry_number(cost.key) or 0).bundle
-        if bundle is not None:
-            bundles[bundle] += cost.losses
-    for bundle, losses in bundles.items():
+    of_each = [(cost.key, cost.losses) for cost in found.operations]
+    for key, losses in (*of_each, *found.bundles.items()):
         if losses:
-            yield _shown_of(found.thread, bundle, list(_once_each(losses)))
-
-
-def _once_each(losses: Iterable[Loss]) -> Iterator[Loss]:
-    """Each reference once, with all messages that several losses of it name."""
-    together: dict[tuple[str, str], list[Loss]] = defaultdict(list)
-    for loss in losses:
-        together[loss.kind, loss.text].append(loss)
-    for same in together.values():
-        yield same[0]._replace(
-            left_out_in=tuple(
-                dict.fromkeys(key for one in same for key in one.left_out_in)
-            ),
-            used_in=tuple(dict.fromkeys(key for one in same for key in one.used_in)),
-        )
+            yield _shown_of(found.thread, key, losses)
 
 
 def _shown_of(thread: Thread, key: str, losses: Sequence[Loss]) -> ShownLosses:

@@ -59,6 +59,24 @@ class Loss(NamedTuple):
     """The messages that needed it."""
 
 
+def once_each(losses: Iterable[Loss]) -> list[Loss]:
+    """Each reference once, with all messages that several losses of it name."""
+    together: dict[tuple[ReferenceType, str], list[Loss]] = defaultdict(list)
+    for loss in losses:
+        together[loss.kind, loss.text].append(loss)
+    return [
+        same[0]._replace(
+            left_out_in=_all_of(one.left_out_in for one in same),
+            used_in=_all_of(one.used_in for one in same),
+        )
+        for same in together.values()
+    ]
+
+
+def _all_of(several: Iterable[Iterable[Key]]) -> tuple[Key, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(several)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hindsight:
     """What was needed later, and what of it was lost. Counts are of different references."""

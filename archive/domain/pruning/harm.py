@@ -6,6 +6,7 @@ what it leaves out, in no other message that is left and not in the line that it
 
 from collections import Counter
 from collections.abc import Sequence
+from copy import copy
 from itertools import chain
 
 from archive.domain.hindsight.references import References
@@ -35,8 +36,8 @@ class NamesLeft:
 
     def copy(self) -> "NamesLeft":
         """The same, of which steps can be taken without touching this one."""
-        other = NamesLeft.__new__(NamesLeft)
-        other._times, other._goes = self._times.copy(), self._goes
+        other = copy(self)
+        other._times = self._times.copy()
         return other
 
     def lost_by(self, step: PruneStep) -> int:

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive.domain.hindsight.losses import LeftOut, Passage, hindsight
+from archive.domain.hindsight.losses import (
+    LeftOut,
+    Loss,
+    Passage,
+    hindsight,
+    once_each,
+)
+from archive.domain.hindsight.references import ReferenceType
 
 FORMS = (
     "src/p{}/main.py", "file{}.toml", "https://host.example/{}", "71{:04}",
@@ -125,3 +132,18 @@ def test_what_another_message_of_the_operation_shows_is_not_its_loss() -> None:
     found = hindsight(thread)
     assert set(found.losses) == {"o2"}
     assert found.losses["o2"][0].left_out_in == ("o1.0", "m0")
+
+
+def test_a_reference_that_several_operations_left_out_is_one_with_all_its_messages() -> (
+    None
+):
+    number, file = ReferenceType.NUMBER, ReferenceType.FILE
+    losses = [
+        Loss("48213", number, ("m0", "m1"), ("m5",)),
+        Loss("a.py", file, ("m1",), ("m6",)),
+        Loss("48213", number, ("m1", "m2"), ("m5", "m7")),
+    ]
+    assert once_each(losses) == [
+        Loss("48213", number, ("m0", "m1", "m2"), ("m5", "m7")),
+        Loss("a.py", file, ("m1",), ("m6",)),
+    ]
