@@ -134,9 +134,19 @@ if REDIS_URL:
     }
     _layer = {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        # It asks Redis to wait five seconds for a message: redis-py gives up after five, and with
-        # that ends the socket of a page on which nothing happens.
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}]},
+        # No limit of redis-py's own: it gives up on a page on which nothing happens, and sends
+        # through asyncio.wait_for, which up to Python 3.11 may swallow a cancellation: then the
+        # listener of a page that was left would ask Redis for ever.
+        "CONFIG": {
+            "hosts": [
+                {
+                    "address": REDIS_URL,
+                    "socket_timeout": None,
+                    "socket_connect_timeout": 10,
+                    "socket_keepalive": True,
+                }
+            ]
+        },
     }
 CACHES = {"default": _cache}
 CHANNEL_LAYERS = {"default": _layer}

@@ -14,7 +14,7 @@ from contextstudio.accounts.domain.errors import Forbidden, NotFound
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
 from threads.models import Session
-from threads.store.events import group_name, listen_in
+from threads.store.events import group_name, join, leave, listen_in
 from threads.store.selectors import get_session
 
 STRANGER = 4404
@@ -47,7 +47,9 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             return
         listen_in(asyncio.get_running_loop())
         self.group = group_name(session_id)
-        await self.channel_layer.group_add(self.group, self.channel_name)
+        if not await join(self.channel_layer, self.group, self.channel_name):
+            await self.close(TRY_AGAIN)
+            return
         await self.accept()
         # It may have changed between the page's answer and the join.
         await self._look(session_id)
@@ -59,7 +61,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         if self._looking is not None:
             self._looking.cancel()
         if self.group:
-            await self.channel_layer.group_discard(self.group, self.channel_name)
+            await leave(self.channel_layer, self.group, self.channel_name)
 
     async def receive(self, *_: Any, **__: Any) -> None:
         """Ignore whatever the page says: the socket has one direction."""

@@ -1,16 +1,20 @@
 """Telling those who look at a session that it has changed: facts, never content."""
 
 import asyncio
+import contextlib
 import logging
 import uuid
 
 from asgiref.sync import async_to_sync
-from channels.layers import get_channel_layer
+from channels.layers import BaseChannelLayer, get_channel_layer
 from django.db import transaction
 
 from threads.models import Session
 
 logger = logging.getLogger(__name__)
+
+LAYER_SECONDS = 30
+"""How long whoever has something else to do waits for the channel layer, which has no limit."""
 
 
 def group_name(session_id: uuid.UUID) -> str:
@@ -44,6 +48,23 @@ def _send(group: str, fact: dict[str, object]) -> None:
         async_to_sync(_tell)(group, fact)
 
 
+async def join(layer: BaseChannelLayer, group: str, channel: str) -> bool:
+    """Whether the channel hears of the group from now on: not while the layer doesn't answer."""
+    try:
+        async with asyncio.timeout(LAYER_SECONDS):
+            await layer.group_add(group, channel)
+    except Exception:  # noqa: BLE001  # each layer has errors of its own
+        return False
+    return True
+
+
+async def leave(layer: BaseChannelLayer, group: str, channel: str) -> None:
+    """Hear no more of the group; a layer that doesn't answer forgets the channel by itself."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(LAYER_SECONDS):
+            await layer.group_discard(group, channel)
+
+
 def listen_in(loop: asyncio.AbstractEventLoop) -> None:
     """Name the event loop in which this process's pages listen.
 
@@ -62,6 +83,7 @@ async def _tell(group: str, fact: dict[str, object]) -> None:
     if layer is None:
         return
     try:
-        await layer.group_send(group, fact)
+        async with asyncio.timeout(LAYER_SECONDS):
+            await layer.group_send(group, fact)
     except Exception:  # noqa: BLE001  # each layer has errors of its own
         logger.warning("The channel layer can't be reached; pages will poll.")

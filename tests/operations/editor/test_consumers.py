@@ -18,12 +18,13 @@ from contextstudio.accounts.models import Membership, Project, User
 from contextstudio.accounts.selectors import caller_of_user
 from contextstudio.asgi import application
 from operations.editor import consumers
-from operations.editor.consumers import websocket_urlpatterns
+from operations.editor.consumers import TRY_AGAIN, websocket_urlpatterns
 from tests.servers import PATIENCE_SECONDS
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
 from threads.models import Session
 from threads.sessions import services
+from threads.store import events
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -191,11 +192,66 @@ def test_an_unknown_path_of_a_socket_is_not_found(
 
 
 @pytest.mark.redis
-def test_redis_may_wait_for_a_message_as_long_as_it_is_asked_to() -> None:
-    async def patience() -> tuple[float, float]:
-        layer = get_channel_layer()
-        pool = layer.connection(0).connection_pool
-        return pool.connection_kwargs["socket_timeout"], layer.brpop_timeout
+def test_a_page_that_leaves_is_gone_whatever_its_listener_is_about() -> None:
+    async def those_that_stay() -> list[int]:
+        """After how many steps of the loop a listener was told to end, and didn't."""
+        redis = get_channel_layer().connection(0)
+        await redis.ping()  # connected, so that nothing but the question takes steps
+        left = []
+        for steps in range(40):
+            listener = asyncio.create_task(redis.bzpopmin(f"nobody.{steps}", 1))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            listener.cancel()
+            await asyncio.wait({listener})
+            if not listener.cancelled():
+                left.append(steps)
+        return left
 
-    until_it_fails, asked = asyncio.run(patience())
-    assert until_it_fails > 2 * asked
+    assert asyncio.run(those_that_stay()) == []
+
+
+@pytest.mark.redis
+def test_nothing_ends_a_listener_but_a_connection_that_is_lost() -> None:
+    async def options() -> dict[str, object]:
+        pool = get_channel_layer().connection(0).connection_pool
+        return dict(pool.connection_kwargs)
+
+    asked = asyncio.run(options())
+    assert (asked["socket_timeout"], asked["socket_keepalive"]) == (None, True)
+
+
+class Frozen:
+    """A channel layer whose server takes what it is told and never answers."""
+
+    async def receive(self, *_: object) -> None:
+        await asyncio.Event().wait()
+
+    group_send = group_add = group_discard = receive
+
+    async def new_channel(self) -> str:
+        return "specific.one"
+
+
+@pytest.mark.sqlite
+def test_who_tells_of_a_change_waits_for_no_layer_that_is_frozen(
+    owner: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "get_channel_layer", Frozen)
+    monkeypatch.setattr(events, "LAYER_SECONDS", 0.01)
+    append(owner, session)
+    session.refresh_from_db()
+    assert session.message_count == 1
+
+
+@pytest.mark.sqlite
+def test_a_page_is_told_to_try_again_while_the_layer_is_frozen(
+    owner: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused() -> object:
+        socket = await knock(owner, session)
+        return await socket.receive_output(timeout=PATIENCE_SECONDS)
+
+    monkeypatch.setattr("channels.consumer.get_channel_layer", lambda _: Frozen())
+    monkeypatch.setattr(events, "LAYER_SECONDS", 0.01)
+    assert asyncio.run(refused()) == {"type": "websocket.close", "code": TRY_AGAIN}
