@@ -11,7 +11,7 @@ from operations.domain.tree.key import entry_number
 from operations.edits.arguments import AnyEdit
 from operations.log.selectors import load_history
 
-from .services import OperationCost, SessionHindsight
+from .services import BundleCost, OperationCost, SessionHindsight
 from .trials import MOST_SESSIONS
 
 LossKind = Literal["path", "file", "url", "number", "hash", "identifier"]
@@ -77,6 +77,16 @@ class OperationHindsightOut(BaseModel):
     lost: list[LossOut]
 
 
+class BundleHindsightOut(BaseModel):
+    """What operations that were recorded together lost; which, stands with each of them."""
+
+    bundle_id: uuid.UUID
+    operations: list[str]
+    """Keys of those that leave something out."""
+    lost: int
+    """Different references."""
+
+
 class HindsightTokens(BaseModel):
     """Tokens without what left something out, and with it."""
 
@@ -94,6 +104,7 @@ class HindsightOut(BaseModel):
     """Those of them that stood in nothing that was still sent."""
     tokens: HindsightTokens
     operations: list[OperationHindsightOut]
+    bundles: list[BundleHindsightOut]
 
 
 def present_hindsight(found: SessionHindsight) -> dict[str, Any]:
@@ -105,6 +116,15 @@ def present_hindsight(found: SessionHindsight) -> dict[str, Any]:
         "lost": found.lost,
         "tokens": {"before": found.before, "after": found.after},
         "operations": [_present(one, rows) for one in found.operations],
+        "bundles": [_present_bundle(one) for one in found.bundles],
+    }
+
+
+def _present_bundle(cost: BundleCost) -> dict[str, Any]:
+    return {
+        "bundle_id": cost.id,
+        "operations": list(cost.keys),
+        "lost": len(cost.losses),
     }
 
 

@@ -51,6 +51,16 @@ class OperationCost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BundleCost:
+    """What operations that were recorded together lost."""
+
+    id: str
+    keys: Sequence[str]
+    """Of its operations, as far as they leave something out."""
+    losses: Sequence[Loss]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionHindsight:
     """What of a session was needed later than it was left out. Counts are of references."""
 
@@ -64,15 +74,22 @@ class SessionHindsight:
     after: int
 
     @property
-    def bundles(self) -> Mapping[str, Sequence[Loss]]:
-        """By the id of a bundle, what of its operations was needed, each reference once."""
-        losses: dict[str, list[Loss]] = defaultdict(list)
+    def bundles(self) -> Sequence["BundleCost"]:
+        """What of the operations of each bundle was needed, each reference once."""
+        together: dict[str, list[OperationCost]] = defaultdict(list)
         for cost in self.operations:
             number = entry_number(cost.key)  # steps of a policy have none
             bundle = self.thread.log.at(number).bundle if number else None
             if bundle is not None:
-                losses[bundle] += cost.losses
-        return {bundle: once_each(found) for bundle, found in losses.items()}
+                together[bundle].append(cost)
+        return [
+            BundleCost(
+                id=bundle,
+                keys=[cost.key for cost in costs],
+                losses=once_each(loss for cost in costs for loss in cost.losses),
+            )
+            for bundle, costs in together.items()
+        ]
 
     @property
     def saved_share(self) -> float:

@@ -16,8 +16,9 @@ class CheckHindsight(SessionTool):
 
     Of each operation that lost something it answers the references that your later words or
     calls used, though they stood only in what it left out: where they stood (`left_out_in`) and
-    where they were used (`used_in`), both keys of messages. Use it before you sum up or prune
-    more, and say in the next summary what turned out to matter.
+    where they were used (`used_in`), both keys of messages; of each bundle, as a prune run is
+    one, how many. Use it before you sum up or prune more, and say in the next summary what
+    turned out to matter.
 
     Example: {"session_id": "…", "operation": "o7"}
     """
@@ -31,5 +32,6 @@ class CheckHindsight(SessionTool):
     def call(self, caller: Caller) -> dict[str, Any]:
         self.open_session(caller)
         found = present_hindsight(of_log(caller, self.session_id, self.operation))
-        found["operations"] = [one for one in found["operations"] if one["lost"]]
+        for listed in ("operations", "bundles"):
+            found[listed] = [one for one in found[listed] if one["lost"]]
         return found

@@ -71,7 +71,8 @@ def losses(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def shown_losses(found: SessionHindsight) -> Iterator[ShownLosses]:
     """The operations of which something was needed, and the bundles, with names for people."""
     of_each = [(cost.key, cost.losses) for cost in found.operations]
-    for key, losses in (*of_each, *found.bundles.items()):
+    of_bundles = [(bundle.id, bundle.losses) for bundle in found.bundles]
+    for key, losses in (*of_each, *of_bundles):
         if losses:
             yield _shown_of(found.thread, key, losses)
 

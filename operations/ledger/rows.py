@@ -10,7 +10,12 @@ from operations.context.model_catalog import Prices, prices_of
 from operations.context.services import Context, ContextQuery
 from operations.domain.context.selection import SLICE
 from operations.domain.context.window import WINDOW
-from operations.domain.ledger.first_changes import FirstChange, first_changes, layout_of
+from operations.domain.ledger.first_changes import (
+    FirstChange,
+    apart,
+    first_changes,
+    layout_of,
+)
 from operations.domain.ledger.ledger import Bill, bill, bill_together
 from operations.domain.log.log import EditState
 from operations.domain.log.operation import Digest, Edit
@@ -77,7 +82,8 @@ def rows_of(
     if known is not None:
         return known
     thread = query.thread or load_thread(session, query.active_tags)
-    edits = load_history(session).log.edits
+    log = load_history(session).log
+    edits = log.edits
     applied = [one.number for one in thread.operations if one.status is Status.APPLIED]
     waiting = [
         n for n, recorded in edits.items() if recorded.state is EditState.PROPOSED
@@ -86,9 +92,10 @@ def rows_of(
     layout = layout_of(thread, layers, messages)
     found = list(first_changes(thread, layout, applied, cut=_is_cut(context)))
     rows = _rows(context, found, waits=False)
-    if waiting:
-        tried = thread_with(session, query, map(entry_key, waiting))
-        rows += rows_tried(context, tried, {n: edits[n].edit for n in waiting})
+    bundles = {n: bundle for n in waiting if (bundle := log.at(n).bundle)}
+    for part in apart({n: edits[n].edit for n in waiting}, bundles):
+        tried = thread_with(session, query, map(entry_key, part))
+        rows += rows_tried(context, tried, {n: edits[n].edit for n in part})
     rows.sort(key=lambda row: entry_number(row.operation or "") or 0)
     if context.version:
         _rows_kept.keep(context.version, rows)

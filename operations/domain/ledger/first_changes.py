@@ -4,21 +4,31 @@ This is what a ledger of a thousand operations lists: nothing is replayed withou
 It is exact where operations don't lie upon one another. For one alone two contexts are compared.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
-from operations.domain.log.operation import Edit, named_keys, spans_of
+from operations.domain.log.operation import Edit, Insert, Tag, named_keys, spans_of
 from operations.domain.providers.request import Layer, Outgoing
 from operations.domain.thread.node import FoldNode, Moved
 from operations.domain.thread.thread import Thread
-from operations.domain.tree.key import Key, entry_key, entry_number, made_key
+from operations.domain.tree.key import (
+    Key,
+    entry_key,
+    entry_number,
+    made_key,
+    made_place,
+)
 from operations.domain.tree.status import Status
 
 from .saving import saved_at
+
+MOST_PARTS = 8
+"""Into how many parts edits go at most: for each of them a thread is replayed."""
 
 
 class FirstChange(NamedTuple):
@@ -110,6 +120,39 @@ def first_changes(
         saved = sum(saved for _, saved, _ in places)
         frame = sum(frame for _, _, frame in places)
         yield FirstChange(key, node, layout.before[position], saved, frame)
+
+
+def apart(edits: Mapping[int, Edit], bundles: Mapping[int, str]) -> list[list[int]]:
+    """The numbers of edits in parts, in which none lies upon another.
+
+    So two that were proposed for the same messages are each tried as if there were no other.
+    `bundles` names the bundle of those that have one: it stays in one part, as does what acts on
+    what another makes. Beyond `MOST_PARTS` they lie together.
+    """
+    units: dict[Hashable, list[int]] = defaultdict(list)
+    for number in edits:
+        units[bundles.get(number, number)].append(number)
+    touched, part_of = list[set[Key]](), dict[int, int]()
+    for unit in units.values():
+        keys = {key for number in unit for key in _acted_on(edits[number])}
+        makers = (made[0] for key in keys if (made := made_place(key)))
+        part = next((part_of[maker] for maker in makers if maker in part_of), None)
+        if part is None:
+            free = (at for at, held in enumerate(touched) if keys.isdisjoint(held))
+            part = next(free, min(len(touched), MOST_PARTS - 1))
+        if part == len(touched):
+            touched.append(set())
+        touched[part] |= keys
+        part_of.update(dict.fromkeys(unit, part))
+    parts: list[list[int]] = [[] for _ in touched]
+    for number, part in part_of.items():
+        parts[part].append(number)
+    return parts
+
+
+def _acted_on(edit: Edit) -> tuple[Key, ...]:
+    """The keys of what an edit changes: a tag leaves it as it is, an insert stands behind it."""
+    return () if isinstance(edit, (Insert, Tag)) else named_keys(edit)
 
 
 def _places(

@@ -52,6 +52,13 @@ def test_of_a_bundle_each_reference_is_counted_once(
     assert named[-1] == named[0] | named[1]
     assert len(re.findall("<code>", together)) == len(named[-1])
     assert len(alone) == 2
+    answered = tools.client.get(f"/api/sessions/{tools.session_id}/hindsight").json()
+    counted = {
+        "bundle_id": bundle,
+        "operations": ["o1", "o2"],
+        "lost": len(named[-1]),
+    }
+    assert answered["bundles"] == tools("hindsight")["bundles"] == [counted]
 
 
 def test_nothing_is_said_of_what_nobody_needed(tools: Tools, signed_in: Client) -> None:

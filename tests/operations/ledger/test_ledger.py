@@ -144,6 +144,24 @@ def test_operations_of_a_bundle_have_a_row_together(
     ]
 
 
+def test_what_is_proposed_twice_saves_each_time_what_it_would_alone(
+    agent: Client, session_id: str
+) -> None:
+    snips = [
+        {"type": "snip", "range": [at, at + 1], "propose": True} for at in (21, 31)
+    ]
+    path = f"/api/sessions/{session_id}/bundles"
+    post(agent, path, {"operations": snips}, expect=201)
+    once = ledger(agent, session_id)
+    post(agent, path, {"operations": snips}, expect=201)
+    twice = ledger(agent, session_id)
+    told = [one["tokens"] for one in twice["operations"]]
+    assert told == 2 * [one["tokens"] for one in once["operations"]]
+    assert all(tokens["saved"] > 0 for tokens in told)
+    (bundle,) = once["bundles"]
+    assert [one["tokens"] for one in twice["bundles"]] == 2 * [bundle["tokens"]]
+
+
 def test_an_operation_alone_of_its_bundle_has_no_row_together(
     agent: Client, session_id: str
 ) -> None:

@@ -3,7 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.domain.ledger.first_changes import FirstChange, first_changes, layout_of
+from operations.domain.ledger.first_changes import (
+    MOST_PARTS,
+    FirstChange,
+    apart,
+    first_changes,
+    layout_of,
+)
 from operations.domain.ledger.ledger import PromptPiece, first_change
 from operations.domain.log.operation import (
     Digest,
@@ -55,7 +61,7 @@ def pieces(found: Thread) -> list[PromptPiece]:
 
 
 @st.composite
-def apart(draw: st.DrawFn) -> list[Edit]:
+def lying_apart(draw: st.DrawFn) -> list[Edit]:
     """Operations of which each acts on a run of messages of its own, in any order."""
     edits: list[Edit] = []
     for start in draw(st.permutations(range(0, COUNT, RUN))):
@@ -76,7 +82,7 @@ def apart(draw: st.DrawFn) -> list[Edit]:
     return edits
 
 
-@given(apart())
+@given(lying_apart())
 def test_of_operations_that_lie_apart_it_tells_what_leaving_one_out_would(
     edits: list[Edit],
 ) -> None:
@@ -151,3 +157,28 @@ def test_of_what_waits_it_tells_what_would_come() -> None:
         FirstChange("o2", "o2", 13, 20),
         FirstChange("o3", "o3", 0, 10),
     ]
+
+
+def test_what_is_proposed_for_the_same_messages_goes_into_parts_of_its_own() -> None:
+    edits = {1: snip(2, 4), 2: snip(3, 5), 3: digest(6, 8), 4: snip(2, 4)}
+    assert apart(edits, {}) == [[1, 3], [2], [4]]
+
+
+def test_a_bundle_goes_into_one_part_even_where_it_lies_upon_itself() -> None:
+    edits = {1: snip(2, 3), 2: digest(1, 4), 3: snip(6, 7), 4: snip(2, 3)}
+    assert apart(edits, {1: "first", 2: "first", 3: "first"}) == [[1, 2, 3], [4]]
+
+
+def test_what_acts_on_what_another_makes_goes_with_it() -> None:
+    edits = {1: snip(2, 3), 2: digest(2, 4), 5: Snip(targets=("o2",))}
+    assert apart(edits, {}) == [[1], [2, 5]]
+
+
+def test_tags_and_inserts_lie_upon_nothing() -> None:
+    tag = Tag(targets=("m2",), tags=("seen",))
+    assert apart({1: snip(2, 3), 2: tag, 3: insert("m2")}, {}) == [[1, 2, 3]]
+
+
+def test_beyond_so_many_parts_what_is_left_lies_together() -> None:
+    parts = apart({n: snip(2, 3) for n in range(1, MOST_PARTS + 3)}, {})
+    assert list(map(len, parts)) == [1] * (MOST_PARTS - 1) + [3]

@@ -6,7 +6,7 @@ from operations.domain.ledger.saving import fold_around, saved_in_thread
 from operations.domain.log.operation import Edit, Replace, Tag, Toggle
 from operations.domain.tree.key import entry_key
 from operations.domain.tree.status import Status
-from tests.operations.domain.ledger.test_first_changes import COUNT, apart
+from tests.operations.domain.ledger.test_first_changes import COUNT, lying_apart
 from tests.operations.support.builders import (
     digest,
     insert,
@@ -19,7 +19,7 @@ from tests.operations.support.builders import (
 )
 
 
-@given(apart())
+@given(lying_apart())
 def test_it_is_what_switching_the_operation_off_gives_back(edits: list[Edit]) -> None:
     whole = thread(COUNT, *edits)
     for number in whole.log.edits:

@@ -124,7 +124,7 @@ def test_proposals_of_one_bundle_are_decided_on_at_once(
 ) -> None:
     made = together(editor, page.session, propose=True)
     said = panel(page)
-    assert "Spring cleaning 3 operations proposed" in said
+    assert "Spring cleaning proposed 3 operations, " in said
     assert "Accept all 3" in said
     page.post(f"bundles/{bundle_of(made)}/{verb}")
     assert statuses(page.session) == [status] * 3
