@@ -43,6 +43,7 @@ from .format import Candidate, Format, Heading, Writer
 from .io import json_text, long_text
 from .requests import RequestForm, RequestReader
 from .sample import HEAD, Sample
+from .skimming import skimmed
 
 _READ = (
     contextstudio,
@@ -126,9 +127,7 @@ def read(
     `format_unsupported` (known, but not read yet), `no_messages`, or what broke the reading
     (`json_too_deep`, `line_too_long`, `json_truncated`, …).
     """
-    source.seek(0)
-    head = source.read(HEAD)
-    chosen = _likeliest(head, name) if format == "auto" else _by_name(format)
+    chosen = _likeliest(source, name or "") if format == "auto" else _by_name(format)
     if chosen.read is None:
         hint = chosen.hint or "ContextStudio can't read it yet."
         raise Invalid(f"This is {chosen.label}. {hint}", code="format_unsupported")
@@ -183,9 +182,24 @@ def file_name(format: str, export_id: uuid.UUID) -> str | None:
     return writer.file_name(Heading(export_id=export_id))
 
 
-def _likeliest(head: bytes, name: str | None) -> Format:
-    """The format that a file is most likely in. Raises Invalid that says what it looks like."""
-    sample = Sample(head, name or "")
+def _likeliest(source: BinaryIO, name: str) -> Format:
+    """The format that a file is most likely in. Raises Invalid that says what it looks like.
+
+    Where its first bytes show none, it is looked through for what comes later.
+    """
+    source.seek(0)
+    head = source.read(HEAD)
+    found = _best(Sample(head, name))
+    if found is None and (skim := skimmed(source)):
+        found = _best(Sample(skim, name))
+    if found is not None:
+        return found
+    if json_text.is_deep(head):
+        raise json_text.too_deep()
+    raise Invalid(f"This is {_looks(head)}.", code="format_unknown")
+
+
+def _best(sample: Sample) -> Format | None:
     best, likeliest = 0.0, None
     for known in KNOWN:
         score = known.score(sample)
@@ -193,11 +207,7 @@ def _likeliest(head: bytes, name: str | None) -> Format:
             best, likeliest = score, known
         if best >= CERTAIN:  # and the rest need not be asked
             break
-    if likeliest is not None:
-        return likeliest
-    if json_text.is_deep(head):
-        raise json_text.too_deep()
-    raise Invalid(f"This is {_looks(head)}.", code="format_unknown")
+    return likeliest
 
 
 def _by_name(name: str) -> Format:
