@@ -5,6 +5,7 @@ messages. A family of formats is a folder that exports `FORMATS`, those it reads
 those it writes; a new format is one more in its family's.
 """
 
+import re
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -41,9 +42,9 @@ from . import (
 )
 from .format import Candidate, Format, Heading, Writer
 from .io import json_text, long_text
+from .io.skimming import skimmed
 from .requests import RequestForm, RequestReader
 from .sample import HEAD, Sample
-from .skimming import skimmed
 
 _READ = (
     contextstudio,
@@ -102,6 +103,8 @@ CERTAIN = 0.95
 meant."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{", b"[\0", b"\0[")
 """How UTF-16 begins: with a mark, or JSON without one."""
+_PRINTED = re.compile(rb"\s*[\[({]+\s*(?:\{\s*)?'")
+"""How a list or a dict begins that Python has printed: with single quotes."""
 
 
 def detect(head: bytes, name: str | None = None) -> list[Candidate]:
@@ -227,6 +230,8 @@ def _looks(head: bytes) -> str:
         return "UTF-16 text; save it as UTF-8 and bring it again"
     if b"\0" in head:
         return "a binary file, not a transcript"
+    if _PRINTED.match(head):
+        return "what Python prints of a list or dict; write it with json.dumps"
     if Sample(head).rows:
         return "JSON, but no transcript that ContextStudio knows"
     return "text, but no transcript that ContextStudio knows"

@@ -8,7 +8,7 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain import formats
-from threads.domain.formats import skimming
+from threads.domain.formats.io import skimming
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message
 

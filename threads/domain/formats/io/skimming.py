@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 
 from threads.domain.part import JSON
 
-from .io import json_file, json_text, source
-from .io.source import ByteSpan
+from . import json_file, json_text, source
+from .source import ByteSpan
 
 MOST_BYTES = 64 << 20
 """Beyond it a file is known by its first bytes, or not at all."""
