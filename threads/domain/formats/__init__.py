@@ -5,6 +5,7 @@ messages. A family of formats is a folder that exports `FORMATS`, those it reads
 those it writes; a new format is one more in its family's.
 """
 
+import json
 import re
 import uuid
 from collections.abc import Iterable, Iterator
@@ -41,7 +42,7 @@ from . import (
     traces,
 )
 from .format import Candidate, Format, Heading, Writer
-from .io import json_text, long_text
+from .io import json_file, json_text, long_text
 from .io.skimming import skimmed
 from .requests import RequestForm, RequestReader
 from .sample import HEAD, Sample
@@ -138,13 +139,13 @@ def read(
     transcripts = [emptiness.understood(transcript, source) for transcript in read_]
     # Said once: by the first, whose items are read first.
     return [
-        replace(one, items=_SayingCuts(one, source)) if not at else one
+        replace(one, items=_SayingWhatIsLeft(one, source)) if not at else one
         for at, one in enumerate(transcripts)
     ]
 
 
-class _SayingCuts:
-    """The items of a transcript, which warns once they are read of texts that were cut."""
+class _SayingWhatIsLeft:
+    """The items of a transcript, which warns once they are read of what stays in the file alone."""
 
     def __init__(self, transcript: Transcript, source: BinaryIO) -> None:
         self._transcript, self._source = transcript, source
@@ -152,13 +153,22 @@ class _SayingCuts:
     def __iter__(self) -> Iterator[Message | Event | Compaction]:
         yield from self._transcript.items
         warnings = self._transcript.warnings
-        for start, size in sorted(long_text.cuts(self._source).items()):
-            words = (
-                f"At byte {start:,} a text is too long for a message, which holds its "
-                f"beginning; the other {size:,} bytes are in the imported file."
-            )
-            if (said := Warning("text_in_file", words)) not in warnings:
-                warnings.append(said)
+        warnings += [one for one in _left(self._source) if one not in warnings]
+
+
+def _left(source: BinaryIO) -> Iterator[Warning]:
+    for start, size in sorted(long_text.cuts(source).items()):
+        words = (
+            f"At byte {start:,} a text is too long for a message, which holds its "
+            f"beginning; the other {size:,} bytes are in the imported file."
+        )
+        yield Warning("text_in_file", words)
+    if (behind := json_file.second_document(source)) is not None:
+        words = (
+            f"At byte {behind:,} another document begins, which is not read: bring each as a"
+            " file of its own, or one a line."
+        )
+        yield Warning("another_document", words)
 
 
 def write(
@@ -232,6 +242,22 @@ def _looks(head: bytes) -> str:
         return "a binary file, not a transcript"
     if _PRINTED.match(head):
         return "what Python prints of a list or dict; write it with json.dumps"
+    if (mistake := _mistake(head)) is not None:
+        place = f"line {mistake.lineno}, column {mistake.colno}"
+        return f"JSON with a mistake in it ({place}: {mistake.msg})"
     if Sample(head).rows:
         return "JSON, but no transcript that ContextStudio knows"
     return "text, but no transcript that ContextStudio knows"
+
+
+def _mistake(head: bytes) -> json.JSONDecodeError | None:
+    """What keeps a short file from being JSON; None where nothing does, or it is another thing."""
+    text = head.decode("utf-8-sig", "replace").strip()
+    if len(head) < HEAD and text[:1] + text[-1:] in ("[]", "{}"):
+        try:
+            json.loads(text)
+        except json.JSONDecodeError as mistake:
+            return mistake
+        except ValueError:  # an integer of more digits than Python converts
+            pass
+    return None

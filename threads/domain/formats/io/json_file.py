@@ -252,6 +252,41 @@ def documents(file: BinaryIO, warnings: list[Warning]) -> Iterator[ByteSpan]:
         yield place
 
 
+_MEETING = (b"}{", b"}\n{", b"}\n\n{", b"}\r\n{", b"][", b"]\n[")
+"""What stands between two documents, and within one in texts alone."""
+
+
+def second_document(file: BinaryIO) -> int | None:
+    """Where another document begins behind the one that a file should be; None where none does.
+
+    Looked for only where brackets meet as they do there: to find the end takes as long as parsing.
+    """
+    file.seek(0)
+    head = file.read(1 << 10).removeprefix(json_text.BOM).lstrip()
+    if head[:1] not in (b"{", b"[") or not _brackets_meet(file) or is_lines(file):
+        return None
+    try:
+        end = source.end_of(file)
+    except Invalid:
+        return None
+    if end is None:
+        return None
+    file.seek(end)
+    behind = file.read(1 << 10)
+    return end + len(behind) - len(behind.lstrip()) if behind.strip() else None
+
+
+def _brackets_meet(file: BinaryIO) -> bool:
+    file.seek(0)
+    kept = b""
+    while chunk := file.read(source.CHUNK):
+        seen = kept + chunk
+        if any(meeting in seen for meeting in _MEETING):
+            return True
+        kept = chunk[-4:]
+    return False
+
+
 # A piece that is looked into again and again
 
 

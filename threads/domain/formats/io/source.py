@@ -212,6 +212,16 @@ def children(source: BinaryIO, start: int = 0) -> Iterator[Child]:
                 raise truncated()
 
 
+def end_of(source: BinaryIO, start: int = 0) -> int | None:
+    """Where the JSON container ends that begins at or after `start`; None where it doesn't end.
+
+    Raises Invalid as `children`.
+    """
+    scanner = _Scanner(source, start or _after_mark(source))
+    scanner.next()
+    return scanner.place if scanner.leave() else None
+
+
 def _after_mark(source: BinaryIO) -> int:
     source.seek(0)
     mark = source.read(len(json_text.BOM))
@@ -266,6 +276,11 @@ class _Scanner:
             if self._position > start:
                 self._size = CHUNK
             self._read_on()
+
+    @property
+    def place(self) -> int:
+        """Where it stands in the file."""
+        return self._origin + self._position
 
     @property
     def end(self) -> int:

@@ -28,9 +28,11 @@ IDS = ("external_id", "session_id", "conversation_id")
 HOLDERS = (
     *(("request",), ("params",), ("body",)),
     *(("response", "body"), ("result", "message")),
+    *(("session",), ("thread",), ("chat",), ("data",)),
 )
 """Where the messages or the choices stand if an object has none of its own: of a log, of a
-batch as Anthropic's API and OpenAI's take it and give it back."""
+batch as Anthropic's API and OpenAI's take it and give it back, of what programs call a
+conversation."""
 _OUTER = {"messages", PREFERRED, *(path[0] for path in HOLDERS)}
 
 

@@ -134,6 +134,8 @@ def test_any_bytes_are_read_or_refused(data: bytes, format: str) -> None:
         (b" \n\r\n ", "format_unknown", "an empty file"),
         ("{}".encode("utf-16"), "format_unknown", "UTF-16"),
         ('{"a": 1}'.encode("utf-16-le"), "format_unknown", "UTF-16"),
+        (b"[" + b"9" * 5_000 + b"]", "format_unknown", "text"),
+        (b'[\n{"role": "user"},\n]', "format_unknown", "line 3, column 1"),
         (b"[{'role': 'user'}]", "format_unknown", "what Python prints"),
         (b"{\n 'messages': []}", "format_unknown", "json.dumps"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "format_unknown", "a binary file"),

@@ -44,3 +44,29 @@ def test_a_piece_too_large_to_hold_is_read_in_its_file(
     file = io.BytesIO(b'["long"]')
 
     assert json_file.in_memory(file, ByteSpan(1, 7)) is file
+
+
+@pytest.mark.parametrize(
+    ("data", "behind"),
+    [
+        (b'{"a": 1}{"b": 2}', 8),
+        (b'\xef\xbb\xbf{\n "a": 1\n}\n\n{\n "b": 2\n}', 16),
+        (b"[1][2]", 3),
+        (b'{"a": 1}\n{"b": 2}\n', None),  # JSON Lines
+        (b'{"a": "}{"}\n', None),
+        (b'{"a": "}{"', None),
+        (b'{"a": tru, "b": "}{" ', None),
+        (b"[" * 300 + b"}{", None),
+        (b"Text with }{ in it", None),
+        (b'{"a": 1}', None),
+    ],
+)
+def test_a_document_behind_the_first_is_found(data: bytes, behind: int | None) -> None:
+    assert json_file.second_document(io.BytesIO(data)) == behind
+
+
+def test_brackets_that_meet_where_two_chunks_do_are_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(source, "CHUNK", 8)
+    assert json_file.second_document(io.BytesIO(b'{"a": 1}{"b": 2}')) == 8

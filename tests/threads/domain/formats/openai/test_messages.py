@@ -313,6 +313,8 @@ YES = {"role": "assistant", "content": "Yes?"}
         [HI, YES],
         {"messages": [HI, YES]},
         {"request": {"messages": [HI]}, "response": {"choices": [{"message": YES}]}},
+        {"id": 7, "session": {"messages": [HI, YES]}},
+        {"data": {"messages": [HI, YES]}, "status": "ok"},
         {"messages": [HI], "choices": [{"message": YES}]},
         {"messages": [HI, YES], "choices": [{"message": YES}]},
         lines(HI, YES),
@@ -325,6 +327,16 @@ def test_every_container_gives_every_message(data: Any) -> None:
 
     assert [item.text for item in items if isinstance(item, Message)] == ["Hi", "Yes?"]
     assert (transcript.title, transcript.warnings) == ("Hi", [])
+
+
+def test_a_document_behind_the_first_is_not_passed_over_in_silence() -> None:
+    first = json.dumps({"messages": [HI]}).encode()
+    (transcript,) = read(first + first)
+    for _ in range(2):  # a warning is said once, however often the items are read
+        assert len(list(transcript.items)) == 1
+        (warning,) = transcript.warnings
+        assert warning.code == "another_document"
+        assert f"byte {len(first)}" in warning.message
 
 
 @pytest.mark.parametrize(
