@@ -104,6 +104,8 @@ CERTAIN = 0.95
 meant."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{", b"[\0", b"\0[")
 """How UTF-16 begins: with a mark, or JSON without one."""
+ANOTHER = "another_document"
+"""The code of the warning, or refusal, of a file with one document behind another."""
 _PRINTED = re.compile(rb"\s*[\[({]+\s*(?:\{\s*)?'")
 """How a list or a dict begins that Python has printed: with single quotes."""
 
@@ -135,7 +137,12 @@ def read(
     if chosen.read is None:
         hint = chosen.hint or "ContextStudio can't read it yet."
         raise Invalid(f"This is {chosen.label}. {hint}", code="format_unsupported")
-    read_ = chosen.read(source, name or "")
+    try:
+        read_ = chosen.read(source, name or "")
+    except Invalid as error:
+        if (behind := json_file.second_document(source)) is None:
+            raise
+        raise Invalid(_another(behind), code=ANOTHER) from error
     transcripts = [emptiness.understood(transcript, source) for transcript in read_]
     # Said once: by the first, whose items are read first.
     return [
@@ -164,11 +171,14 @@ def _left(source: BinaryIO) -> Iterator[Warning]:
         )
         yield Warning("text_in_file", words)
     if (behind := json_file.second_document(source)) is not None:
-        words = (
-            f"At byte {behind:,} another document begins, which is not read: bring each as a"
-            " file of its own, or one a line."
-        )
-        yield Warning("another_document", words)
+        yield Warning(ANOTHER, _another(behind))
+
+
+def _another(behind: int) -> str:
+    return (
+        f"At byte {behind:,} another document begins, which is not read: bring each as a"
+        " file of its own, or one a line."
+    )
 
 
 def write(
