@@ -13,6 +13,7 @@ SOURCES = {
     "claude_ai": "Claude.ai",
     "claude_code": "Claude Code",
     "claude_code_stream": "Claude Code",
+    "claude_code_terminal": "Claude Code",
     "claude_code_web": "Claude Code",
     "cline": "Cline",
     "codex": "Codex",
