@@ -252,10 +252,11 @@ def _looks(head: bytes) -> str:
         return "a binary file, not a transcript"
     if _PRINTED.match(head):
         return "what Python prints of a list or dict; write it with json.dumps"
-    if (mistake := _mistake(head)) is not None:
+    sample = Sample(head)
+    if len(sample.records) < 2 and (mistake := _mistake(head)) is not None:
         place = f"line {mistake.lineno}, column {mistake.colno}"
         return f"JSON with a mistake in it ({place}: {mistake.msg})"
-    if Sample(head).rows:
+    if sample.rows:
         return "JSON, but no transcript that ContextStudio knows"
     return "text, but no transcript that ContextStudio knows"
 

@@ -12,13 +12,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import BinaryIO, NamedTuple
 
 from threads.domain.formats.format import Format
 from threads.domain.formats.io import fields, text_lines
 from threads.domain.formats.io.source import ByteSpan
 from threads.domain.formats.kit.items import Item, Items
-from threads.domain.formats.kit.transcripts import at_least_one, title_of
+from threads.domain.formats.kit.transcripts import TITLE_WITHIN, at_least_one, title_of
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Message, Role
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
@@ -90,7 +91,8 @@ class _Turn:
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
     """The conversation of a file. Raises Invalid where nobody says anything in it."""
     reading = Items(partial(_items, file))
-    opening = [item for item in reading if isinstance(item, Message)]
+    said = (item for item in reading if isinstance(item, Message))
+    opening = list(islice(said, TITLE_WITHIN))
     made = Transcript(
         format=NAME,
         title=fields.one_line(title_of(opening)),
