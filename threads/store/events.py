@@ -1,9 +1,9 @@
 """Telling those who look at a session that it has changed: facts, never content."""
 
 import asyncio
-import contextlib
 import logging
 import uuid
+from collections.abc import Awaitable
 
 from asgiref.sync import async_to_sync
 from channels.layers import BaseChannelLayer, get_channel_layer
@@ -50,19 +50,12 @@ def _send(group: str, fact: dict[str, object]) -> None:
 
 async def join(layer: BaseChannelLayer, group: str, channel: str) -> bool:
     """Whether the channel hears of the group from now on: not while the layer doesn't answer."""
-    try:
-        async with asyncio.timeout(LAYER_SECONDS):
-            await layer.group_add(group, channel)
-    except Exception:  # noqa: BLE001  # each layer has errors of its own
-        return False
-    return True
+    return await _done(layer.group_add(group, channel))
 
 
 async def leave(layer: BaseChannelLayer, group: str, channel: str) -> None:
     """Hear no more of the group; a layer that doesn't answer forgets the channel by itself."""
-    with contextlib.suppress(Exception):
-        async with asyncio.timeout(LAYER_SECONDS):
-            await layer.group_discard(group, channel)
+    await _done(layer.group_discard(group, channel))
 
 
 def listen_in(loop: asyncio.AbstractEventLoop) -> None:
@@ -82,8 +75,15 @@ async def _tell(group: str, fact: dict[str, object]) -> None:
     layer = get_channel_layer()
     if layer is None:
         return
+    await _done(layer.group_send(group, fact))
+
+
+async def _done(asked: Awaitable[None]) -> bool:
+    """Whether the layer did in time what it was asked; where it didn't, the log says so."""
     try:
         async with asyncio.timeout(LAYER_SECONDS):
-            await layer.group_send(group, fact)
+            await asked
     except Exception:  # noqa: BLE001  # each layer has errors of its own
         logger.warning("The channel layer can't be reached; pages will poll.")
+        return False
+    return True

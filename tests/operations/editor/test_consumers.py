@@ -235,13 +235,17 @@ class Frozen:
 
 @pytest.mark.sqlite
 def test_who_tells_of_a_change_waits_for_no_layer_that_is_frozen(
-    owner: User, session: Session, monkeypatch: pytest.MonkeyPatch
+    owner: User,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(events, "get_channel_layer", Frozen)
     monkeypatch.setattr(events, "LAYER_SECONDS", 0.01)
     append(owner, session)
     session.refresh_from_db()
     assert session.message_count == 1
+    assert "The channel layer can't be reached" in caplog.text
 
 
 @pytest.mark.sqlite
