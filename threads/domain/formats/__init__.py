@@ -44,6 +44,7 @@ from . import (
 from .format import Candidate, Format, Heading, Writer
 from .io import json_file, json_text, long_text
 from .io.skimming import skimmed
+from .kit import spoken
 from .requests import RequestForm, RequestReader
 from .sample import HEAD, Sample
 
@@ -208,13 +209,14 @@ def file_name(format: str, export_id: uuid.UUID) -> str | None:
 def _likeliest(source: BinaryIO, name: str) -> Format:
     """The format that a file is most likely in. Raises Invalid that says what it looks like.
 
-    Where its first bytes show none, it is looked through for what comes later.
+    Where its first bytes show none, or leave it open, it is looked through for what comes later.
     """
     source.seek(0)
     head = source.read(HEAD)
-    found = _best(Sample(head, name))
-    if found is None and (skim := skimmed(source)):
-        found = _best(Sample(skim, name))
+    score, found = _best(Sample(head, name))
+    if score <= spoken.UNSURE and (skim := skimmed(source)):
+        later, better = _best(Sample(skim, name))
+        found = better if later > score else found
     if found is not None:
         return found
     if json_text.is_deep(head):
@@ -222,15 +224,16 @@ def _likeliest(source: BinaryIO, name: str) -> Format:
     raise Invalid(f"This is {_looks(head)}.", code="format_unknown")
 
 
-def _best(sample: Sample) -> Format | None:
-    best, likeliest = 0.0, None
+def _best(sample: Sample) -> tuple[float, Format | None]:
+    best = 0.0
+    likeliest: Format | None = None
     for known in KNOWN:
         score = known.score(sample)
         if score > best:
             best, likeliest = score, known
         if best >= CERTAIN:  # and the rest need not be asked
             break
-    return likeliest
+    return best, likeliest
 
 
 def _by_name(name: str) -> Format:

@@ -16,7 +16,7 @@ from threads.domain.formats import blocks, emptiness
 from threads.domain.formats.arguments import object_of
 from threads.domain.formats.format import Format, Heading, Writer
 from threads.domain.formats.io import base64_text, fields, json_text
-from threads.domain.formats.kit import chat
+from threads.domain.formats.kit import chat, spoken
 from threads.domain.formats.kit.calls import CallIds
 from threads.domain.formats.kit.chat_items import ChatDialect
 from threads.domain.formats.requests import (
@@ -244,8 +244,16 @@ def _media(part: Image | File, heading: Heading) -> Block:
 
 
 def _score(sample: Sample) -> float:
-    """0.8 where its own blocks are, 0.7 for a top-level `system`; nothing of OpenAI's."""
-    messages = chat.opening(sample, ROLES)
+    """0.8 where its own blocks are, 0.7 for a top-level `system`; nothing of OpenAI's.
+
+    Little for a conversation that stands among other things.
+    """
+    if messages := chat.opening(sample, ROLES):
+        return _score_of(messages, sample)
+    return spoken.UNSURE * _score_of(spoken.scattered(sample), sample)
+
+
+def _score_of(messages: list[dict[str, Any]], sample: Sample) -> float:
     kinds = {
         fields.text(block, "type")
         for message in messages

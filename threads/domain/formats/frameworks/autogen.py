@@ -50,6 +50,8 @@ MODEL_TYPES = {
 USERS = frozenset({"user", "user_proxy", "human"})
 """Who speaks for a person; all other sources are agents."""
 _STATES = frozenset({"llm_context", "agent_states", "agent_state", "message_thread"})
+_OF_RESULTS = frozenset({"cost", "summary", "human_input", "chat_id"})
+"""What tells a `ChatResult` from the chat history of another program."""
 _REPEATS = frozenset({"ToolCallSummaryMessage"})
 """What says again what the results before it say."""
 
@@ -247,8 +249,10 @@ def _score(sample: Sample) -> float:
         return 0.95
     rows = sample.rows
     if "chat_history" in sample.object:
-        rows = fields.items(sample.object, "chat_history")
-        return 0.9 if any("role" in fields.mapping(row) for row in rows) else 0
+        said = [*map(fields.mapping, fields.items(sample.object, "chat_history"))]
+        is_own = not _OF_RESULTS.isdisjoint(sample.object)
+        is_own |= any("tool_responses" in one for one in said)
+        return 0.9 if is_own and any("role" in one for one in said) else 0
     if "stop_reason" in sample.object:
         rows = fields.items(sample.object, "messages")
     for row in map(fields.mapping, rows):

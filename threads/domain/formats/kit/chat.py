@@ -3,23 +3,26 @@
 A conversation is a list of messages, or an object with `messages` (a request, a log of
 request and response, a row of a data set), or JSON Lines of messages. A list or JSON Lines of
 such objects holds one conversation each; so do the files of batches, where the request or the
-reply stands further in. The pieces are found by `source.children`, so that a file is never
-held whole.
+reply stands further in. In an object that has none of this, conversations are found by what is
+said in its lists (`spoken`), whatever its members are called. The pieces are found by
+`source.children`, so that a file is never held whole.
 """
 
 from collections.abc import Container, Iterable, Iterator
+from dataclasses import replace
 from functools import reduce
 from io import SEEK_END
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import Any, BinaryIO
 
 from threads.domain.formats.io import fields, json_file, source
+from threads.domain.formats.io.json_file import Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.message import Message
 from threads.domain.transcript import Transcript, Warning
 
-from . import normalize
+from . import normalize, spoken
 from .chat_items import PREFERRED, ChatDialect, Envelope, Lines
 from .transcripts import TITLE_WITHIN, at_least_one, title_of, warn_first
 
@@ -33,7 +36,8 @@ HOLDERS = (
 """Where the messages or the choices stand if an object has none of its own: of a log, of a
 batch as Anthropic's API and OpenAI's take it and give it back, of what programs call a
 conversation."""
-_OUTER = {"messages", PREFERRED, *(path[0] for path in HOLDERS)}
+LONG_ID = 8
+"""Characters of the shortest name, digits among them, by which a conversation is known again."""
 
 
 def read(file: BinaryIO, dialect: ChatDialect) -> list[Transcript]:
@@ -78,19 +82,31 @@ def _is_open(members: Container[str | int]) -> bool:
 def _conversations(
     file: BinaryIO, dialect: ChatDialect, skipped: list[Warning]
 ) -> Iterator[Lines | Envelope]:
-    first = json_file.first_record(_first_rows(file))
-    if first is not None and "role" in first and "messages" not in first:
-        yield Lines(file, dialect)
-    elif first is not None:
+    if json_file.first_record(_first_rows(file)) is not None:
+        if _are_messages(file, (line.span for line in source.lines(file))):
+            yield Lines(file, dialect)
+            return
         for line in json_file.lines(file, skipped):
             if line.value is not BROKEN:
                 yield from _envelope(file, dialect, line.span, skipped)
-    elif not _is_list_of_envelopes(file):
+    elif not _is_list_of_envelopes(file, dialect):
         whole = ByteSpan(0, file.seek(0, SEEK_END))
         yield from _envelope(file, dialect, whole, skipped)
     else:
         for child in source.children(file):
             yield from _envelope(file, dialect, child.span, skipped)
+
+
+def _are_messages(file: BinaryIO, spans: Iterable[ByteSpan]) -> bool | None:
+    """Whether the first object that tells is a message, or one that holds some; None: none does."""
+    for span in spans:
+        members = json_file.places(file, span, [])
+        if "role" in members and "messages" not in members:
+            return True
+        held = (_inner(file, members, path, [])[1] for path in _holders(members))
+        if any(map(_is_open, (members, *held))) or "requests" in members:
+            return False
+    return None
 
 
 def _first_rows(file: BinaryIO) -> list[bytes]:
@@ -108,12 +124,13 @@ def _first_rows(file: BinaryIO) -> list[bytes]:
     return []
 
 
-def _is_list_of_envelopes(file: BinaryIO) -> bool:
-    for child in islice(source.children(file), 1):
-        if isinstance(child.key, int):
-            keys = json_file.places(file, child.span, []).keys()
-            return "role" not in keys and not _OUTER.isdisjoint(keys)
-    return False
+def _is_list_of_envelopes(file: BinaryIO, dialect: ChatDialect) -> bool:
+    listed = takewhile(lambda one: isinstance(one.key, int), source.children(file))
+    told = _are_messages(file, (child.span for child in listed))
+    if told is None:
+        whole = json_file.places(file, json_file.whole(file), [])
+        return 0 in whole and any(_found(file, dialect, whole, spoken.DEEPEST))
+    return not told
 
 
 def _envelope(
@@ -143,12 +160,10 @@ def _held(
     warnings: list[Warning],
 ) -> Iterator[Envelope]:
     """The conversation of an object with these members, wherever in it the messages stand."""
-    beside: dict[str | int, ByteSpan] = {}
+    outer, beside = members, dict[str | int, ByteSpan]()
     for path in _holders(members):
         inner = {} if _is_open(members) else members
-        for name in path:
-            place = inner.get(name)
-            inner = json_file.places(file, place, warnings) if place else {}
+        place, inner = _inner(file, inner, path, warnings)
         if inner and place:
             span, beside = place, {k: v for k, v in members.items() if k != path[0]}
             members = beside | inner
@@ -156,9 +171,59 @@ def _held(
         yield Envelope(file, dialect, members)
     elif "role" in members:
         yield Envelope(file, dialect, beside | {"message": span})
+    elif found := list(_found(file, dialect, outer, spoken.DEEPEST)):
+        yield from found
     elif members:
         words = f"The object at {span.record} holds no messages."
         warnings.append(Warning("no_messages", words))
+
+
+def _inner(
+    file: BinaryIO, members: Members, path: Iterable[str], warnings: list[Warning]
+) -> tuple[ByteSpan | None, dict[str | int, ByteSpan]]:
+    """The place that a path of members leads to, and the members there."""
+    place, inner = None, dict(members)
+    for name in path:
+        place = inner.get(name)
+        inner = json_file.places(file, place, warnings) if place else {}
+    return place, inner
+
+
+def _found(
+    file: BinaryIO, dialect: ChatDialect, members: Members, levels: int
+) -> Iterator[Envelope]:
+    """The conversations in a container that has no messages by their name; see `spoken`."""
+    lists = [key for key, place in members.items() if _is_spoken(file, place)]
+    rest = {key: place for key, place in members.items() if key not in lists}
+    if len(lists) == 1 and isinstance(lists[0], str):
+        called = json_file.get(file, members, "id")
+        said: Members = {**rest, "messages": members[lists[0]]}
+        yield Envelope(file, dialect, said, called=str(called or ""))
+        return
+    found = [
+        Envelope(file, dialect, {"messages": members[key]}, str(key)) for key in lists
+    ]
+    for key in list(rest) if levels else ():
+        inner = json_file.places(file, rest[key], [])
+        if "messages" in inner:
+            called = json_file.get(file, inner, "id") or key
+            held = [Envelope(file, dialect, inner, called=str(called))]
+        else:
+            held = list(_found(file, dialect, inner, levels - 1)) if inner else []
+        if held:
+            found += held
+            del rest[key]
+    for place, one in enumerate(found):
+        aside: Members = {f"outer/{key}": span for key, span in rest.items()}
+        yield one if place else replace(one, members={**one.members, **aside})
+
+
+def _is_spoken(file: BinaryIO, place: ByteSpan) -> bool:
+    """Whether the list at a place is a conversation."""
+    if not json_file.is_list(file, place):
+        return False
+    rows = json_file.elements(file, place.start, [])
+    return spoken.is_conversation(row.value for row in rows)
 
 
 def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript | None:
@@ -176,14 +241,21 @@ def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript |
         name: items.get(name)
         for name in ("title", "strategy", "response", *IDS, "model", "custom_id")
     }
+    called = items.called if isinstance(items, Envelope) else ""
     title = fields.one_line(fields.text(said, "title")) or title_of(opening)
     strategy = items.dialect.strategy or fields.word(said, "strategy", limit=32)
     return Transcript(
         format=items.dialect.format,
-        title=title or fields.one_line(fields.text(said, "custom_id")),
+        title=title or fields.one_line(fields.text(said, "custom_id") or called),
         items=items,
-        external_id=fields.word(said, *IDS, limit=255) or None,
+        external_id=fields.word(said, *IDS, limit=255) or _id(called),
         strategy=strategy or "openai",
         model=fields.word(said, "model") or fields.word(said["response"], "model"),
         warnings=items.warnings,
     )
+
+
+def _id(called: str) -> str | None:
+    """What a conversation is called, where that may be no other's too: not `1`, nor `default`."""
+    is_own = len(called) >= LONG_ID and any(map(str.isdigit, called))
+    return fields.as_word(called, 255) or None if is_own else None

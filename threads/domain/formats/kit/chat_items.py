@@ -54,10 +54,15 @@ class Lines(Conversation):
     def items(self) -> Iterator[Message | Event]:
         """A message or an event a line."""
         roles = _PLAIN.get(self.dialect.format, {})
+        number = others = 0
         for number, start, end, value in windows.records(self.file):
-            yield _plain(value, start, end, roles) or self._item(
-                value, number, ByteSpan(start, end)
-            )
+            if (plain := _plain(value, start, end, roles)) is not None:
+                yield plain
+                continue
+            found = self._item(value, number, ByteSpan(start, end))
+            others += _is_other(found)
+            yield found
+        _tell_others(others, number, self.warnings)
 
     def _item(self, value: JSON, number: int, span: ByteSpan) -> Message | Event:
         """What a line says that is more than a role and a text, or broken."""
@@ -78,6 +83,8 @@ class Envelope(Conversation):
     file: BinaryIO
     dialect: ChatDialect
     members: Mapping[str | int, ByteSpan]
+    called: str = ""
+    """Its id, or the member that it stands in, where no name of a member said that it is one."""
 
     def items(self) -> Iterator[Message | Event]:
         """The messages, the reply unless they end with it, the other members."""
@@ -122,18 +129,24 @@ class Envelope(Conversation):
 
     def _listed(self, name: str) -> Iterator[Message | Event]:
         roles = _PLAIN.get(self.dialect.format, {})
+        count = others = 0
         try:
             begin = self.members[name].start
             for key, start, end, data in windows.elements(self.file, begin):
+                count += 1
                 try:
                     value = json_text.parse_roughly(data) if data else None
                 except ValueError:
                     value = None
-                yield _plain(value, start, end, roles) or self._message(
-                    (name, key), ByteSpan(start, end), data
-                )
+                if (plain := _plain(value, start, end, roles)) is not None:
+                    yield plain
+                    continue
+                found = self._message((name, key), ByteSpan(start, end), data)
+                others += _is_other(found)
+                yield found
         except Invalid as error:
             self.warnings.append(_warning(error))
+        _tell_others(others, count, self.warnings)
 
     def _message(
         self, at: Place, span: ByteSpan, data: bytes | None
@@ -218,6 +231,20 @@ def _item(
     warnings.append(_warning(unread, row))
     whole = emptiness.kept_whole(row.value, unread, record)
     return whole or Event("unreadable", record)
+
+
+def _is_other(found: Message | Event) -> bool:
+    """Whether a record is of another kind; of one that can't be read there is a warning."""
+    return type(found) is Event and found.type != "unreadable"
+
+
+def _tell_others(others: int, count: int, warnings: list[Warning]) -> None:
+    """Say it where most records are no messages: they might have been meant to be."""
+    if 2 * others > count:
+        words = (
+            f"{others:,} of {count:,} records are no messages: they are kept as events."
+        )
+        warnings.append(Warning("other_records", words))
 
 
 def is_same(reply: Message | Event, last: Message | Event | None) -> bool:

@@ -18,7 +18,7 @@ from threads.domain.formats.arguments import read_call
 from threads.domain.formats.format import Format, Writer
 from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.kit import chat
+from threads.domain.formats.kit import chat, spoken
 from threads.domain.formats.kit.chat_items import ChatDialect
 from threads.domain.formats.requests import RequestForm, RequestPiece
 from threads.domain.formats.sample import Sample
@@ -193,11 +193,19 @@ def read_element(row: Element) -> Iterator[Message]:
 
 
 def _score(sample: Sample) -> float:
-    """0.5 for a list of roles and contents, more where calls or a response are OpenAI's."""
+    """0.5 for a list of roles and contents, more where calls or a response are OpenAI's.
+
+    Little for a conversation that stands among other things.
+    """
     messages = chat.opening(sample, ROLES)
     has_choices = any("choices" in chat.opened(row) for row in sample.rows)
-    if not messages:
-        return 0.8 if has_choices else 0
+    if messages or has_choices:
+        return _score_of(messages, has_choices)
+    scattered = spoken.scattered(sample)
+    return spoken.UNSURE * _score_of(scattered) if scattered else 0
+
+
+def _score_of(messages: list[dict[str, Any]], has_choices: bool = False) -> float:
     marks = ("tool_calls", "tool_call_id", "function_call", "reasoning_content")
     is_native = any(mark in message for message in messages for mark in marks)
     return 0.8 if is_native or has_choices else 0.5

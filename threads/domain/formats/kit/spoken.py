@@ -1,0 +1,74 @@
+"""Which lists are conversations: the one rule for files that no format names.
+
+A record is said by somebody where it has a role and, as the published forms have it, a content or
+calls. A list is a conversation where both sides speak in it, a user and an assistant, whatever
+records of another kind stand between; or where most of its records are said. A file is known by a
+list in which both sides speak: accounts have roles too, and prompts without an answer are none.
+
+Such a list may stand in any member of an object, under any id, up to `DEEPEST` levels down. An
+example in the description of an API lies deeper.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from threads.domain.formats.io import fields
+from threads.domain.formats.sample import RECORDS, Sample
+from threads.domain.message import Role
+from threads.domain.part import JSON
+
+DEEPEST = 4
+"""Lists and objects, one in another, in which a conversation may stand."""
+UNSURE = 0.2
+"""How much less a file is known by what is said in it than by how its messages stand."""
+ROLES = frozenset({"function", *(role.value for role in Role)})
+SIDES = frozenset({"user", "assistant"})
+
+
+def is_said(record: JSON) -> bool:
+    """Whether a record is a message of the published forms that says something."""
+    if not isinstance(record, dict) or fields.text(record, "role") not in ROLES:
+        return False
+    content = record.get("content")
+    if isinstance(content, str):
+        return bool(content.strip())
+    if isinstance(content, list) and content:
+        return all(isinstance(one, dict) and "type" in one for one in content)
+    return bool(fields.items(record, "tool_calls"))
+
+
+def both_speak(records: Iterable[JSON]) -> bool:
+    """Whether a user and an assistant are among those who speak."""
+    sides = {record["role"] for record in records if is_said(record)}
+    return sides >= SIDES
+
+
+def is_conversation(records: Iterable[JSON]) -> bool:
+    """Whether a list is one; no more of it is read than tells."""
+    sides: set[str] = set()
+    said = count = 0
+    for record in records:
+        count += 1
+        if is_said(record):
+            said += 1
+            sides.add(record["role"])
+            if sides >= SIDES:
+                return True
+    return 2 * said > count
+
+
+def scattered(sample: Sample) -> list[dict[str, Any]]:
+    """The first messages of a file that holds a conversation among other things, or several."""
+    whole = sample.records or sample.document
+    found = filter(both_speak, _lists(whole, DEEPEST))
+    return [one for one in next(found, []) if is_said(one)]
+
+
+def _lists(value: JSON, levels: int) -> Iterator[list[Any]]:
+    """The lists in a value, itself first."""
+    if isinstance(value, list):
+        yield value[:RECORDS]
+    if levels and isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        yield from chain.from_iterable(_lists(one, levels - 1) for one in inner)
