@@ -181,7 +181,7 @@ function distanceOf(section) {
 
 /** The farthest sections to be emptied so that `more` nodes fit in: [section, height], none in use. */
 function farthest(more) {
-  const inUse = new Set([...pinned, rowAt(document.activeElement)?.closest(".chunk")]);
+  const inUse = new Set([...pinned, ...running.keys(), rowAt(document.activeElement)?.closest(".chunk")]);
   let spare = MOST_NODES - more - feed.getElementsByTagName("*").length;
   if (spare >= 0) return [];
   const held = allSections().filter((section) => section.children.length && !inUse.has(section))
@@ -234,8 +234,12 @@ export async function reload() {
 /** Bring a position of the thread into the page; answers its row, which stays for a while. */
 export async function bring(position) {
   const section = sectionAt(position);
-  setTimeout(pin(section), STAYS_MS);
-  await load(section);
+  const letGo = pin(section);
+  try {
+    await load(section);
+  } finally {
+    setTimeout(letGo, STAYS_MS);
+  }
   return rowAtPosition(position);
 }
 

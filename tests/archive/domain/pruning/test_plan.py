@@ -353,6 +353,23 @@ def test_what_stands_in_one_message_yet_is_a_loss() -> None:
     assert names.lost_by(second) == 0
 
 
+def test_fitting_looks_again_at_what_does_more_harm_after_another_step() -> None:
+    """Two hold the same name: with the larger gone, the other one is the last to say it."""
+    both = "retryBackoffLimit"
+    messages = [
+        call("1", "Agent"),
+        result("1", f"{LONG * 4}{both}"),
+        *ran(2, both),
+        *ran(3),
+    ]
+    whole = planned(*messages, name_used_later=False, likely_names=0)
+    before = whole.tokens_after + whole.tokens_saved
+    larger, other, without = (whole.saving(step) for step in whole.steps)
+    assert larger > other > without
+    two = classes(fit(whole, messages, before - larger - without))
+    assert (two[1], two[3], two[5]) == ("condense", "keep", "condense")
+
+
 def near(*shares: float | None) -> list[Prunable]:
     """Long answers, each with its relevance, and one more to be the last."""
     answers = [said(f"{'word ' * 600}{number}") for number, _ in enumerate(shares)]

@@ -2,7 +2,13 @@
 
 from hypothesis import given
 
-from operations.domain.ledger.saving import fold_around, saved_in_thread
+from operations.domain.ledger.saving import (
+    SavedAt,
+    fold_around,
+    hidden_in,
+    saved_at,
+    saved_in_thread,
+)
 from operations.domain.log.operation import Edit, Replace, Tag, Toggle
 from operations.domain.tree.key import entry_key
 from operations.domain.tree.status import Status
@@ -37,6 +43,22 @@ def test_a_fold_takes_what_its_messages_show_not_what_they_were_recorded_with() 
     assert saved_in_thread(found, 3) == (
         before.tokens.effective - found.tokens.effective
     )
+
+
+def test_a_replacement_takes_what_its_spans_save_in_each_message_that_is_shown() -> (
+    None
+):
+    change = Replace(
+        spans=(
+            span("m1", 0, 9, saved=4),
+            span("m1", 20, 29, saved=3),
+            span("m5", 0, 9, saved=2),
+        )
+    )
+    found = thread(6, change, snip(4, 5))
+    assert list(saved_at(found, 1)) == [SavedAt("m1", 7)]
+    assert saved_in_thread(found, 1) == 7
+    assert saved_in_thread(thread(6, change), 1) == 9
 
 
 def test_of_one_that_waits_it_is_what_it_alone_would_take() -> None:
@@ -74,3 +96,12 @@ def test_an_edit_is_inside_a_fold_that_holds_all_it_names() -> None:
     assert fold_around(found, snip(5, 6)) is None
     assert fold_around(found, snip(7, 8)) is None
     assert fold_around(found, insert(None)) is None
+
+
+def test_what_hides_an_edit_is_known_whether_it_applies_or_waits() -> None:
+    applied = thread(9, snip(3, 4), digest(2, 5))
+    assert hidden_in(applied, applied.report(1)) == "o2"
+    assert hidden_in(applied, applied.report(2)) is None
+    waits = thread(9, digest(2, 5), proposal(snip(3, 4)), proposal(snip(7, 8)))
+    assert hidden_in(waits, waits.report(2)) == "o1"
+    assert hidden_in(waits, waits.report(3)) is None
