@@ -261,9 +261,10 @@ def test_the_keys_and_a_key_just_made(sized: Page) -> None:
     assert found_in(sized) == []
 
 
-def test_a_key_and_its_new_secret(sized: Page, server: Server) -> None:
+def test_a_key_and_its_new_secret(sized: Page, api: httpx.Client) -> None:
     name = f"k{uuid.uuid4().hex}"  # one of its own: the other tests go on with theirs
-    server.command("create_key", "--project", "demo", "--name", name)
+    made = api.post("/api/keys", json={"project": "demo", "name": name})
+    assert made.status_code == 201
     sized.goto("/settings/keys/")
     sized.get_by_role("link", name=name).click()
     expect(sized.get_by_role("heading", name="Requests")).to_be_visible()

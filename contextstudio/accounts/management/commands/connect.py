@@ -24,6 +24,7 @@ class Command(BaseCommand):
         "Print what to set in a client (Claude Code, Codex, an SDK …) so that it works through "
         "this server, with a fresh key for it."
     )
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--project", default=services.FIRST_PROJECT, metavar="SLUG")

@@ -17,6 +17,7 @@ class Command(BaseCommand):
     """Makes a key that acts for the project's owner."""
 
     help = "Make an API key for a project and print it. It is never shown again."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")

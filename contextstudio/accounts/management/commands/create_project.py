@@ -12,6 +12,7 @@ class Command(BaseCommand):
     """Makes a project on behalf of its owner."""
 
     help = "Make a project: nothing is shared between two."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")

@@ -16,6 +16,7 @@ class Command(BaseCommand):
         "Make a person, give them a role in a project and print the path of their "
         "sign-in link. They set a password with: manage.py changepassword NAME."
     )
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")

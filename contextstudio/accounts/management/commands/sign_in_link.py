@@ -15,6 +15,7 @@ class Command(BaseCommand):
         "Print the path of a one-time sign-in link, to be put behind the server's address. "
         "Without --user it is the owner's, who is made where there is none yet."
     )
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--user", metavar="NAME")
