@@ -15,7 +15,8 @@ from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 
-from .formats.io import fields, json_text
+from .formats.arguments import text_of
+from .formats.io import fields, json_text, streams
 from .message import Message
 from .part import JSON, File, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from .transcript import Compaction, Event, Transcript
@@ -32,6 +33,9 @@ OTHERS = "other members"
 _PLACE = re.compile(r"bytes:(\d+)-(\d+)")
 _GAP = re.compile(rb'"(?:[^"\\]|\\.)*+"|\S', re.DOTALL)
 _JSON = ("{", "[")
+_STREAM = ("data:", "event:", "id:", ":")
+"""How streams begin, whose events hold JSON."""
+_FIELD = re.compile(rb"^(?:data|event): ?")
 
 Span = tuple[int, int]
 
@@ -167,6 +171,9 @@ def _said(part: Part) -> Iterator[str]:
             yield part.name
             if isinstance(part.arguments, str):
                 yield part.arguments
+            else:  # pieces of it are told in streams, with blanks or without
+                yield text_of(part)
+                yield json_text.WRITER.encode(part.arguments)
             yield from (leaf for _, leaf in _leaves(part.arguments, ""))
         case ToolResult():
             for item in part.content:
@@ -187,7 +194,7 @@ def _record(data: bytes, record: _Record, is_json: bool, found: LeafCount) -> No
             continue
         said = record.holds(text)
         inner = []
-        if said < len(text) and text.lstrip().startswith(_JSON):
+        if said < len(text) and text.lstrip().startswith((*_JSON, *_STREAM)):
             inner = list(_inner(text, member))
         if inner:
             for name, leaf in inner:
@@ -238,16 +245,26 @@ def _between(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _pieces(data: bytes, is_json: bool) -> Iterator[tuple[str, str]]:
-    """The leaves of a record with the members that hold them."""
+    """The leaves of a record with the members that hold them.
+
+    A record may be many lines with JSON in each: the events of one streamed reply.
+    """
     if is_json:
         try:
-            value = json_text.parse(data)
+            yield from _leaves(json_text.parse(data), "")
+            return
         except Invalid:
-            value = data.decode("utf-8", "replace")
-        yield from _leaves(value, "")
-    else:
-        for line in data.decode("utf-8", "replace").splitlines():
-            yield "text", line.lstrip("#> ").rstrip()
+            pass
+    for line in data.splitlines():
+        said = _FIELD.sub(b"", line)
+        try:
+            event = json_text.parse(said if is_json or said != line else b"")
+        except Invalid:
+            event = None
+        if isinstance(event, dict):
+            yield from _leaves(event, "")
+        else:
+            yield "text", said.decode("utf-8", "replace").lstrip("#> ").rstrip()
 
 
 def _leaves(value: JSON, member: str) -> Iterator[tuple[str, str]]:
@@ -264,7 +281,11 @@ def _leaves(value: JSON, member: str) -> Iterator[tuple[str, str]]:
 
 
 def _inner(text: str, member: str) -> Iterator[tuple[str, str]]:
-    """The leaves of a text that is JSON itself; nothing of another."""
+    """The leaves of a text that is JSON itself, or a stream of it; nothing of another."""
+    if text.lstrip().startswith(_STREAM):
+        for event in streams.events_of(text):
+            yield from _inner(event.decode("utf-8", "surrogatepass"), member)
+        return
     try:
         value = json_text.parse(text.encode("utf-8", "surrogatepass"))
     except Invalid:

@@ -27,9 +27,8 @@ from operations.forwarding.raw import (
 )
 from operations.forwarding.services import Applied
 from threads.domain.formats import READERS
+from threads.domain.formats.io.streams.gemini import joined_parts
 from threads.domain.formats.requests import Form
-
-from .replies.gemini import joined_parts
 
 _UUID = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE

@@ -17,6 +17,7 @@ from operations.context.model_catalog import cost_of
 from operations.forwarding.requests.records import ReplyFacts, finish_request
 from operations.log.selectors import load_thread, overview
 from operations.models import SessionRequest
+from threads.domain.formats.io.streams.stream import ReplyTokens
 from threads.domain.message import Message, digest
 from threads.models import Session
 from threads.store import events
@@ -24,7 +25,6 @@ from threads.store.recording import named_by_hash, record_messages
 from threads.store.selectors import get_session, load_digests
 
 from .replies import Reply
-from .replies.stream import ReplyTokens
 
 logger = logging.getLogger(__name__)
 Status = SessionRequest.Status

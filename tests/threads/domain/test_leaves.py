@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.threads.support.streams import as_sse, chat, chunk
+from tests.threads.support.transcripts import lines
 from threads.domain import formats, leaves
 from threads.domain.leaves import LeafCount, count_leaves, is_text
 from threads.domain.message import Message, Role
@@ -73,6 +75,26 @@ def test_a_text_taken_apart_is_counted_by_its_pieces(
     monkeypatch.setattr(leaves, "MOST_SEARCHED", 1)
     found = of_items(data, said(Text("lamp one"), Text("lamp two"), record=place))
     assert (found.messages, found.nowhere) == (0, 24)
+
+
+CALL = chunk(
+    {"tool_calls": [{"index": 0, "id": "t", "function": {"name": "look"}}]}, "c-2"
+)
+PIECE = chunk(
+    {"tool_calls": [{"index": 0, "function": {"arguments": '{"at": "the old pier"}'}}]},
+    "c-2",
+)
+
+
+def test_what_a_stream_says_in_pieces_is_in_its_message() -> None:
+    events = [*chat("Where the night ferry lands is not known."), CALL, PIECE]
+    objects = [one for one in events if isinstance(one, dict)]
+    asked = [{"role": "user", "content": "Where does it land?"}]
+    logged = {"messages": asked, "response": as_sse(*events[:6]).decode()}
+    for data in (as_sse(*events), lines(*objects), json.dumps(logged).encode()):
+        found = counted(data)
+        assert (found.events, found.nowhere) == (0, 0)
+        assert found.messages > 30
 
 
 def test_json_in_a_text_is_counted_by_its_own_members() -> None:

@@ -40,6 +40,7 @@ from . import (
     openhands,
     terminals,
     traces,
+    traffic,
 )
 from .format import Candidate, Format, Heading, Writer
 from .io import json_file, json_text, long_text
@@ -68,6 +69,7 @@ _READ = (
     benchmarks,
     datasets,
     traces,
+    traffic,
     foreign,
     documents,
 )

@@ -1,21 +1,27 @@
 """What a provider's reply says, read beside the client as it goes by.
 
-A reader is fed the bytes of a reply's body and puts together what it would be had it come at once:
-an object in the provider's own form, which the readers of transcripts know. It never raises: what
+A reader is fed the bytes of a reply's body and puts together what it would be had it come at once
+(`threads.domain.formats.io.streams`), which the readers of transcripts know. It never raises: what
 can't be read is passed on all the same.
 """
 
 import logging
+import secrets
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.io.streams import FORMS
+from threads.domain.formats.io.streams.stream import (
+    JSONObject,
+    ReplyTokens,
+    parse,
+    sse,
+)
+from threads.domain.formats.traffic.replies import read_reply
 from threads.domain.message import Message
-
-from . import anthropic, chat, gemini, responses
-from .stream import Assembler, JSONObject, ReplyTokens, parse, sse
 
 logger = logging.getLogger(__name__)
 
@@ -37,14 +43,6 @@ class Reply(NamedTuple):
     """What it says as messages of a next request, in its provider's form."""
 
 
-_FORMS: Mapping[str, type[Assembler]] = {
-    "openai": chat.ChatAssembler,
-    "openai-responses": responses.ResponsesAssembler,
-    "anthropic": anthropic.AnthropicAssembler,
-    "gemini": gemini.GeminiAssembler,
-}
-
-
 class ReplyReader:
     """Reads one reply."""
 
@@ -52,7 +50,7 @@ class ReplyReader:
         self, form: str, content_type: str, encoding: str = "", *, is_list: bool = False
     ) -> None:
         """`is_list`: a stream that isn't of events is a list of responses."""
-        self._assembler = _FORMS[form]()
+        self._form, self._assembler = form, FORMS[form]()
         self.has_events = content_type.startswith("text/event-stream")
         self.streams = self.has_events or is_list
         self._unpack = _unpacking(encoding)
@@ -103,7 +101,10 @@ class ReplyReader:
             self._assembler.take_whole(found)
         is_whole = self._is_readable and not broken and self._assembler.is_ended
         try:
-            message = self._assembler.message()
+            whole = self._assembler.whole()
+            # Calls that bring no id get one that no other of a session has.
+            calls = f"call_{secrets.token_hex(4)}_"
+            message = read_reply(self._form, whole, calls) if whole else None
         except Invalid as refused:
             logger.warning("A reply isn't understood: %s", refused.message)
             message = None

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from contextstudio.accounts.responses import dump
-from operations.forwarding.proxy.replies.stream import parse
+from threads.domain.formats.io.streams.stream import parse
 
 from .form import Stripper
 from .forms import FORMS

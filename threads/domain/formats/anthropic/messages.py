@@ -15,7 +15,7 @@ from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats import blocks, emptiness
 from threads.domain.formats.arguments import object_of
 from threads.domain.formats.format import Format, Heading, Writer
-from threads.domain.formats.io import base64_text, fields, json_text
+from threads.domain.formats.io import base64_text, fields, json_text, streams
 from threads.domain.formats.kit import chat, spoken
 from threads.domain.formats.kit.calls import CallIds
 from threads.domain.formats.kit.chat_items import ChatDialect
@@ -102,7 +102,8 @@ def read_message(
 
 
 def read_reply(response: JSON) -> Message | None:
-    """The message that a response is; None where it is none (an error)."""
+    """The message that a response or a stream is; None where it is none (an error)."""
+    response = streams.at_once("anthropic", response)
     if fields.text(response, "role") != "assistant":
         return None
     return read_message(response, at=("response",))

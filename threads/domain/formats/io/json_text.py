@@ -37,7 +37,7 @@ _BEYOND_INTEGERS = float(1 << 63)
 BOM = b"\xef\xbb\xbf"
 STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _STRINGS = re.compile(STRING, re.DOTALL)
-_WRITER = json.JSONEncoder(ensure_ascii=False)
+WRITER = json.JSONEncoder(ensure_ascii=False)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
@@ -149,7 +149,7 @@ def dump(value: JSON, **options: Any) -> bytes:
     text = (
         json.dumps(value, ensure_ascii=False, **options)
         if options
-        else _WRITER.encode(value)
+        else WRITER.encode(value)
     )
     return text.encode("utf-8", "backslashreplace")
 

@@ -16,7 +16,7 @@ from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats import blocks, emptiness
 from threads.domain.formats.arguments import read_call
 from threads.domain.formats.format import Format, Writer
-from threads.domain.formats.io import fields
+from threads.domain.formats.io import fields, streams
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit import chat, spoken
 from threads.domain.formats.kit.chat_items import ChatDialect
@@ -120,7 +120,8 @@ def _audio(message: dict[str, Any]) -> Iterator[Part]:
 
 
 def read_reply(response: JSON) -> Message | None:
-    """The message that a response brings, with its usage; None where there is no choice."""
+    """The message that a response or a stream brings, with its usage; None without a choice."""
+    response = streams.at_once("openai", response)
     choice = next(iter(fields.items(response, "choices")), None)
     if not isinstance(reply := fields.mapping(choice).get("message"), dict):
         return None

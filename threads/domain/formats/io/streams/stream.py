@@ -6,9 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
-from threads.domain.message import Message
+from threads.domain.formats.io import json_text
 
 JSONObject = dict[str, Any]
 _LINE = re.compile(rb"\r\n|\n|\r")
@@ -51,12 +49,12 @@ class Assembler(ABC):
         """A stream that is a list of responses, as far as it came."""
 
     @abstractmethod
-    def message(self) -> Message | None:
-        """What the reply says; None where it is none. Raises Invalid where it isn't understood."""
+    def whole(self) -> JSONObject | None:
+        """The reply as it would have come at once; None where it says nothing."""
 
     @abstractmethod
     def said(self) -> list[JSONObject]:
-        """The reply as messages of the next request, once `message` has put it together."""
+        """The reply as messages of the next request, once `whole` has put it together."""
 
     @property
     @abstractmethod
@@ -87,17 +85,22 @@ def sse() -> Generator[list[bytes], bytes, None]:
         *lines, last = _LINE.split(rest[:end])
         rest = last + rest[end:]
         for line in lines:
-            if line.startswith(b"data:"):
-                data.append(line[5:].removeprefix(b" "))
+            if (said := data_of(line)) is not None:
+                data.append(said)
             elif not line and data:
                 found.append(b"\n".join(data))
                 data = []
 
 
+def data_of(line: bytes) -> bytes | None:
+    """The data that a line of a stream brings; None for another line."""
+    return line[5:].removeprefix(b" ") if line.startswith(b"data:") else None
+
+
 def parse(data: bytes | bytearray) -> Any:
     """The value of an event's data; None where it is no JSON."""
     try:
-        return orjson.loads(data)
+        return json_text.parse_roughly(data)
     except ValueError:
         return None
 

@@ -1,13 +1,8 @@
 """Replies of the Gemini API: a response, or a list of them where it streams."""
 
 import json
-import secrets
 from collections.abc import Iterable
 from typing import Any
-
-from threads.domain.formats.gemini.messages import read_reply
-from threads.domain.formats.kit.calls import OpenCalls
-from threads.domain.message import Message
 
 from .stream import Assembler, JSONObject, ReplyTokens, count, parse
 
@@ -18,8 +13,6 @@ class GeminiAssembler(Assembler):
     def __init__(self) -> None:
         super().__init__()
         self._chunks: list[JSONObject] = []
-        self._prefix = f"call_{secrets.token_hex(4)}_"
-        """Of the ids of calls that bring none: no two of a session are the same."""
 
     def take(self, data: bytes) -> None:
         """A chunk, which is a response by itself."""
@@ -51,11 +44,11 @@ class GeminiAssembler(Assembler):
         if isinstance(first, dict) and first.get("finishReason"):
             self.is_ended = True
 
-    def message(self) -> Message | None:
-        """What the first candidate says, its texts joined."""
+    def whole(self) -> JSONObject | None:
+        """The chunks as one response, in which the texts of the first candidate are joined."""
         for chunk in _joined(self._chunks):
             self._chunks = [chunk]
-        return read_reply(self._chunks, OpenCalls(self._prefix))
+        return self._chunks[0] if self._chunks else None
 
     def said(self) -> list[JSONObject]:
         """The content of the model."""

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from threads.domain.formats.openai.messages import read_reply
-from threads.domain.message import Message
-
 from .stream import Assembler, JSONObject, ReplyTokens, added, count, given, parse
 
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
@@ -59,15 +56,15 @@ class ChatAssembler(Assembler):
             if isinstance(piece := call.get(kind), dict):
                 _add_function(known.setdefault(kind, {}), piece)
 
-    def message(self) -> Message | None:
-        """What the first choice says."""
+    def whole(self) -> JSONObject | None:
+        """The response with its first choice."""
         if "choices" not in self.response:
             calls = [call for _, call in sorted(self._calls.items()) if _is_named(call)]
             said = self._said | ({"tool_calls": calls} if calls else {})
             if len(said) == 2 and said["content"] is None:
                 return None
             self.response["choices"] = [{"message": said}]
-        return read_reply(self.response)
+        return self.response
 
     def said(self) -> list[JSONObject]:
         """The first choice's message."""

@@ -1,8 +1,5 @@
 """Replies of OpenAI's Responses."""
 
-from threads.domain.formats.openai.request import read_reply
-from threads.domain.message import Message
-
 from .stream import Assembler, JSONObject, ReplyTokens, added, count, parse
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
@@ -41,12 +38,12 @@ class ResponsesAssembler(Assembler):
         elif kind == "response.custom_tool_call_input.delta":
             added(self._items.setdefault(place, {}), "input", event.get("delta"))
 
-    def message(self) -> Message | None:
-        """What the items say."""
+    def whole(self) -> JSONObject | None:
+        """The response with its items."""
         if not self.response.get("output"):
             items = [item for _, item in sorted(self._items.items())]
             self.response["output"] = items
-        return read_reply(self.response)
+        return self.response
 
     def said(self) -> list[JSONObject]:
         """The items; where the provider keeps none (`store`), as they can be sent without that."""

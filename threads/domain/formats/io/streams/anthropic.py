@@ -1,8 +1,5 @@
 """Replies of Anthropic's Messages."""
 
-from threads.domain.formats.anthropic.messages import read_reply
-from threads.domain.message import Message
-
 from .stream import Assembler, JSONObject, ReplyTokens, added, count, given, parse
 
 _TEXTS = {
@@ -52,13 +49,13 @@ class AnthropicAssembler(Assembler):
             piece = "partial_json" if name == "partial_json" else name
             added(block, name, delta.get(piece))
 
-    def message(self) -> Message | None:
-        """What the blocks say."""
+    def whole(self) -> JSONObject | None:
+        """The message with its blocks."""
         if self._blocks:
             blocks = [block for _, block in sorted(self._blocks.items())]
             self.response["content"] = [_whole(block) for block in blocks]
             self.response.setdefault("role", "assistant")
-        return read_reply(self.response) if self.response.get("content") else None
+        return self.response if self.response.get("content") else None
 
     def said(self) -> list[JSONObject]:
         """The message with its blocks."""

@@ -1,0 +1,200 @@
+"""What a streamed reply comes to, event by event, and what it cost."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.threads.support import streams
+from tests.threads.support.streams import as_sse, chunk
+from threads.domain.formats.io.streams import FORMS, assembled, form_of
+from threads.domain.formats.io.streams.stream import (
+    MOST_OF_EVENT,
+    Assembler,
+    ReplyTokens,
+    sse,
+)
+
+
+def came(form: str, *events: Any) -> Assembler:
+    """The reply of these events, as far as they go."""
+    data = [
+        json.dumps(one).encode() if isinstance(one, dict) else one for one in events
+    ]
+    found = assembled(form, data)
+    found.whole()
+    return found
+
+
+def test_events_of_a_server_come_whole_however_their_bytes_are_cut() -> None:
+    data = as_sse(*streams.chat()).replace(b"\n", b"\r\n")
+    for size in (1, 7, len(data)):
+        reader = sse()
+        next(reader)
+        found = []
+        for at in range(0, len(data), size):
+            found += reader.send(data[at : at + size])
+        assert len(found) == 6 and found[-1] == b"[DONE]"
+
+
+def test_an_event_without_end_is_too_long() -> None:
+    reader = sse()
+    next(reader)
+    with pytest.raises(ValueError, match="too long"):
+        reader.send(b"x" * (MOST_OF_EVENT + 1))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_no_event_of_a_provider_s_is_passed_over(form: str) -> None:
+    found = came(form, b"{", b"[]", b"3")
+    assert not found.whole() or found.whole() == {"output": []}
+    assert (found.model, found.tokens, found.is_ended) == ("", ReplyTokens(), False)
+    assert form_of([]) == ""
+    assert form_of({"choices": [{"delta": {}}]}) == "openai"
+
+
+@pytest.mark.parametrize(
+    ("form", "tokens"),
+    [
+        ("openai", ReplyTokens(input=9, output=4)),
+        ("anthropic", ReplyTokens(input=7, cached=2, output=7)),
+        ("openai-responses", ReplyTokens(input=6, output=3)),
+        ("gemini", ReplyTokens(input=8, output=4)),
+    ],
+)
+def test_a_reply_says_what_it_cost_and_what_is_sent_of_it(
+    form: str, tokens: ReplyTokens
+) -> None:
+    events = getattr(
+        streams, {"openai": "chat", "openai-responses": "responses"}.get(form, form)
+    )()
+    found = came(form, *(one for one in events if isinstance(one, dict)))
+    assert (found.tokens, found.is_ended) == (tokens, True)
+    assert found.said() and "At the old pier." in json.dumps(found.said())
+
+
+# Chat Completions
+
+
+def test_calls_functions_and_sound_of_chat_come_in_pieces() -> None:
+    function = {"name": "look", "arguments": '{"at"'}
+    calls = [{"index": 0, "id": "c", "type": "function", "function": function}]
+    rest = [{"index": 0, "function": {"arguments": ": 1}"}}, "x"]
+    custom = [
+        {
+            "index": 1,
+            "id": "d",
+            "type": "custom",
+            "custom": {"name": "patch", "input": "*"},
+        }
+    ]
+    sound = {"id": "a", "data": "AA", "transcript": "At the"}
+    blocks = [{"type": "thinking", "thinking": "Hm."}]
+    found = came(
+        "openai",
+        chunk({"tool_calls": calls, "audio": sound}),
+        chunk({"tool_calls": rest, "audio": {"transcript": " pier."}}),
+        chunk({"tool_calls": custom, "thinking_blocks": blocks}),
+        chunk({"function_call": {"name": "find", "arguments": "{}"}}),
+        {"choices": ["x", {"index": 1, "delta": {"content": "Another."}}]},
+        {
+            "choices": [{"index": 0, "delta": None}],
+            "usage": {"prompt_cache_hit_tokens": 3},
+        },
+    )
+    [choice] = (found.whole() or {})["choices"]
+    said = choice["message"]
+    assert [call["id"] for call in said["tool_calls"]] == ["c", "d"]
+    assert said["tool_calls"][0]["function"]["arguments"] == '{"at": 1}'
+    assert said["audio"] == {"id": "a", "data": "AA", "transcript": "At the pier."}
+    assert (said["function_call"]["name"], said["thinking_blocks"]) == ("find", blocks)
+    assert said["content"] is None
+    assert found.tokens == ReplyTokens(cached=3)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_reply_that_came_at_once_is_taken_as_it_is(form: str) -> None:
+    found = FORMS[form]()
+    found.take_list('[{"n": 1}]')
+    found.take_whole({"model": "m", "modelVersion": "m"})
+    assert found.model == "m"
+    if form != "gemini":
+        found.take_whole([])
+        assert found.is_ended
+
+
+# Anthropic
+
+
+def test_of_a_call_that_broke_off_what_came_is_kept() -> None:
+    events = streams.anthropic()
+    cut = [
+        one
+        for one in events
+        if "delta" not in one or "partial_json" not in one["delta"]
+    ]
+    half = {"type": "input_json_delta", "partial_json": '{"at"'}
+    stop = cut.index({"type": "content_block_stop", "index": 2})
+    cut.insert(stop, {"type": "content_block_delta", "index": 2, "delta": half})
+    content = (came("anthropic", *cut).whole() or {})["content"]
+    assert content[2]["input"] == {"partial": '{"at"'}
+    assert content[1]["citations"] == [{"n": 1}]
+    lone = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "x"}}
+    assert (came("anthropic", lone).whole() or {})["role"] == "assistant"
+
+
+# Responses
+
+
+def test_items_are_put_together_until_the_response_is_there() -> None:
+    def delta(kind: str, text: str, **more: Any) -> dict[str, Any]:
+        return {"type": f"response.{kind}.delta", "delta": text, **more}
+
+    call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": ""}
+    patch = {"type": "custom_tool_call", "call_id": "d", "name": "patch", "input": ""}
+    found = came(
+        "openai-responses",
+        {"type": "response.created", "response": {"id": "r", "store": False}},
+        delta("reasoning_summary_text", "Hm.", output_index=0),
+        delta("output_text", "At the ", output_index=1),
+        delta("output_text", "pier.", output_index=1),
+        delta("refusal", "No.", output_index=1, content_index=1),
+        {"type": "response.output_item.added", "output_index": 2, "item": call},
+        delta("function_call_arguments", "{}", output_index=2),
+        {"type": "response.output_item.added", "output_index": 3, "item": patch},
+        delta("custom_tool_call_input", "*", output_index=3),
+        {"type": "response.output_item.added", "item": None},
+    )
+    output = (found.whole() or {})["output"]
+    assert output[0]["summary"] == [{"type": "output_text", "text": "Hm."}]
+    assert output[1]["content"] == [
+        {"type": "output_text", "text": "At the pier."},
+        {"type": "refusal", "refusal": "No."},
+    ]
+    assert (output[2]["arguments"], output[3]["input"]) == ("{}", "*")
+    assert [one["type"] for one in found.said()] == [
+        "message",
+        "function_call",
+        "custom_tool_call",
+    ]
+
+
+# Gemini
+
+
+def test_pieces_of_a_text_are_joined_up_to_what_signs_it() -> None:
+    def piece(*parts: dict[str, Any]) -> dict[str, Any]:
+        return {"candidates": [{"content": {"role": "model", "parts": [*parts]}}]}
+
+    signed = {"text": "pier.", "thoughtSignature": "s"}
+    thought = {"text": "Hm.", "thought": True}
+    found = FORMS["gemini"]()
+    found.take_whole([piece(thought), piece({"text": "At the "}), piece(signed)])
+    found.take_list(json.dumps([piece({"text": " It is late."})])[:-1] + ", {")
+    [candidate] = (found.whole() or {})["candidates"]
+    assert candidate["content"]["parts"] == [
+        thought,
+        {"text": "At the pier.", "thoughtSignature": "s"},
+        {"text": " It is late."},
+    ]
+    assert found.said()[0]["role"] == "model"

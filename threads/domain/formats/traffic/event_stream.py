@@ -1,0 +1,187 @@
+"""Replies as they were streamed, copied event by event: of OpenAI, Anthropic, Gemini.
+
+Server-sent events (`data: {...}`, from `curl`, a browser or a log), JSON Lines or a list of the
+events' data. Each reply is a message of the assistant's that points at all of its events. Requests
+are not in a stream, so that several replies in one file are one conversation without its
+questions. Other lines are events.
+
+Sources: platform.openai.com/docs/api-reference/chat-streaming and /responses-streaming,
+docs.anthropic.com/en/api/messages-streaming, ai.google.dev/api/generate-content.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import Any, BinaryIO, NamedTuple
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields, json_file, source
+from threads.domain.formats.io.source import ByteSpan
+from threads.domain.formats.io.streams import FORMS, begins, form_of
+from threads.domain.formats.io.streams.stream import Assembler, data_of, parse
+from threads.domain.formats.kit.items import Item, Items
+from threads.domain.formats.kit.transcripts import at_least_one, transcript_of
+from threads.domain.formats.sample import RECORDS, Sample
+from threads.domain.message import Message
+from threads.domain.part import JSON
+from threads.domain.transcript import Event, Transcript, Warning
+
+from .replies import STRATEGIES, read_reply
+
+NAME = "event_stream"
+LABEL = "a streamed reply, event by event"
+DONE = b"[DONE]"
+SURE = 0.92
+"""Surer than the readers of whole responses, which events hold too."""
+_FIELDS = (b"event:", b"id:", b"retry:", b":")
+"""How lines of a stream begin that bring no data."""
+
+
+class _Piece(NamedTuple):
+    """The data of an event, and its value; of another line neither."""
+
+    data: bytes
+    value: JSON
+    span: ByteSpan
+
+
+@dataclass(slots=True)
+class _Reply:
+    """A reply that is being put together."""
+
+    form: str
+    assembler: Assembler
+    start: int
+    end: int
+    at: int
+    """How many of its kind were before it, for ids of calls."""
+
+
+@dataclass(slots=True)
+class _Replies:
+    """Puts the events of a file together, reply by reply."""
+
+    warnings: list[Warning]
+    _current: _Reply | None = None
+    _count: int = 0
+    _aside: list[Event] = field(default_factory=list)
+
+    def take(self, piece: _Piece) -> Iterator[Item]:
+        """What an event completes: the reply before it, where it begins another."""
+        form = form_of(piece.value)
+        current = self._current
+        if form and (current is None or self._is_another(form, piece.value, current)):
+            yield from self.rest()
+            self._count += 1
+            current = self._current = _Reply(
+                form, FORMS[form](), *piece.span, self._count
+            )
+        if current is None or not self._belongs(form, piece, current):
+            kind = fields.text(piece.value, "type", "object", "event") or "line"
+            self._aside.append(Event(kind[:64], piece.span.record))
+            if current is None:
+                yield from self.rest()
+            return
+        current.assembler.take(piece.data)
+        current.end = piece.span.end
+
+    def _is_another(self, form: str, event: Any, current: _Reply) -> bool:
+        known = current.assembler
+        if form != current.form or begins(form, event, known.response):
+            return True
+        # Of chat the counts may come in a last chunk, behind the reason to finish.
+        return known.is_whole
+
+    def _belongs(self, form: str, piece: _Piece, current: _Reply) -> bool:
+        """Whether an event is one of the reply, as are also counts, pings and the end."""
+        if form or piece.data.strip() == DONE:
+            return True
+        is_said = isinstance(piece.value, dict) and "error" not in piece.value
+        return is_said and not current.assembler.is_whole
+
+    def rest(self) -> Iterator[Item]:
+        """The reply at hand, as far as it came, and what stood among its events."""
+        if (current := self._current) is not None:
+            record = f"bytes:{current.start}-{current.end}"
+            try:
+                message = _message(current)
+            except Invalid as error:
+                self.warnings.append(json_file.warning(error, (record,)))
+                message = None
+            if message is None:
+                yield Event("response", record)
+            else:
+                is_cut = not current.assembler.is_ended
+                yield replace(message, records=(record,), partial=is_cut)
+        yield from self._aside
+        self._current, self._aside = None, []
+
+
+def _message(reply: _Reply) -> Message | None:
+    whole = reply.assembler.whole()
+    if not whole:
+        return None
+    message = read_reply(reply.form, whole, f"call_{reply.at}_")
+    return message if message is not None and message.parts else None
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The replies of a file. Raises Invalid where it holds none."""
+    items = Items(partial(_items, file))
+    forms = (form_of(piece.value) for piece in _pieces(file, []))
+    form = next(filter(None, forms), "openai")
+    first = next((one for one in items if isinstance(one, Message)), None)
+    made = transcript_of(
+        items,
+        format=NAME,
+        strategy=STRATEGIES[form],
+        model=(first.model if first else None) or "",
+    )
+    return at_least_one([made], items.warnings, LABEL)
+
+
+def _items(file: BinaryIO, warnings: list[Warning]) -> Iterator[Item]:
+    replies = _Replies(warnings)
+    for piece in _pieces(file, warnings):
+        yield from replies.take(piece)
+    yield from replies.rest()
+
+
+def _pieces(file: BinaryIO, warnings: list[Warning]) -> Iterator[_Piece]:
+    """The events of a file in their order; a line of a stream that says nothing is left out."""
+    if _is_json(file):
+        for row in json_file.rows(file, warnings):
+            data = source.piece_at(file, row.span) or b""
+            yield _Piece(data, row.value, row.span)
+        return
+    for line in source.lines(file):
+        text = line.data or b""
+        if (said := data_of(text)) is not None:
+            yield _Piece(said, parse(said), line.span)
+        elif not text.startswith(_FIELDS):
+            yield _Piece(b"", None, line.span)
+
+
+def _is_json(file: BinaryIO) -> bool:
+    first = next(source.lines(file), None)
+    return bool(first and (first.data or b"").lstrip()[:1] in (b"{", b"["))
+
+
+def _score(sample: Sample) -> float:
+    """Sure of events that only a provider's stream has: most rows, or most lines with data."""
+    if rows := sample.rows:
+        told = [row for row in rows if form_of(row)]
+        return SURE if 2 * len(told) > len(rows) and _is_streamed(told) else 0
+    lines = islice(map(bytes.strip, sample.head.splitlines()), 4 * RECORDS)
+    found = [data for line in lines if (data := data_of(line)) is not None]
+    return SURE if any(form_of(parse(data)) for data in found) else 0
+
+
+def _is_streamed(rows: list[dict[str, Any]]) -> bool:
+    """Whether these are pieces of replies: Gemini's chunks alone may be whole responses."""
+    return any(form_of(row) != "gemini" for row in rows)
+
+
+FORMAT = Format(NAME, LABEL, _score, read, is_general=True)
