@@ -3,7 +3,7 @@
 import json
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import BinaryIO
 
@@ -11,10 +11,11 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain import formats
 from threads.domain.formats.io.folder import Folder, Member
 from threads.domain.formats.sample import HEAD, Sample
+from threads.domain.formats.traffic.cleaning import needs_cleaning
 from threads.store import blobs
 from threads.store.blobs import ReceivedFile
 
-from . import archives
+from . import archives, cleaning
 from .archives import KeptFile, Problem, Unpacked
 from .archives.tars import is_tar, unpack_tar
 
@@ -44,6 +45,8 @@ class UnpackedUpload(Unpacked):
 
     is_folder: bool = False
     """Whether it was more than one file, or may have been."""
+    secret: set[str] = field(default_factory=set)
+    """The archives that hold what may not be kept, by their SHA-256."""
 
     @property
     def folder(self) -> Folder:
@@ -57,7 +60,7 @@ class UnpackedUpload(Unpacked):
 
 def keep_upload(stream: BinaryIO, *, name: str, **options: object) -> Upload:
     """Keep the bytes of an upload before anything is read of them."""
-    sha256, size = blobs.store_stream(stream)
+    sha256, size = cleaning.store(stream)
     return Upload(sha256=sha256, size=size, name=name, **options)  # type: ignore[arg-type]
 
 
@@ -112,7 +115,10 @@ def received(files: Sequence[object], paths: str) -> list[tuple[str, Keep]]:
     if not (isinstance(named, list) and len(named) == len(found)):
         named = []
     return [
-        (str(named[place]) if named else file.name or "", file.keep)
+        (
+            str(named[place]) if named else file.name or "",
+            partial(cleaning.keep, file),
+        )
         for place, file in enumerate(found)
     ]
 
@@ -169,13 +175,21 @@ class _Unpacking:
             self._problem(kept.name, "archive_bomb", sentence)
 
     def add(
-        self, kept: KeptFile, *, depth: int = 0, bounds: archives.Bounds | None = None
+        self,
+        kept: KeptFile,
+        *,
+        within: tuple[str, ...] = (),
+        depth: int = 0,
+        bounds: archives.Bounds | None = None,
     ) -> None:
         """Add a file, or what it holds where it is packed. Raises ArchiveTooLarge, Invalid."""
         with blobs.open_blob(kept.sha256) as stream:
             head = stream.read(HEAD)
             kind = "tar" if is_tar(head) else archives.kind_of(head)
             if kind is None or (kind == "zip" and _is_read_whole(head, kept.name)):
+                if needs_cleaning(head):
+                    self._brought.secret.update(within)
+                    kept = cleaning.without_secrets(kept)
                 self._brought.members.append(kept)
                 return
             if depth >= archives.MOST_DEPTH:
@@ -189,6 +203,7 @@ class _Unpacking:
                 unpacked = unpack_tar(stream, kept.name, bounds)
             else:
                 inner, problem = archives.unpack_one(stream, kept.name, kind, bounds)
+        inside = (*within, kept.sha256)
         if kind in ("zip", "tar"):
             place = f"{kept.name}/" if depth or self._prefixed else ""
             self._brought.is_folder = True
@@ -196,14 +211,14 @@ class _Unpacking:
                 self._problem(place + one.name, one.code, one.sentence)
             for member in unpacked.members:
                 named = member._replace(name=place + member.name)
-                self.add(named, depth=depth + 1, bounds=bounds)
+                self.add(named, within=inside, depth=depth + 1, bounds=bounds)
             return
         if problem is not None:
             self._problem(*problem)
         with blobs.open_blob(inner.sha256) as stream:
             holds_tar = is_tar(stream.read(HEAD))
         # A packed tar archive is one archive, not one inside another.
-        self.add(inner, depth=depth + (not holds_tar), bounds=bounds)
+        self.add(inner, within=inside, depth=depth + (not holds_tar), bounds=bounds)
 
     def _problem(self, name: str, code: str, sentence: str) -> None:
         self._brought.problems.append(Problem(name, code, sentence))

@@ -141,6 +141,10 @@ class ReceivedFile(UploadedFile):  # type: ignore[type-arg]  # holds no stream
         """Nothing to be done: `chunks` begins at the start."""
         return 0
 
+    def opened(self) -> BinaryIO:
+        """A stream of its bytes, before it is kept or removed."""
+        return self._path.open("rb")
+
     def keep(self) -> tuple[str, int]:
         """Make a blob of it; the answer is its SHA-256 in hex and its size."""
         if self._path.exists():

@@ -96,6 +96,8 @@ class ImportRun:
     row: Import = field(init=False)
     matcher: SessionMatcher = field(init=False)
     files: dict[str, KeptFile] = field(default_factory=dict)
+    secret: set[str] = field(default_factory=set)
+    """Archives that go once their files are here, for they hold keys."""
     read: list[ReadFile] = field(default_factory=list)
     """What `run_at_once` took conversations from."""
 
@@ -148,6 +150,7 @@ class ImportRun:
     def _unpack(self) -> UnpackedUpload:
         brought = unpack(self.upload, tick=self.progress.unpacked)
         self.files = {one.name: one for one in brought.members}
+        self.secret = brought.secret
         return brought
 
     def _begin(self) -> set[str]:
@@ -165,7 +168,7 @@ class ImportRun:
                 self.caller,
                 self.project,
                 upload.name,
-                sha256="" if upload.is_folder else upload.sha256,
+                sha256="" if upload.is_folder or self.secret else upload.sha256,
                 size=upload.size,
                 staged_by=self.stage,
             )
@@ -371,6 +374,8 @@ class ImportRun:
         if not imported.sessions:
             raise self._nothing()
         write_report(self.row)
+        for archive in self.secret:
+            transaction.on_commit(partial(blobs.discard, archive))
         imported.warnings = [
             Warning(one["code"], one["detail"], one["line"])
             for one in self.row.report["warnings"]

@@ -12,8 +12,8 @@ from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.selectors import caller_of_user, project_named
 from contextstudio.accounts.services import owner_of
 from threads import imports
+from threads.imports import cleaning
 from threads.imports.upload import Keep, keep_folder, keep_upload
-from threads.store import blobs
 
 
 class Command(BaseCommand):
@@ -60,4 +60,4 @@ def _files(folder: Path) -> Iterator[tuple[str, Keep]]:
 
 def _store(path: Path) -> tuple[str, int]:
     with path.open("rb") as stream:
-        return blobs.store_stream(stream)
+        return cleaning.store(stream)

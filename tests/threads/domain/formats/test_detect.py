@@ -206,7 +206,7 @@ def test_a_type_that_is_no_word_is_nobody_s() -> None:
 def test_every_format_of_an_agent_or_service_names_it() -> None:
     forms_that_anybody_writes = {
         *("anthropic", "gemini", "openai", "openai_responses", "role_headings"),
-        "event_stream",
+        *("event_stream", "har"),
     }
     read = {form.name for form in formats.KNOWN if form.read}
 

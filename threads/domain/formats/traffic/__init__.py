@@ -1,5 +1,5 @@
-"""What went over the wire between programs and providers: streamed replies."""
+"""What went over the wire between programs and providers: recorded calls, streamed replies."""
 
-from . import event_stream
+from . import event_stream, har
 
-FORMATS = (event_stream.FORMAT,)
+FORMATS = (har.FORMAT, event_stream.FORMAT)

@@ -1,0 +1,224 @@
+"""Recordings of a browser, of mitmproxy or of a test (HAR) in which models were called.
+
+A request holds the whole conversation so far. So of requests of which one begins with the messages
+of another, the last is the conversation, with its reply; the others say when an answer was made
+and what it cost. A request that goes on with none (a title, a sub-agent) is a conversation of its
+own. The prompt is that of the last request. Each call is an event before its answer, for what it
+holds beside messages; so is every request that calls no model.
+
+What is kept of a recording is cleaned first (`cleaning`): keys, cookies and other requests' bodies
+are not read here.
+
+Source: w3c.github.io/web-performance/specs/HAR/Overview.html.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from typing import BinaryIO
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats.format import Format
+from threads.domain.formats.io import fields, json_file
+from threads.domain.formats.io.json_file import Element
+from threads.domain.formats.io.source import ByteSpan
+from threads.domain.formats.kit.items import Item, Items
+from threads.domain.formats.kit.transcripts import (
+    at_least_one,
+    transcript_of,
+    warn_first,
+)
+from threads.domain.formats.sample import HEAD, Sample
+from threads.domain.message import Message, Role, Usage, digest
+from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
+from threads.domain.transcript import Event, Transcript, Warning
+
+from .cleaning import entries, is_recording, needs_cleaning
+from .recorded_call import RecordedCall, call_of
+from .replies import STRATEGIES
+
+NAME = "har"
+LABEL = "a recording of requests (HAR)"
+CALL, OTHER = "request", "request/other"
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call of a model: where it stands, and what tells its messages apart."""
+
+    span: ByteSpan
+    form: str
+    at: datetime | None
+    marks: list[bytes]
+    model: str = ""
+    usage: Usage | None = None
+
+
+@dataclass(slots=True)
+class _Chain:
+    """A conversation: its calls, each of which goes on with the one before it."""
+
+    calls: list[_Call]
+    aside: list[Event] = field(default_factory=list)
+    """Requests that call no model."""
+
+    def goes_on(self, call: _Call) -> bool:
+        """Whether a call begins with all messages of the last one."""
+        last = self.calls[-1]
+        return call.form == last.form and call.marks[: len(last.marks)] == last.marks
+
+
+def read(file: BinaryIO, _name: str) -> list[Transcript]:
+    """The conversations of a recording. Raises Invalid where no model was called."""
+    file.seek(0)
+    if not needs_cleaning(file.read(HEAD)):  # and so was kept as it came
+        raise Invalid(f"This is not {LABEL}.", code="format_unknown")
+    skipped: list[Warning] = []
+    chains: list[_Chain] = []
+    aside: list[Event] = []
+    for entry in entries(file, skipped):
+        call = _call(entry, skipped)
+        if call is None:
+            aside.append(Event(OTHER, entry.record, _time(entry)))
+            continue
+        held = [chain for chain in chains if chain.goes_on(call)]
+        if held:
+            max(held, key=lambda chain: len(chain.calls[-1].marks)).calls.append(call)
+        else:
+            chains.append(_Chain([call]))
+    if not chains:
+        raise Invalid(
+            f"This is {LABEL}, but no model is called in it.", code="no_messages"
+        )
+    chains[0].aside = aside
+    skipped.append(_of_cleaning(len(aside), sum(len(one.calls) for one in chains)))
+    made = at_least_one([_transcript(file, one) for one in chains], skipped, LABEL)
+    return warn_first(made, skipped)
+
+
+def _of_cleaning(others: int, calls: int) -> Warning:
+    words = "Of this recording no cookie and no header with a key is kept."
+    if others:
+        words += (
+            f" {others:,} of {others + calls:,} requests call no known model: "
+            "of these only the time and the host are kept."
+        )
+    return Warning("recording_cleaned", words)
+
+
+def _time(entry: Element) -> datetime | None:
+    return fields.moment(fields.mapping(entry.value).get("startedDateTime"))
+
+
+def _call(entry: Element, warnings: list[Warning]) -> _Call | None:
+    """The call that an entry is; None where it is none, or says nothing that can be read."""
+    exchange = call_of(entry.value)
+    if exchange is None:
+        return None
+    try:
+        marks = [_mark(message) for message in exchange.asked()]
+    except Invalid as error:
+        warnings.append(json_file.warning(error, (entry.record,)))
+        return None
+    call = _Call(entry.span, exchange.form, _time(entry), marks, exchange.model)
+    try:
+        answer = exchange.answered()
+    except Invalid as error:
+        warnings.append(json_file.warning(error, (entry.record,)))
+        return call
+    if answer is not None:
+        call.model, call.usage = answer.model or call.model, answer.usage
+    return call
+
+
+def _mark(message: Message) -> bytes:
+    """What is said, without what clients leave out or change later: reasoning, blanks around."""
+    parts = [_plain(one) for one in message.parts if not isinstance(one, Thinking)]
+    return digest(message.role, parts)
+
+
+def _plain(part: Part) -> Part:
+    match part:
+        case Text(text):
+            return Text(text.strip())
+        case ToolCall():
+            return replace(part, id="", text=None)
+        case ToolResult():
+            return replace(part, call_id="")
+    return part
+
+
+def _transcript(file: BinaryIO, chain: _Chain) -> Transcript | None:
+    items = Items(partial(_items, file, chain))
+    last = chain.calls[-1]
+    strategy = STRATEGIES[last.form]
+    return transcript_of(items, format=NAME, strategy=strategy, model=last.model)
+
+
+def _items(file: BinaryIO, chain: _Chain, warnings: list[Warning]) -> Iterator[Item]:
+    """The messages of the last call, with each call before the answer that it brought."""
+    last = chain.calls[-1]
+    exchange = call_of(json_file.known_value(file, last.span, warnings))
+    if exchange is None:  # the file was another when it was looked at
+        return
+    calls = {len(call.marks): call for call in chain.calls[:-1]}
+    answers = {place: call for place, call in calls.items() if place < len(last.marks)}
+    told = set(map(id, answers.values()))
+    for message in exchange.system():
+        yield replace(message, records=(last.span.record,))
+    yield from chain.aside
+    for call in chain.calls[:-1]:
+        if id(call) not in told:  # it was asked again
+            yield _event(call)
+    for place, message in enumerate(exchange.asked()):
+        found = replace(message, records=(last.span.record,))
+        if (by := answers.get(place)) is not None:
+            yield _event(by)
+            found = _told(found, by) if found.role is Role.ASSISTANT else found
+        yield found
+    yield _event(last)
+    yield from _answer(exchange, last, warnings)
+
+
+def _event(call: _Call) -> Event:
+    return Event(CALL, call.span.record, call.at)
+
+
+def _told(message: Message, call: _Call) -> Message:
+    """An answer with what its own call says of it."""
+    return replace(
+        message,
+        model=call.model or None,
+        usage=call.usage,
+        created_at=call.at,
+        records=(call.span.record, *message.records),
+    )
+
+
+def _answer(
+    exchange: RecordedCall, call: _Call, warnings: list[Warning]
+) -> Iterator[Message]:
+    record = call.span.record
+    try:
+        message = exchange.answered(f"call_{len(call.marks) + 1}_")
+    except Invalid as error:
+        warnings.append(json_file.warning(error, (record,)))
+        return
+    if message is not None and message.parts:
+        at = message.created_at or call.at
+        yield replace(
+            message, records=(record,), created_at=at, model=call.model or None
+        )
+    else:
+        words = (
+            f"At {record}: The response to this request holds no reply that is read."
+        )
+        warnings.append(Warning("no_reply", words))
+
+
+def _score(sample: Sample) -> float:
+    return 0.95 if is_recording(sample) else 0
+
+
+FORMAT = Format(NAME, LABEL, _score, read)

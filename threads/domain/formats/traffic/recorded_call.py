@@ -1,0 +1,166 @@
+"""A recorded request and its response: whether a model was called, and what was said.
+
+Whose form a request has is told by the end of its path, whatever host it went to, and by its body:
+gateways and local servers speak the same forms at addresses of their own.
+"""
+
+import zlib
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from contextstudio.accounts.domain.errors import Invalid
+from threads.domain.formats import anthropic, gemini, openai
+from threads.domain.formats.io import base64_text, fields, json_text, streams
+from threads.domain.formats.kit import spoken
+from threads.domain.formats.requests import read_system
+from threads.domain.message import Message, Role
+from threads.domain.part import JSON
+
+from .replies import read_reply
+
+READERS = openai.READERS | anthropic.READERS | gemini.READERS
+MOST_BYTES = 64 << 20
+"""Of a body, once it is unpacked."""
+_ENDS = {
+    "/chat/completions": "openai",
+    "/messages": "anthropic",
+    "/responses": "openai-responses",
+    ":generateContent": "gemini",
+    ":streamGenerateContent": "gemini",
+}
+_LISTS = {"openai-responses": "input", "gemini": "contents"}
+"""Where a request has its messages, other than in `messages`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call of a model: the body of its request, and the text of its response."""
+
+    form: str
+    body: dict[str, Any]
+    response: str
+
+    @property
+    def model(self) -> str:
+        """The model that was asked for, where the body says it."""
+        return fields.word(self.body, "model")
+
+    def system(self) -> list[Message]:
+        """The prompt that stands beside the messages. Raises Invalid at what is malformed."""
+        if self.form == "gemini":
+            given = self.body.get("systemInstruction") or self.body.get(
+                "system_instruction"
+            )
+            return [*READERS["gemini"].read_system(given)]
+        name = "instructions" if self.form == "openai-responses" else "system"
+        return [*read_system(self.body.get(name))]
+
+    def asked(self) -> list[Message]:
+        """The messages that were sent. Raises Invalid at what is malformed."""
+        given = self.body.get(_LISTS.get(self.form, "messages"))
+        if isinstance(given, str):
+            given = [{"role": "user", "content": given}]
+        found = READERS[self.form].read_messages(given)
+        return _joined(found) if self.form == "openai-responses" else found
+
+    def answered(self, calls: str = "call_") -> Message | None:
+        """The reply, be it streamed or not; None where it is none. Raises Invalid."""
+        response = streams.at_once(self.form, self._said())
+        if not isinstance(response, dict):
+            return None
+        return read_reply(self.form, response, calls)
+
+    def _said(self) -> JSON:
+        text = self.response.strip()
+        if not text.startswith(("{", "[")):
+            return text
+        try:
+            found = json_text.parse(text.encode("utf-8", "surrogatepass"))
+        except Invalid:
+            return text
+        return found.get("response", found) if isinstance(found, dict) else found
+
+
+def _joined(messages: list[Message]) -> list[Message]:
+    """Messages of which those that the model said at once are one, as its reply was."""
+    found: list[Message] = []
+    for message in messages:
+        if found and found[-1].role is message.role is Role.ASSISTANT:
+            parts = found[-1].parts + message.parts
+            found[-1] = replace(found[-1], parts=parts)
+        else:
+            found.append(message)
+    return found
+
+
+def call_of(entry: JSON) -> RecordedCall | None:
+    """The call of a model that an entry of a HAR is; None where it is another request."""
+    request = fields.mapping(entry, "request")
+    if fields.text(request, "method").upper() != "POST":
+        return None
+    body = _body(_text_of(fields.mapping(request, "postData")))
+    form = _form_of(fields.text(request, "url"), body)
+    if not form:
+        return None
+    content = fields.mapping(fields.mapping(entry, "response"), "content")
+    return RecordedCall(form, body, _text_of(content))
+
+
+def _form_of(url: str, body: dict[str, Any]) -> str:
+    try:
+        path = urlsplit(url).path.rstrip("/")
+    except ValueError:
+        return ""
+    form = next((form for end, form in _ENDS.items() if path.endswith(end)), "")
+    if not form and "anthropic_version" in body:
+        form = "anthropic"
+    given = body.get(_LISTS.get(form, "messages"))
+    if form:
+        is_asked = isinstance(given, list) or form == "openai-responses"
+        return form if given and is_asked else ""
+    is_said = isinstance(given, list) and spoken.is_conversation(given)
+    return "openai" if is_said else ""
+
+
+def _body(text: str) -> dict[str, Any]:
+    """The object that a body is, or the request in it (Gemini's of a Google account)."""
+    try:
+        found = fields.mapping(json_text.parse(text.encode("utf-8", "surrogatepass")))
+    except Invalid:
+        return {}
+    inner = fields.mapping(found, "request")
+    return found | inner if "contents" in inner else found
+
+
+def _text_of(holder: dict[str, Any]) -> str:
+    """The text of a body, out of base64 and gzip; of bytes that are neither an empty one."""
+    text = fields.text(holder, "text")
+    encoding = fields.text(holder, "encoding", "_encoding")
+    if encoding != "base64":
+        return text
+    data = b"".join(_decoded(text))
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            unpack = zlib.decompressobj(16 + zlib.MAX_WBITS)
+            data = unpack.decompress(data, MOST_BYTES)
+        except zlib.error:
+            return ""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return ""
+
+
+def _decoded(text: str) -> list[bytes]:
+    """The bytes of base64; some recorders hold the pieces of a packed body in a list."""
+    pieces: JSON = [text]
+    if text.startswith("["):
+        try:
+            pieces = json_text.parse(text.encode())
+        except Invalid:
+            return []
+    found = (
+        [base64_text.decode(one) for one in pieces] if isinstance(pieces, list) else []
+    )
+    return [one for one in found if one is not None]
