@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
+from weakref import ref
 
 from operations.domain.ledger.saving import hidden_in, saved_in_thread
 from operations.domain.log.log import CLIENT, EditState
@@ -135,12 +136,23 @@ class OperationHeading(NamedTuple):
 
 
 class Operations:
-    """All operations of one thread, presented when they are asked for."""
+    """All operations of one thread, presented when they are asked for.
+
+    They are kept beside the thread for as long as it is there, so they don't hold it: whoever asks
+    them does.
+    """
 
     def __init__(self, thread: Thread, history: History) -> None:
-        self.thread = thread
+        self._thread = ref(thread)
         self.history = history
         self._known: dict[Key, Op] = {}
+
+    @property
+    def thread(self) -> Thread:
+        """The thread that they are of. Raises ReferenceError once nobody holds it."""
+        if (thread := self._thread()) is None:
+            raise ReferenceError("These are operations of a thread that is gone.")
+        return thread
 
     def __getitem__(self, key: Key) -> Op:
         """The operation with a key. Raises KeyError where it is no edit."""

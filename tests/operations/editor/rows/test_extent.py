@@ -33,7 +33,8 @@ FURTHER_APART = resequence("m0", "m1", "m2", "m5", "m6", "m3", "m4", "m7")
 def test_an_extent_is_told_by_its_runs_and_a_long_one_by_its_ends(
     operations: list[Operation], words: str, count: int
 ) -> None:
-    op = look_at(thread(10, *operations)).operations[f"o{len(operations)}"]
+    look = look_at(thread(10, *operations))
+    op = look.operations[f"o{len(operations)}"]
     assert (op.range, op.count) == (words, count)
 
 
