@@ -6,6 +6,7 @@ show one. So the kind follows from the words of the name and from what the call 
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from operations.domain.text.left_out import named_paths
@@ -44,7 +45,7 @@ def kind_of(name: str, arguments: JSON) -> str:
 
     Where the arguments are not known (None), the name alone must tell.
     """
-    words = {word.lower() for word in _WORDS.findall(_PREFIX.sub("", name, count=1))}
+    words = _words_of(name)
     given = {"": arguments}
     if isinstance(arguments, dict):
         given = {_plain(key): value for key, value in arguments.items()}
@@ -66,6 +67,13 @@ def paths_of(call: ToolCall) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+@lru_cache(1_000)
+def _words_of(name: str) -> frozenset[str]:
+    """The words of a tool's name, of which a thread has few."""
+    words = _WORDS.findall(_PREFIX.sub("", name, count=1))
+    return frozenset(map(str.lower, words))
+
+
 def _tail(path: str) -> str:
     return path.rstrip("/").rsplit("/", 1)[-1]
 
@@ -78,9 +86,9 @@ def _fits(kind: str, given: dict[str, Any]) -> bool:
         return not _PATTERNS.isdisjoint(given)
     if kind == "bash":
         return not _COMMANDS.isdisjoint(given)
-    has_path = not _PATHS.isdisjoint(given)
-    is_patch = kind == "edit" and any(True for _ in _patched(list(given.values())))
-    return has_path or is_patch
+    if not _PATHS.isdisjoint(given):
+        return True
+    return kind == "edit" and any(True for _ in _patched(list(given.values())))
 
 
 def _named(value: JSON) -> Iterator[str]:
@@ -107,11 +115,14 @@ def _patched(value: JSON) -> Iterator[str]:
             yield from _PATCHED.findall(text)
 
 
-def _texts(value: JSON) -> Iterator[str]:
+def _texts(value: JSON) -> list[str]:
     if isinstance(value, str):
-        yield value
-    for item in _inside(value):
-        yield from _texts(item)
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    elif not isinstance(value, list):
+        return []
+    return [text for item in value for text in _texts(item)]
 
 
 def _members(value: JSON) -> Iterator[tuple[str, str]]:
@@ -123,12 +134,6 @@ def _members(value: JSON) -> Iterator[tuple[str, str]]:
             yield from ((_plain(name), text) for text in _texts(item))
 
 
-def _inside(value: JSON) -> Iterator[JSON]:
-    if isinstance(value, dict):
-        yield from value.values()
-    elif isinstance(value, list):
-        yield from value
-
-
+@lru_cache(1_000)
 def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()

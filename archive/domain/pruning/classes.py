@@ -90,6 +90,7 @@ class Judge:
         self._paths = (*rules.protect_paths, *protected.paths)
         self._tags = frozenset((*rules.protect_tags, *protected.tags))
         self._superseded = superseded
+        self._kept = list(map(self._why_kept, range(len(messages))))
 
     def age(self, place: int) -> int:
         """How many messages stand behind one: 0 for the newest."""
@@ -97,8 +98,10 @@ class Judge:
 
     def kept(self, place: int) -> Judgement | None:
         """Why a message is left alone whatever it holds; None where its content decides."""
+        return self._kept[place]
+
+    def _why_kept(self, place: int) -> Judgement | None:
         message = self._messages[place]
-        has_results = any(isinstance(part, ToolResult) for part in message.parts)
         if self.age(place) < self._rules.keep_last_n:
             return _keep(f"One of the last {self._rules.keep_last_n}")
         if message.is_fixed:
@@ -107,7 +110,7 @@ class Judge:
             return _keep("Protected")
         if tag := next((tag for tag in message.tags if tag in self._tags), None):
             return _keep(f"Tagged {tag}")
-        if message.role is not Role.ASSISTANT and not has_results:
+        if message.role is not Role.ASSISTANT and not _has_results(message):
             return _keep(f"From the {message.role.value}")
         least, relevance = self._rules.keep_relevant_above, message.relevance
         if least is not None and relevance is not None and relevance > least:
@@ -116,12 +119,8 @@ class Judge:
 
     def of_result(self, use: ToolUse, place: int) -> Judgement:
         """What is to become of one result in a message that isn't kept."""
-        tool = use.name
-        if any(fnmatchcase(tool, pattern) for pattern in self._tools):
-            return _keep(f"The tool {tool} is protected")
-        for file in use.files:
-            if any(_fits(file.path, pattern) for pattern in self._paths):
-                return _keep(f"{file.path} is protected")
+        if protected := self._why_protected(use):
+            return protected
         if use.has_failed and self.age(place) > self._rules.remove_errors_after:
             return Judgement(PruneClass.REMOVE, "An old error", Rule.ERROR)
         if (by := self._superseded.get(use)) is not None:
@@ -130,16 +129,25 @@ class Judge:
             done = "edited" if is_edited else "viewed again"
             reason = f"{use.files[0].path} was {done}"
             return Judgement(PruneClass.REMOVE, reason, Rule.SUPERSEDED, key)
-        named = f" of {tool}" if tool else ""
+        named = f" of {use.name}" if use.name else ""
         return Judgement(PruneClass.CONDENSE, f"An old result{named}", Rule.RESULT)
+
+    def _why_protected(self, use: ToolUse) -> Judgement | None:
+        """Why a call and its result are left alone, if its tool or a file of it is protected."""
+        tool = use.name
+        if any(fnmatchcase(tool, pattern) for pattern in self._tools):
+            return _keep(f"The tool {tool} is protected")
+        for file in use.files:
+            if any(_fits(file.path, pattern) for pattern in self._paths):
+                return _keep(f"{file.path} is protected")
+        return None
 
     def of_words(self, place: int, uses: Sequence[ToolUse]) -> Judgement:
         """What is to become of an assistant's message that isn't kept; `uses` are its calls."""
         message, rules = self._messages[place], self._rules
         for use in uses:
-            judged = self.of_result(use, place)
-            if judged.prune_class is PruneClass.KEEP:
-                return judged
+            if protected := self._why_protected(use):
+                return protected
         is_old = self.age(place) > rules.condense_after_n
         limits = [(rules.condense_above, "")]
         if uses and all(self._is_condensed(use) for use in uses):
@@ -161,6 +169,10 @@ class Judge:
             isinstance(part, Text) and part.text.strip()
             for part in self._messages[place].parts
         )
+
+
+def _has_results(message: Prunable) -> bool:
+    return any(isinstance(part, ToolResult) for part in message.parts)
 
 
 def _fits(path: str, pattern: str) -> bool:

@@ -181,9 +181,9 @@ def _edited(pipeline: Sequence[Sequence[str]]) -> Iterator[FileUse]:
             if mark in _REDIRECTIONS and not target.startswith(("/dev/", "&")):
                 yield FileUse(target, is_edit=True)
         name, operands = words[0], [one for one in words[1:] if one[:1] != "-"]
-        in_place = any(map(_IN_PLACE.match, words[1:]))
-        if _EDITS_IN_PLACE.match(name) and in_place and operands:
-            yield FileUse(operands[-1], is_edit=True)
+        if _EDITS_IN_PLACE.match(name):
+            if operands and any(map(_IN_PLACE.match, words[1:])):
+                yield FileUse(operands[-1], is_edit=True)
         elif (
             name in _WRITERS
             or name in _REMOVERS

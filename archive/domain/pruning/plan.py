@@ -5,8 +5,9 @@ with all their results. So whichever steps are taken, no call is parted from its
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from archive.domain.reference import Location
 from operations.domain.log.operation import Edit
@@ -15,8 +16,7 @@ from operations.domain.tree.key import Key
 from .classes import PruneClass, Rule
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stashed:
+class Stashed(NamedTuple):
     """What an archive is to keep of a message before it is left out."""
 
     key: Key
@@ -31,8 +31,7 @@ class Stashed:
     """None: it is archived by hand."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PruneItem:
+class PruneItem(NamedTuple):
     """A message of the thread: what becomes of it, why, and what it weighs before and after."""
 
     key: Key
@@ -107,8 +106,7 @@ class PrunePlan:
 
 
 def _kept(item: PruneItem, reason: str) -> PruneItem:
-    return replace(
-        item,
+    return item._replace(
         prune_class=PruneClass.KEEP,
         reason=reason,
         rule=None,
