@@ -12,6 +12,7 @@ from archive.domain.pruning.fitting import fitted
 from archive.domain.pruning.harm import NamesLeft
 from archive.domain.pruning.needs import plan
 from archive.domain.pruning.plan import PrunePlan
+from archive.domain.pruning.reading import ThreadReading
 from archive.entries.store import PackedEntry, keep, pack
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.rights import Right
@@ -233,9 +234,10 @@ def _planned(
 ) -> PrunePlan:
     messages = prunable(session, thread, rules)
     count = counter_of(session.encoding)
-    found = plan(messages, rules, count, query.protected)
+    read = ThreadReading(messages)
+    found = plan(messages, rules, count, query.protected, read)
     if query.target_tokens is not None:
         near = {one.key: one.relevance or 0 for one in messages}
-        names = NamesLeft(messages, found)
+        names = NamesLeft(read, found)
         found = fitted(found, query.target_tokens, names, near)
     return found

@@ -22,6 +22,7 @@ django.setup()
 from archive.domain.pruning.fitting import fitted  # noqa: E402
 from archive.domain.pruning.harm import NamesLeft  # noqa: E402
 from archive.domain.pruning.needs import plan  # noqa: E402
+from archive.domain.pruning.reading import ThreadReading  # noqa: E402
 from bench.apart import ROOT  # noqa: E402
 from bench.context.replay import Row  # noqa: E402
 from operations.domain.context.policy import Pruning  # noqa: E402
@@ -120,7 +121,7 @@ def in_sessions(
         for part in PARTS:
             begun = one.messages[: len(one.messages) * part // 4]
             plan = planned(begun, Pruning())
-            names = NamesLeft(prunable(begun), plan)
+            names = NamesLeft(ThreadReading(prunable(begun)), plan)
             for name, method in methods.items():
                 score = in_flight(one.messages, method(begun))
                 short = shown_by(begun, fitted(plan, score.after, names))

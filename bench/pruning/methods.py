@@ -8,6 +8,7 @@ from archive.domain.pruning.fitting import fitted
 from archive.domain.pruning.harm import NamesLeft
 from archive.domain.pruning.needs import plan
 from archive.domain.pruning.plan import PrunePlan
+from archive.domain.pruning.reading import ThreadReading
 from operations.domain.context.policy import SLOP, Pruning
 from operations.domain.context.truncation import Tiers, truncate
 from operations.domain.log.operation import messages_of
@@ -86,7 +87,7 @@ def ours(rules: Pruning, target: float | None = None) -> Method:
         found = planned(messages, rules)
         if target is not None:
             before = found.tokens_after + found.tokens_saved
-            names = NamesLeft(prunable(messages), found)
+            names = NamesLeft(ThreadReading(prunable(messages)), found)
             found = fitted(found, int(before * target), names)
         return shown_by(messages, found)
 

@@ -9,10 +9,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from archive.domain.hindsight.references import References
 from archive.domain.pruning.classes import Prunable
 from archive.domain.pruning.needs import needed_later, plan
-from archive.domain.pruning.reading import PlanReading
+from archive.domain.pruning.reading import PlanReading, ThreadReading
 from archive.pruning.services import PruneQuery, prune
 from archive.recalling import look_up
 from contextstudio.accounts.domain.caller import Caller
@@ -207,7 +206,7 @@ def test_long_sessions_lose_half_their_tokens_and_nothing_used_later(
         is_result = any(part.kind == "tool_result" for part in one.parts)
         if one.role is Role.USER and not is_result:
             assert item.prune_class == "keep"
-    lost = needed_later(PlanReading(messages, found), References())
+    lost = needed_later(PlanReading(ThreadReading(messages), found))
     assert sum(map(len, lost.values())) == 0
 
 

@@ -11,7 +11,7 @@ the cost is that of finding the references.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from typing import NamedTuple
 from operations.domain.tree.key import Key
 
 from .references import Reference, References, ReferenceType
+from .runs import Texts
 from .sightings import Sightings
 
 
@@ -161,7 +162,7 @@ class _Walk:
     def go_through(self, used: Mapping[int, Mapping[Reference, str]]) -> None:
         """Go through the thread, given what is used in which message."""
         thread, texts = self.thread, self._read(used)
-        self.stands = self.sightings.first_in(self._staying(texts, used))
+        self.stands = self.sightings.first_in(self._staying(texts))
         for number, said in enumerate(thread):
             while self.leaving and self.leaving[-1][0] <= said.place:
                 _, missing, step = self.leaving.pop()
@@ -175,24 +176,20 @@ class _Walk:
         """What each message says; of one that is all uses, what can be found in it is known."""
         return [
             used[number].values()
-            if number in used and said.uses == said.texts
+            if number in used
+            and said.uses == said.texts
+            and not isinstance(said.texts, Texts)
             else said.texts
             for number, said in enumerate(self.thread)
         ]
 
     def _staying(
-        self, texts: Sequence[Iterable[str]], used: Container[int]
+        self, texts: Sequence[Iterable[str]]
     ) -> Iterator[tuple[int, Iterable[str]]]:
-        """What is never left out: up to the next use together, with where it begins."""
-        start, together = 0, list[Iterable[str]]()
+        """What is never left out, with where it stands."""
         for number, said in enumerate(self.thread):
-            if number in used and together:
-                yield start, chain.from_iterable(together)
-                together = []
             if not said.left_out:
-                start = start if together else number
-                together.append(texts[number])
-        yield start, chain.from_iterable(together)
+                yield number, texts[number]
 
     def _say(self, number: int, said: Passage, texts: Iterable[str]) -> None:
         found = self.sightings.in_texts(texts)

@@ -8,14 +8,13 @@ one: `views.py` in `src/app/views.py`, the first digits of a hash in the whole o
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from functools import cache
 from typing import NamedTuple
 
 from operations.domain.text.extensions import EXTENSIONS
 
-from .runs import Runs, cut, is_plain, text_of
+from .runs import Runs, Texts, cut, is_plain, text_of
 
 
 class ReferenceType(StrEnum):
@@ -52,6 +51,7 @@ UUID = re.compile(
     r"(?<![0-9A-Za-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9A-Za-z])",
     re.IGNORECASE,
 )
+_HAS_LETTERS = re.compile("[A-Za-z\u00c0-\u052f]").search
 _NUMBER = re.compile(r"\d{4,}").fullmatch
 HASH = re.compile(r"(?:0[xX])?[0-9A-Fa-f]{7,}").fullmatch
 _IDENTIFIER = re.compile(
@@ -72,27 +72,39 @@ class References:
     """
 
     def __init__(self, other: "References | None" = None) -> None:
-        self._named: Callable[[bytes], Sequence[tuple[Reference, str]]]
-        self._named = cache(_named) if other is None else other._named
-        self._runs = Runs(self._named)
+        self._named: _Named = _Named() if other is None else other._named
+        self._runs = Runs(self._named.__getitem__)
 
     def of(self, texts: Iterable[str]) -> dict[Reference, str]:
         """What texts name, each with the words in which it is named first."""
         found: dict[Reference, str] = {}
         for reference, words in self._runs.of(cut(texts)):
-            found.setdefault(reference, words)
+            if len(words) <= _LONGEST:
+                found.setdefault(reference, words)
         return found
 
+    def read(self, texts: Iterable[str]) -> Texts:
+        """Texts in which something is looked for more than once."""
+        return Texts(texts, self._named.__getitem__)
 
-def _named(run: bytes) -> Sequence[tuple[Reference, str]]:
-    """What one run names; what is too long to be named is none."""
+
+class _Named(dict[bytes, Sequence[tuple[Reference, str]]]):
+    """What runs name."""
+
+    def __missing__(self, run: bytes) -> Sequence[tuple[Reference, str]]:
+        named = self[run] = tuple(_named(run))
+        return named
+
+
+def _named(run: bytes) -> Iterable[tuple[Reference, str]]:
+    """What one run names, and what is too long to be named."""
     if is_plain(run):
         return ()
     text = text_of(run)
     if word := word_of(text):
-        kind = _kind_of(word) if len(word) <= _LONGEST else None
+        kind = _kind_of(word)
         return () if kind is None else ((Reference(kind, word), word),)
-    return [one for one in _all_named(text) if len(one[1]) <= _LONGEST]
+    return _all_named(text)
 
 
 def word_of(run: str) -> str:
@@ -117,9 +129,12 @@ def _all_named(run: str) -> Iterator[tuple[Reference, str]]:
     for number in GROUPED.findall(run) if "," in run else ():
         yield Reference(ReferenceType.NUMBER, number.replace(",", "")), number
         run = run.replace(number, " ")
+    if "/" not in run and "." not in run:
+        yield from _of_words(run)
+        return
     for piece in PIECES(run):
         segments = segments_of(piece)
-        if len(segments) > 1 and re.search("[A-Za-z\u00c0-\u052f]", piece):
+        if len(segments) > 1 and _HAS_LETTERS(piece):
             written = piece.lstrip("+-").rstrip(ENDS + "/")
             yield Reference(ReferenceType.PATH, "/".join(segments)), written
         else:
@@ -131,7 +146,11 @@ def _of_segment(segment: str) -> Iterator[tuple[Reference, str]]:
     """What stands in a word without slashes: a file's name, or numbers, hashes, identifiers."""
     if _is_file(segment):
         yield Reference(ReferenceType.FILE, segment), segment
-        return
+    else:
+        yield from _of_words(segment)
+
+
+def _of_words(segment: str) -> Iterator[tuple[Reference, str]]:
     for word in WORDS(segment):
         kind = _kind_of(word)
         if kind is not None:

@@ -6,7 +6,6 @@ something in texts costs is cutting them.
 
 import string
 from collections.abc import Callable, Collection, Iterable
-from functools import cached_property
 from typing import Generic, TypeVar
 
 _LONGEST_KNOWN = 200
@@ -64,9 +63,9 @@ def is_plain(run: bytes) -> bool:
     Capitals within it make a name of it, and letters of hexadecimal digits alone may be a hash.
     """
     word = run.strip(_MARKS)
-    return len(word) < _SHORTEST or (
-        word.isalpha() and word[1:].islower() and bool(word.strip(_HEXADECIMAL))
-    )
+    if len(word) < _SHORTEST:
+        return b"/" not in word  # which may have lost its first segment: `../a`
+    return word.isalpha() and word[1:].islower() and bool(word.strip(_HEXADECIMAL))
 
 
 def text_of(run: bytes) -> str:
@@ -83,10 +82,12 @@ class Texts(list[str]):
     What is looked at once alone does better without: to keep its runs takes longer than to cut it.
     """
 
-    @cached_property
-    def runs(self) -> tuple[bytes, ...]:
-        """Their different runs, in their order."""
-        return tuple(dict.fromkeys(runs_of("\n".join(self))))
+    def __init__(self, texts: Iterable[str], names: Callable[[bytes], object]) -> None:
+        """`names` says what a run names: in one that names nothing, nothing can be found."""
+        super().__init__(texts)
+        different = dict.fromkeys(runs_of("\n".join(self)))
+        self.runs = tuple(filter(names, different))
+        """Their different runs that name something, in their order."""
 
 
 def cut(texts: Iterable[str]) -> Iterable[bytes]:

@@ -5,23 +5,20 @@ what it leaves out, in no other message that is left and not in the line that it
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from copy import copy
 from itertools import chain
 
-from archive.domain.hindsight.references import References
-
-from .classes import Prunable
 from .plan import PrunePlan, PruneStep
-from .reading import PlanReading
+from .reading import PlanReading, ThreadReading
 
 
 class NamesLeft:
     """The references that stand in a thread while steps of a plan are taken."""
 
-    def __init__(self, messages: Sequence[Prunable], plan: PrunePlan) -> None:
+    def __init__(self, thread: ThreadReading, plan: PrunePlan) -> None:
         """Those of the thread before any step is taken."""
-        read, references = PlanReading(messages, plan), References()
+        read = PlanReading(thread, plan)
+        references = read.references
         named = [references.of(texts) for texts in read.texts]
         self._times = Counter(chain.from_iterable(named))
         """In how many messages each stands."""

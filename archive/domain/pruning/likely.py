@@ -17,13 +17,12 @@ from .reading import PlanReading
 _NAMES = (ReferenceType.IDENTIFIER, ReferenceType.FILE)
 
 
-def likely_later(
-    read: PlanReading, references: References, most: int
-) -> Mapping[Key, list[str]]:
+def likely_later(read: PlanReading, most: int) -> Mapping[Key, list[str]]:
     """By message that a plan makes shorter, names that stood nowhere else then.
 
     Each is given where it stood last: all that the assistant used, and `most` others.
     """
+    references = References(read.references)
     shorter = sorted(place for place, shows in read.shown.items() if shows)
     named = {place: references.of(read.texts[place]) for place in shorter}
     times = Counter(one for names in named.values() for one in names)

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from archive.domain.hindsight.losses import LeftOut, Passage, lost_first
-from archive.domain.hindsight.references import References
 from operations.domain.context.policy import Pruning
 from operations.domain.context.step import Count
 from operations.domain.tree.key import Key
@@ -18,7 +17,7 @@ from .classes import Protected, Prunable
 from .likely import likely_later
 from .plan import PrunePlan
 from .planning import Planning
-from .reading import PlanReading
+from .reading import PlanReading, ThreadReading
 
 
 def plan(
@@ -26,16 +25,20 @@ def plan(
     rules: Pruning,
     count: Count,
     protected: Protected | None = None,
+    thread: ThreadReading | None = None,
 ) -> PrunePlan:
-    """The plan of a run by rules, whose lines say what of a text is used later, or may be."""
+    """The plan of a run by rules, whose lines say what of a text is used later, or may be.
+
+    `thread` reads the same messages; who reads them later too brings it along.
+    """
     planning = Planning(messages, rules, count, protected or Protected())
     first = planning.plan()
     if not first.steps:
         return first
-    read, references = PlanReading(messages, first), References()
-    used = needed_later(read, references) if rules.name_used_later else {}
+    read = PlanReading(thread or ThreadReading(messages), first)
+    used = needed_later(read) if rules.name_used_later else {}
     most = rules.likely_names
-    likely = likely_later(read, References(references), most) if most else {}
+    likely = likely_later(read, most) if most else {}
     told = {
         key: _told(used.get(key, ()), likely.get(key, ())) for key in {*used, *likely}
     }
@@ -49,7 +52,7 @@ def _told(used: Sequence[str], likely: Sequence[str]) -> str:
     return "\n".join(f"{said}: {', '.join(names)}" for said, names in lines if names)
 
 
-def needed_later(read: PlanReading, references: References) -> Mapping[Key, list[str]]:
+def needed_later(read: PlanReading) -> Mapping[Key, list[str]]:
     """By message that a plan leaves out, what of it is used later and would stand nowhere else."""
     said = [
         Passage(
@@ -64,7 +67,7 @@ def needed_later(read: PlanReading, references: References) -> Mapping[Key, list
         for place, message in enumerate(read.messages)
     ]
     found: dict[Key, list[str]] = defaultdict(list)
-    for words, keys in lost_first(said, references):
+    for words, keys in lost_first(said, read.references):
         for key in keys:
             if words not in found[key]:
                 found[key].append(words)

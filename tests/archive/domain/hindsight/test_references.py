@@ -20,6 +20,7 @@ def named(text: str) -> dict[str, str]:
         ("see src/app.py.", {"src/app.py": "path"}),
         ("in /etc/nginx/ too", {"/etc/nginx": "path"}),
         ("./a/b and ../c/d", {"./a/b": "path", "../c/d": "path"}),
+        ("~/a or ../b", {"~/a": "path", "../b": "path"}),
         ("+src/new.rs", {"src/new.rs": "path"}),
         ("C:\\Users\\me\\a.txt", {"C/Users/me/a.txt": "path"}),
         ("one\\ntwo/three\\n", {"two/three": "path"}),
@@ -108,6 +109,7 @@ def test_a_path_stands_where_it_is_named_whatever_its_file_begins_with(
 WRITTEN = (
     "src/app.py", "views.py", "maxRetries", "12,345", "1234", UUID, "a1b2c3d", "a1b2c3d4e5",
     "https://a.example/x?q=1&r=2#top", "https://a.example/x", "дом/файл", "./a//b/c", "return",
+    "../a", "~/b", "a.c", "C:\\a\\b.txt", "\\n", "x/" * 260 + "views.py", "a1b2c3d" * 80,
 )  # fmt: skip
 MARKS = (" ", " ", ":", "/", ",", ".", "-", "@", "=", "é", "_")
 texts = st.lists(st.tuples(st.sampled_from(WRITTEN), st.sampled_from(MARKS))).map(
@@ -122,3 +124,14 @@ def test_what_is_looked_at_closely_only_at_a_hint_is_found_all_the_same(
     sightings = Sightings(References().of(named))
     closely = text.replace(" ", "\\ ") + "\\"  # what holds a backslash needs no hint
     assert sightings.in_texts([text]) == sightings.in_texts([closely])
+
+
+@given(st.lists(texts), texts)
+def test_in_texts_that_are_read_once_the_same_is_named_and_found(
+    named: list[str], text: str
+) -> None:
+    references = References()
+    wanted = references.of(named)
+    sightings, read = Sightings(wanted), references.read([text])
+    assert References().of(read) == References().of([text])
+    assert sightings.in_texts(read) == Sightings(wanted).in_texts([text])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from archive.domain.pruning.classes import Protected, Prunable
 from archive.domain.pruning.harm import NamesLeft
+from archive.domain.pruning.reading import ThreadReading
 from archive.domain.pruning.trigger import trigger
 from operations.domain.context.policy import Pruning
 from operations.domain.log.operation import Condense, Snip
@@ -344,7 +345,7 @@ def test_what_stands_in_one_message_yet_is_a_loss() -> None:
     both = "retryBackoffLimit"
     messages = [*ran(1, both), *ran(2, both), *ran(3, "nobodyElseSaysThis")]
     whole = planned(*messages, name_used_later=False, likely_names=0)
-    names = NamesLeft(thread(*messages), whole)
+    names = NamesLeft(ThreadReading(thread(*messages)), whole)
     first, second, third = whole.steps
     assert [names.lost_by(step) for step in whole.steps] == [0, 0, 1]
     apart = names.copy()

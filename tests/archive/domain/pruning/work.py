@@ -10,6 +10,7 @@ from archive.domain.pruning.fitting import fitted
 from archive.domain.pruning.harm import NamesLeft
 from archive.domain.pruning.needs import plan
 from archive.domain.pruning.plan import PrunePlan
+from archive.domain.pruning.reading import ThreadReading
 from operations.domain.context.policy import Pruning
 from operations.domain.tree.key import Key
 from threads.domain.message import Role
@@ -68,7 +69,9 @@ def fit(
     relevance: Mapping[Key, float] = MappingProxyType({}),
 ) -> PrunePlan:
     """The plan for messages, fitted to a number of tokens."""
-    return fitted(plan, target, NamesLeft(thread(*messages), plan), relevance)
+    return fitted(
+        plan, target, NamesLeft(ThreadReading(thread(*messages)), plan), relevance
+    )
 
 
 def classes(plan: PrunePlan) -> list[str]:
