@@ -195,35 +195,56 @@ def _found(
     """The conversations in a container that has no messages by their name; see `spoken`."""
     lists = [key for key, place in members.items() if _is_spoken(file, place)]
     rest = {key: place for key, place in members.items() if key not in lists}
-    if len(lists) == 1 and isinstance(lists[0], str):
-        called = json_file.get(file, members, "id")
+    held = {
+        key: list(_held_by(file, dialect, key, place, levels))
+        for key, place in rest.items()
+    }
+    rest = {key: place for key, place in rest.items() if not held[key]}
+    if len(lists) == 1 and isinstance(lists[0], str) and not any(held.values()):
+        named = lists[0] if _id(lists[0]) else ""
+        called = str(json_file.get(file, members, "id") or named)
         said: Members = {**rest, "messages": members[lists[0]]}
-        yield Envelope(file, dialect, said, called=str(called or ""))
+        yield Envelope(file, dialect, said, called)
         return
     found = [
         Envelope(file, dialect, {"messages": members[key]}, str(key)) for key in lists
     ]
-    for key in list(rest) if levels else ():
-        inner = json_file.places(file, rest[key], [])
-        if "messages" in inner:
-            called = json_file.get(file, inner, "id") or key
-            held = [Envelope(file, dialect, inner, called=str(called))]
-        else:
-            held = list(_found(file, dialect, inner, levels - 1)) if inner else []
-        if held:
-            found += held
-            del rest[key]
+    found += chain.from_iterable(held.values())
     for place, one in enumerate(found):
         aside: Members = {f"outer/{key}": span for key, span in rest.items()}
         yield one if place else replace(one, members={**one.members, **aside})
+
+
+def _held_by(
+    file: BinaryIO, dialect: ChatDialect, key: str | int, place: ByteSpan, levels: int
+) -> Iterator[Envelope]:
+    """The conversation that a member is, or those in it."""
+    may_hold = levels and (
+        _is_large(place)
+        or spoken.is_held(json_file.known_value(file, place, []), levels)
+    )
+    inner = json_file.places(file, place, []) if may_hold else {}
+    if "messages" in inner:
+        called = json_file.get(file, inner, "id") or key
+        yield Envelope(file, dialect, inner, str(called))
+    elif inner:
+        yield from _found(file, dialect, inner, levels - 1)
 
 
 def _is_spoken(file: BinaryIO, place: ByteSpan) -> bool:
     """Whether the list at a place is a conversation."""
     if not json_file.is_list(file, place):
         return False
-    rows = json_file.elements(file, place.start, [])
-    return spoken.is_conversation(row.value for row in rows)
+    if _is_large(place):
+        rows = json_file.elements(file, place.start, [])
+        return spoken.is_conversation(row.value for row in rows)
+    value = json_file.known_value(file, place, [])
+    return isinstance(value, list) and spoken.is_conversation(value)
+
+
+def _is_large(place: ByteSpan) -> bool:
+    """Whether a piece is looked into by its places: of small ones, the value is read faster."""
+    return place.end - place.start > source.CHUNK
 
 
 def _transcript(items: Lines | Envelope, skipped: list[Warning]) -> Transcript | None:

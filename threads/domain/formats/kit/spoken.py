@@ -61,14 +61,26 @@ def is_conversation(records: Iterable[JSON]) -> bool:
 def scattered(sample: Sample) -> list[dict[str, Any]]:
     """The first messages of a file that holds a conversation among other things, or several."""
     whole = sample.records or sample.document
-    found = filter(both_speak, _lists(whole, DEEPEST))
+    found = filter(both_speak, (one[:RECORDS] for one in _lists(whole, DEEPEST)))
     return [one for one in next(found, []) if is_said(one)]
+
+
+def is_held(value: JSON, levels: int) -> bool:
+    """Whether a conversation may stand in a value, by what is said or by its name."""
+    if isinstance(value, dict) and "messages" in value:
+        return True
+    if isinstance(value, list) and is_conversation(value):
+        return True
+    if not levels or not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return any(is_held(one, levels - 1) for one in inner)
 
 
 def _lists(value: JSON, levels: int) -> Iterator[list[Any]]:
     """The lists in a value, itself first."""
     if isinstance(value, list):
-        yield value[:RECORDS]
+        yield value
     if levels and isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
         yield from chain.from_iterable(_lists(one, levels - 1) for one in inner)

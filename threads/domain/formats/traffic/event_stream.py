@@ -135,6 +135,7 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     first = next((one for one in items if isinstance(one, Message)), None)
     made = transcript_of(
         items,
+        title=first.text if first else "",
         format=NAME,
         strategy=STRATEGIES[form],
         model=(first.model if first else None) or "",

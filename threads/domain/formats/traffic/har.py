@@ -101,8 +101,8 @@ def _of_cleaning(others: int, calls: int) -> Warning:
     words = "Of this recording no cookie and no header with a key is kept."
     if others:
         words += (
-            f" {others:,} of {others + calls:,} requests call no known model: "
-            "of these only the time and the host are kept."
+            f" Requests that call no known model: {others:,} of {others + calls:,}; "
+            "only their time and host are kept."
         )
     return Warning("recording_cleaned", words)
 

@@ -8,6 +8,7 @@ import pytest
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support import readings
 from tests.threads.support.transcripts import lines
+from threads.domain.formats.io import source
 from threads.domain.formats.kit import spoken
 from threads.domain.formats.sample import HEAD
 
@@ -121,6 +122,19 @@ def test_conversations_in_a_list_of_a_member() -> None:
     assert (second.title, readings.events(second)) == ("7", [])
 
 
+def test_lists_and_objects_by_their_ids_may_stand_side_by_side() -> None:
+    held = {"3f1c9a5e-77": [ASKED, TOLD], "conv-2": {"messages": [TOLD, ASKED]}}
+    first, second = readings.read({**held, "note": "Kept by hand."})
+    assert readings.told(first) == [*SAID, "outer/note"]
+    assert readings.told(second) == SAID[::-1]
+    assert (first.external_id, second.external_id) == ("3f1c9a5e-77", None)
+
+
+def test_the_only_conversation_by_an_id_is_known_by_it() -> None:
+    [found] = readings.read({"530465495040917531": [ASKED, TOLD]})
+    assert found.external_id == "530465495040917531"
+
+
 def test_a_list_of_lists_is_a_conversation_each() -> None:
     assert [
         len(readings.messages(one)) for one in readings.read([[ASKED, TOLD]] * 3)
@@ -167,3 +181,17 @@ def test_no_more_of_a_list_is_read_than_tells() -> None:
     assert spoken.is_conversation([ASKED, ASKED, TICK])
     assert not spoken.is_conversation([ASKED, TICK])
     assert spoken.is_conversation(iter([TICK, TICK, TICK, ASKED, TOLD]))
+
+
+def test_in_a_large_file_conversations_are_found_by_their_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(source, "CHUNK", 64)
+    held = {
+        "rows": [{"n": n} for n in range(20)],
+        "chats": [{"id": 1, "turns": [ASKED, TOLD]}],
+    }
+    for data in (TWO, held, {"a": [TICK] * 9, "history": mixed()}):
+        found = readings.read(data)
+        assert len(readings.messages(found[0])) == 2
+        assert len(found) == (2 if data is TWO else 1)

@@ -39,6 +39,7 @@ def test_a_stream_is_the_message_that_it_comes_to(form: str) -> None:
     [message] = readings.messages(found)
     assert found.format == "event_stream"
     assert (found.strategy, found.model) == (form.partition("-")[0], model)
+    assert found.title == "At the old pier."
     assert (message.role, message.text) == (Role.ASSISTANT, "At the old pier.")
     assert (message.usage, message.partial) == (usage, False)
     assert not found.warnings

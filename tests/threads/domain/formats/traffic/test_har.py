@@ -99,9 +99,9 @@ def test_each_answer_has_the_tokens_time_and_place_of_its_own_request() -> None:
 def test_the_report_says_what_of_a_recording_is_not_kept() -> None:
     [warning] = readings.read(har(*ORDINARY))[0].warnings
     assert warning.code == "recording_cleaned"
-    assert "1 of 4 requests call no known model" in warning.message
+    assert "that call no known model: 1 of 4" in warning.message
     [warning] = readings.read(har(ORDINARY[0]))[0].warnings
-    assert "requests call" not in warning.message
+    assert "that call" not in warning.message
 
 
 def call_of_responses() -> list[dict[str, Any]]:
