@@ -17,6 +17,7 @@ KNOWN = frozenset(
         "CONTEXTSTUDIO_DEBUG",
         "CONTEXTSTUDIO_EXECUTOR",
         "CONTEXTSTUDIO_FAILING",  # with …_KEY and …_URL the client's, from the same shell
+        "CONTEXTSTUDIO_CACHE_MB",
         "CONTEXTSTUDIO_JOBS_KEPT_DAYS",
         "CONTEXTSTUDIO_KEY",
         "CONTEXTSTUDIO_MEANING_SEARCH",

@@ -51,6 +51,8 @@ ALLOW_PRIVATE_UPSTREAMS = environment.flag("CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAM
 UPSTREAM_TIMEOUT = environment.number("CONTEXTSTUDIO_UPSTREAM_TIMEOUT", 600)
 # What providers call theirs, such as OPENAI_API_KEY: for summaries, in every project.
 PROVIDER_VARIABLES = environment.ending_in("_API_KEY", "_API_BASE")
+# Megabytes that a process may keep of what it worked out of sessions.
+CACHE_MB = environment.number("CONTEXTSTUDIO_CACHE_MB", 512)
 SKIP_SECRETS = environment.flag("CONTEXTSTUDIO_SKIP_SECRETS")
 MEANING_SEARCH = environment.flag("CONTEXTSTUDIO_MEANING_SEARCH")
 

@@ -33,10 +33,8 @@ from threads.store.selectors import get_session
 
 from .reading import said_in
 
-MOST_KEPT = 100_000
-"""How many losses are kept in the process."""
 _kept: Cache[Hindsight] = Cache(
-    lambda found: sum(map(len, found.losses.values())) + 1, MOST_KEPT
+    lambda found: 320 * sum(map(len, found.losses.values()))
 )
 
 

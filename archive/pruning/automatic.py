@@ -10,7 +10,7 @@ from threads.models import Session
 
 from .services import prune_by_itself, rules_of
 
-_futile: Cache[int] = Cache(lambda _: 1, 10_000)
+_futile: Cache[int] = Cache(lambda _: 0)
 """Of sessions that had nothing to prune, how many messages they had then."""
 
 

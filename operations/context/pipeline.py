@@ -333,7 +333,7 @@ def _assemble(inputs: ContextInputs, count: Count) -> Assembly:
 
 
 _last_steps: Cache[LastSteps] = Cache(
-    lambda last: 1 + len(last.cuts) + (len(last.top.messages) if last.top else 0)
+    lambda last: 200 * (1 + len(last.cuts) + len(last.top.messages if last.top else ()))
 )
 
 
@@ -350,7 +350,7 @@ class _KnownMessages(NamedTuple):
     """Of these."""
 
 
-_known: Cache[_KnownMessages] = Cache(lambda known: 2 * len(known.messages) + 1)
+_known: Cache[_KnownMessages] = Cache(lambda known: 400 * len(known.messages))
 
 
 def _messages_of(inputs: ContextInputs) -> tuple[list[Outgoing], int]:

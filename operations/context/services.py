@@ -36,7 +36,7 @@ MOST_KEPT = 40_000
 images or files, whose bytes the request holds."""
 _MEDIA = (Image, File)
 _PROVIDERS_OF = {"gemini_gca": "gemini"}
-_kept: Cache[Built] = Cache(lambda built: len(built.assembly.messages) + 1, MOST_KEPT)
+_kept: Cache[Built] = Cache(lambda built: 900 * len(built.assembly.messages))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

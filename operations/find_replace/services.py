@@ -25,11 +25,7 @@ from operations.messages.search import find, readings_of, spans_of_matches
 from threads.models import Session
 from threads.store.selectors import get_session
 
-MOST_SUGGESTED = 5_000
-"""How many suggestions are kept; a session without any counts as one."""
-_suggested: Cache[list[Suggestion]] = Cache(
-    lambda found: len(found) + 1, MOST_SUGGESTED
-)
+_suggested: Cache[list[Suggestion]] = Cache(lambda found: 2_000 * len(found))
 
 
 class SpanMatch(NamedTuple):

@@ -47,8 +47,6 @@ _ROWS = 500
 """Originals that are read at once."""
 _REPLIES = 3
 """Of the model's last replies, those that a client may have summed up."""
-MOST_UNITS = 500_000
-"""How much of requests is known again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +128,7 @@ class _Known(NamedTuple):
 
 
 _NOTHING = _Known(0, None, b"", (), 0, (), frozenset())
-_known: Cache[_Known] = Cache(lambda known: len(known.units) + 1, MOST_UNITS)
+_known: Cache[_Known] = Cache(lambda known: 500 * len(known.units))
 _AS_GIVEN = attrgetter("as_given")
 _NOTES = re.compile(rb'"x-anthropic-billing-header:[^"]*"')
 

@@ -34,9 +34,6 @@ from threads.store.selectors import get_session
 from .raw import RawRequest
 from .requests.records import RequestFacts, record_request
 
-MOST_BYTES = 64 << 20
-"""How much memory all kept answers may take."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -74,11 +71,11 @@ class _LastAnswer(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """About how many bytes of memory it takes."""
-        return self.kept.answer.splice.weight + len(self.kept.answer.report)
+        """About how many bytes of memory it takes: its pieces are some seven times their bytes."""
+        return 8 * (self.kept.answer.splice.weight + len(self.kept.answer.report))
 
 
-_answers: Cache[_LastAnswer] = Cache(lambda last: last.weight, most=MOST_BYTES)
+_answers: Cache[_LastAnswer] = Cache(lambda last: last.weight)
 
 
 def keep(session: Session, raw: RawRequest, kept: CachedAnswer) -> None:

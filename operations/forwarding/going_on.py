@@ -10,9 +10,6 @@ from threads.models import Session
 
 from .raw import Beginning, Further, RawRequest, read_further
 
-MOST_BYTES = 512 << 20
-"""How much memory all beginnings may take."""
-
 
 class _Last(NamedTuple):
     """The last request of a session."""
@@ -23,16 +20,17 @@ class _Last(NamedTuple):
 
     @property
     def weight(self) -> int:
+        """About how many bytes of memory it takes."""
         return self.beginning.length + 100 * len(self.beginning.bounds)
 
 
-_beginnings: Cache[_Last] = Cache(lambda last: last.weight, MOST_BYTES)
+_beginnings: Cache[_Last] = Cache(lambda last: last.weight)
 _TRIED = 64
 """Of somebody's sessions, how many are looked at for the beginning of a request."""
 Form = dict[str, Any]
 
 
-_latest: Cache[tuple[uuid.UUID, ...]] = Cache(len)
+_latest: Cache[tuple[uuid.UUID, ...]] = Cache(lambda found: 100 * len(found))
 """Sessions of which somebody's requests came without saying so, the last one first."""
 
 

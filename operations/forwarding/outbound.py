@@ -50,8 +50,6 @@ from .sent.outgoing import OutgoingPiece, member_piece
 
 _BLOCK = 64
 """Messages of a block, where all pass as they were given."""
-MOST_BYTES = 256 << 20
-"""How much memory all that is kept of last requests may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +102,7 @@ class _LastRequest(NamedTuple):
         return self.blocks or [portion.block for portion in self.portions]
 
 
-_last: Cache[_LastRequest] = Cache(lambda last: 2 * last.size, MOST_BYTES)
+_last: Cache[_LastRequest] = Cache(lambda last: 4 * last.size)
 
 
 def outbound(

@@ -30,8 +30,6 @@ from threads.models import Session
 
 _CUTS = (SLICE, WINDOW)
 """Steps that leave whole messages out."""
-MOST_ROWS = 20_000
-"""How many rows are kept in the process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +49,7 @@ class LedgerRow:
     them there, or what a provider would not have been sent anyway."""
 
 
-_rows_kept: Cache[Sequence[LedgerRow]] = Cache(lambda rows: len(rows) + 1, MOST_ROWS)
+_rows_kept: Cache[Sequence[LedgerRow]] = Cache(lambda rows: 600 * len(rows))
 
 
 class BundlePart(NamedTuple):

@@ -1,11 +1,13 @@
-"""What replay needs of a session, kept in the process: it may be emptied at any time.
+"""What is worked out of sessions, kept in the process: it may be emptied at any time.
 
 Originals and the log only grow, so what was read stays right and only the rest is read
 again. Entries are shared by threads of the process; each is replaced whole, never changed.
 What was read inside a transaction is that transaction's own until it is committed, for one that
 is rolled back must leave nothing behind.
 
-All that is derived from a session is kept under its version.
+All that is derived from a session is kept under its version. What all caches keep together is
+bounded by its bytes (`CONTEXTSTUDIO_CACHE_MB`), so that a process that has shown a thousand
+sessions takes no more memory than one that has shown the last of them.
 """
 
 import uuid
@@ -15,28 +17,53 @@ from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from cachetools import LRUCache
+from django.conf import settings
 from django.db import transaction
 
 from threads.models import Session
 
 Value = TypeVar("Value")
 
-MOST_LEAVES = 2_000_000
-"""How many originals all kept values may hold together."""
+_ENTRY = 200
+"""Bytes that keeping a value takes, however small it is."""
 _all: list["Cache[Any]"] = []
 
 
-class Cache(Generic[Value]):
-    """Values by key, least recently used first out, bounded by the weight of what is kept.
+class _Held(NamedTuple):
+    """A value, and about how many bytes it takes."""
+
+    value: Any
+    weight: int
+
+
+class Memory:
+    """What several caches keep together, of `most` bytes: least recently used first out.
 
     A value that weighs more than all may together is kept alone.
     """
 
-    def __init__(self, weigh: Callable[[Value], int], most: int = MOST_LEAVES) -> None:
-        self._values: LRUCache[Hashable, Value] = LRUCache(
-            most, lambda value: min(weigh(value), most)
+    def __init__(self, most: int) -> None:
+        self.held: LRUCache[tuple[Cache[Any], Hashable], _Held] = LRUCache(
+            most, lambda one: min(_ENTRY + one.weight, most)
         )
-        self._lock = Lock()
+        self.lock = Lock()
+
+
+OF_THE_PROCESS = Memory(max(1, settings.CACHE_MB) << 20)
+
+
+class Cache(Generic[Value]):
+    """Values of one kind by key, in a memory that other kinds share.
+
+    `weigh` answers about how many bytes a value takes, without what it shares with values of
+    another kind. The figures come from counting what a process frees when one kind is forgotten.
+    """
+
+    def __init__(
+        self, weigh: Callable[[Value], int], memory: Memory = OF_THE_PROCESS
+    ) -> None:
+        self._weigh = weigh
+        self._memory = memory
         self._times_cleared = 0
         _all.append(self)
 
@@ -45,8 +72,9 @@ class Cache(Generic[Value]):
         own = self._of_transaction(key)
         if own is not None:
             return own.value
-        with self._lock:
-            return self._values.get(key)
+        with self._memory.lock:
+            held = self._memory.held.get((self, key))
+        return None if held is None else held.value
 
     def keep(self, key: Hashable, value: Value) -> None:
         """Keep a value, for all once the running transaction is committed."""
@@ -58,9 +86,19 @@ class Cache(Generic[Value]):
 
     def clear(self) -> None:
         """Forget everything, also what transactions would keep that still run."""
-        with self._lock:
-            self._values.clear()
+        with self._memory.lock:
+            for one in [one for one in self._memory.held if one[0] is self]:
+                del self._memory.held[one]
             self._times_cleared += 1
+
+    def values(self) -> list[Value]:
+        """All that it keeps."""
+        with self._memory.lock:
+            return [
+                held.value
+                for (cache, _), held in self._memory.held.items()
+                if cache is self
+            ]
 
     def _change(self, key: Hashable, value: Value | None) -> None:
         change = _Change(self, key, value, self._times_cleared)
@@ -87,13 +125,15 @@ class Cache(Generic[Value]):
 
     def take_over(self, change: "_Change[Value]") -> None:
         """Make a transaction's change for all, unless everything was forgotten since."""
-        with self._lock:
+        place = self, change.key
+        with self._memory.lock:
             if change.times_cleared != self._times_cleared:
                 return
             if change.value is None:
-                self._values.pop(change.key, None)
+                self._memory.held.pop(place, None)
             else:
-                self._values[change.key] = change.value
+                weight = self._weigh(change.value)
+                self._memory.held[place] = _Held(change.value, weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -51,15 +51,16 @@ class History(NamedTuple):
 
 
 _EMPTY = History(Log(), Map())
-_leaves: Cache[list[Leaf]] = Cache(len)
-_histories: Cache[History] = Cache(lambda history: 10 * len(history.rows) + 1)
+_leaves: Cache[list[Leaf]] = Cache(lambda leaves: 150 * len(leaves))
+_histories: Cache[History] = Cache(lambda history: 1_600 * len(history.rows))
 _threads: Cache[Thread] = Cache(
-    lambda thread: 2 * thread.message_count + len(thread.log.edits) + 1
+    lambda thread: 150 * (thread.message_count + len(thread.log.edits))
 )
+"""With what pages derive from each."""
 
 
-_MOST_GROWN = 4
-"""Threads that are kept of those that one grew from: pages ask for what they show."""
+_MOST_VERSIONS = 4
+"""Versions of a session that are kept: a page that is behind asks for the one that it shows."""
 
 
 class _Newest(NamedTuple):
@@ -67,11 +68,11 @@ class _Newest(NamedTuple):
 
     thread: Thread
     keys: tuple[Hashable, ...]
-    """What it and those that it grew from are kept under, the oldest first."""
+    """What it and the versions before it are kept under, the oldest first."""
 
 
 _newest: Cache[_Newest] = Cache(
-    lambda newest: 2 * newest.thread.message_count + len(newest.thread.log.edits) + 1
+    lambda newest: 50 * (newest.thread.message_count + len(newest.thread.log.edits))
 )
 """The next thread starts from it."""
 
@@ -165,16 +166,14 @@ def load_thread(
 
 
 def _keep_newest(session: Session, tags: frozenset[str] | None, thread: Thread) -> None:
-    """Keep a thread, and of those that it grew from only the last ones."""
+    """Keep a thread, and of the versions before it only the last ones."""
     key, lineage = (version_of(session), tags), _lineage(session, tags)
     last = _newest.get(lineage)
-    keys: tuple[Hashable, ...] = (key,)
-    if last is not None and last.thread.lineage is thread.lineage:
-        keys = (*(one for one in last.keys if one != key), key)
-    for one in keys[:-_MOST_GROWN]:
+    keys = (*(one for one in (last.keys if last else ()) if one != key), key)
+    for one in keys[:-_MOST_VERSIONS]:
         _threads.drop(one)
     _threads.keep(key, thread)
-    _newest.keep(lineage, _Newest(thread, keys[-_MOST_GROWN:]))
+    _newest.keep(lineage, _Newest(thread, keys[-_MOST_VERSIONS:]))
 
 
 def _lineage(session: Session, tags: frozenset[str] | None) -> Hashable:

@@ -11,8 +11,8 @@ from operations.log.cache import Cache
 from threads.domain.message import Message
 from threads.models import Session
 
-_known: Cache[Sequence[Unread | None]] = Cache(lambda known: 1 + 4 * len(known))
-"""By session and encoding. Each is some hundred bytes, four times a leaf."""
+_known: Cache[Sequence[Unread | None]] = Cache(lambda known: 400 * len(known))
+"""By session and encoding."""
 
 
 def plain_originals(session: Session) -> Sequence[Unread | None]:

@@ -31,8 +31,6 @@ from threads.models import Session
 from threads.store.masking import Readings
 from threads.store.selectors import Original, load_recorded_at
 
-MOST = 50_000
-"""How many originals are kept with their words, which weigh more than all else."""
 FEW = 200
 """Originals that are read for themselves; where more are wanted, or all are no more, all are read
 and kept."""
@@ -110,9 +108,11 @@ class _CachedTexts(NamedTuple):
 
     purged: frozenset[Key]
     texts: list[MessageText]
+    weight: int
+    """About how many bytes of memory these take."""
 
 
-_kept: Cache[_CachedTexts] = Cache(lambda kept: len(kept.texts), MOST)
+_kept: Cache[_CachedTexts] = Cache(lambda kept: kept.weight)
 
 
 def _originals(session: Session, indexes: set[int]) -> Mapping[int, MessageText]:
@@ -122,7 +122,7 @@ def _originals(session: Session, indexes: set[int]) -> Mapping[int, MessageText]
     )
     kept = _kept.get(session.pk)
     if kept is None or kept.purged != purged:
-        kept = _CachedTexts(purged, [])
+        kept = _CachedTexts(purged, [], 0)
     end = max(indexes, default=-1) + 1
     if len(kept.texts) < end:
         unread = session.message_count - len(kept.texts)
@@ -130,12 +130,19 @@ def _originals(session: Session, indexes: set[int]) -> Mapping[int, MessageText]
             return _few_originals(session, indexes, purged)
         rest = range(len(kept.texts), session.message_count)
         more = _texts(load_recorded_at(session, rest), keep=True)
-        kept = _CachedTexts(purged, [*kept.texts, *more.values()])
+        weight = kept.weight + _weigh(more)
+        kept = _CachedTexts(purged, [*kept.texts, *more.values()], weight)
         _kept.keep(session.pk, kept)
     return {index: kept.texts[index] for index in indexes if index < len(kept.texts)}
 
 
-_few: Cache[dict[int, MessageText]] = Cache(len, MOST)
+def _weigh(texts: Mapping[int, MessageText]) -> int:
+    """About how many bytes of memory texts take: as they are recorded, and as they are read."""
+    recorded = (one.original.row.content for one in texts.values() if one.original)
+    return 600 * len(texts) + 2 * sum(map(len, recorded))
+
+
+_few: Cache[dict[int, MessageText]] = Cache(_weigh)
 
 
 def _few_originals(

@@ -60,7 +60,7 @@ _SET = Prepared(
         "number"
     )
 )
-_scans: Cache[_Scan] = Cache(lambda scan: len(scan.indexes) + 1)
+_scans: Cache[_Scan] = Cache(lambda scan: 40 * len(scan.indexes))
 
 
 def list_states(session: Session, thread: Thread | None = None) -> list[Versioned]:

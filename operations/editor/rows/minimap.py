@@ -46,7 +46,7 @@ class Skeleton(NamedTuple):
     groups: list[int]
 
 
-_skeletons: Cache[Skeleton] = Cache(lambda skeleton: len(skeleton.shapes) + 1)
+_skeletons: Cache[Skeleton] = Cache(lambda skeleton: 160 * len(skeleton.shapes))
 
 
 def shapes(look: Look) -> list[Shape]:

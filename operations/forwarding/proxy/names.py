@@ -15,7 +15,7 @@ from operations.models import ClientName
 from threads.models import Session
 from threads.store.selectors import visible_sessions
 
-_known: Cache[uuid.UUID] = Cache(lambda _: 1, 100_000)
+_known: Cache[uuid.UUID] = Cache(lambda _: 100)
 """The sessions of names: a guess, for another process may have given one to another session."""
 
 

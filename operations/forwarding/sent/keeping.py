@@ -44,7 +44,7 @@ _NEWEST = Prepared(
         .values_list("number", flat=True)[:1]
     )
 )
-_known: Cache[_Numbers] = Cache(lambda known: len(known.of) + 1)
+_known: Cache[_Numbers] = Cache(lambda known: 150 * len(known.of))
 
 
 def keep_sent(

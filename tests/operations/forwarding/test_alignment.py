@@ -8,8 +8,7 @@ import pytest
 from django.test import Client
 
 from operations.forwarding import alignment
-from operations.log import cache
-from operations.log.cache import forget_everything
+from operations.log.cache import OF_THE_PROCESS, forget_everything
 from tests.operations.support.rest import get, make_session, operate, post, said
 
 
@@ -98,12 +97,11 @@ class Sessions:
         """What both answer, which is the same."""
         body = {"messages": messages, **self._members, **members}
         remembered = self._answer(self.ids[0], json.dumps(body))
-        kept = [dict(one._values) for one in cache._all]
+        kept = dict(OF_THE_PROCESS.held)
         forget_everything()
         fresh = self._answer(self.ids[1], json.dumps(body))
         forget_everything()
-        for one, values in zip(cache._all, kept, strict=True):
-            one._values.update(values)
+        OF_THE_PROCESS.held.update(kept)
         assert remembered == fresh
         return remembered
 

@@ -10,8 +10,7 @@ from django.test import Client
 
 from operations.domain.context.portions import request as portions
 from operations.forwarding import outbound
-from operations.log import cache
-from operations.log.cache import forget_everything
+from operations.log.cache import OF_THE_PROCESS, forget_everything
 from operations.messages import reader
 from tests.operations.support.rest import make_session, operate, post, put, said
 from threads.models import Session
@@ -38,16 +37,15 @@ class Twins:
 
     def __init__(self, agent: Client, committing: Any, workers: int) -> None:
         self._agent, self._committing = agent, committing
-        self._memories: list[list[dict[Any, Any]]] = [[] for _ in range(workers)]
+        self._memories: list[dict[Any, Any]] = [{} for _ in range(workers)]
         self.ids = [make_session(agent, []) for _ in range(2)]
 
     def send(self, body: dict[str, Any]) -> int:
         """The status of both answers, which say the same."""
         sent = json.dumps(body).encode()
-        for one, values in zip(cache._all, self._memories.pop(0), strict=False):
-            one._values.update(values)
+        OF_THE_PROCESS.held.update(self._memories.pop(0))
         remembered = self._answer(self.ids[0], sent)
-        self._memories.append([dict(one._values) for one in cache._all])
+        self._memories.append(dict(OF_THE_PROCESS.held))
         forget_everything()
         fresh = self._answer(self.ids[1], sent)
         forget_everything()

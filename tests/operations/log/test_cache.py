@@ -9,13 +9,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from operations.log import selectors
-from operations.log.cache import Cache, forget_everything
+from operations.log.cache import Cache, Memory, forget_everything
 from tests.operations.support.rest import make_session, operate, post
 
 
 @pytest.fixture
 def cache() -> Cache[list[int]]:
-    return Cache(len, most=10)
+    return Cache(lambda numbers: 100 * len(numbers), Memory(1_500))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -31,6 +31,23 @@ def test_what_was_used_longest_ago_makes_room(cache: Cache[list[int]]) -> None:
     assert cache.get("a") is None
     cache.clear()
     assert cache.get("huge") is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_values_of_all_kinds_make_room_for_each_other() -> None:
+    memory = Memory(1_600)
+    texts, lists = Cache(len, memory), Cache(lambda one: 100 * len(one), memory)
+    texts.keep("a", "x" * 400)
+    lists.keep("a", [1] * 5)
+    assert (texts.get("a"), lists.get("a")) == ("x" * 400, [1] * 5)
+    texts.keep("b", "y" * 200)
+    assert (texts.get("a"), texts.values(), lists.get("a")) == (
+        None,
+        ["y" * 200],
+        [1] * 5,
+    )
+    lists.clear()
+    assert (texts.get("b"), lists.get("a")) == ("y" * 200, None)
 
 
 def seen_by_others(cache: Cache[list[int]]) -> list[int] | None:
@@ -126,5 +143,18 @@ def test_of_the_threads_of_a_loop_the_last_ones_are_kept(
     for end in range(2, 10):
         with django_capture_on_commit_callbacks(execute=True):
             post(agent, f"/api/sessions/{session_id}/apply", {"messages": said[:end]})
-    counts = [thread.message_count for thread in selectors._threads._values.values()]
+    counts = [thread.message_count for thread in selectors._threads.values()]
     assert sorted(counts) == [6, 7, 8, 9]
+
+
+def test_of_the_versions_that_edits_make_the_last_ones_are_kept(
+    agent: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    forget_everything()
+    said = [{"role": "user", "content": f"word {number}"} for number in range(9)]
+    session_id = make_session(agent, said)
+    for number in range(8):
+        with django_capture_on_commit_callbacks(execute=True):
+            operate(agent, session_id, "tag", targets=[f"m{number}"], tags=["seen"])
+    heads = [thread.head for thread in selectors._threads.values()]
+    assert sorted(heads) == [5, 6, 7, 8]

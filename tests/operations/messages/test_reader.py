@@ -61,7 +61,7 @@ def test_words_that_are_purged_are_kept_no_longer(
     assert "message 2" in words(agent, session_id)
     tools = Tools(agent, session_id)
     tools("remove_group", group_id=2)
-    assert not reader._kept._values
+    assert not reader._kept.values()
     tools("undo_operation", session_id=session_id)
     assert "message 2" not in str(words(agent, session_id))
     assert len(read) == 2

@@ -15,8 +15,7 @@ from operations.forwarding.proxy.incoming import Incoming
 from operations.forwarding.proxy.preparing import prepare
 from operations.forwarding.proxy.recording import Exchange, record_reply
 from operations.forwarding.proxy.routes import route_of
-from operations.log import cache
-from operations.log.cache import forget_everything
+from operations.log.cache import OF_THE_PROCESS, forget_everything
 from tests.people import caller
 from threads.domain.message import Message, Role
 from threads.domain.part import Text
@@ -112,12 +111,11 @@ def test_only_the_first_request_is_read_whole_and_all_go_out_the_same(
         # Each of the other's, and of its own the first; Gemini's are always read whole.
         own = turn if remembering.form == "gemini" else 0
         assert len(whole) == 1 + turn + own
-        kept = [dict(one._values) for one in cache._all]
+        kept = dict(OF_THE_PROCESS.held)
         forget_everything()
         with django_capture_on_commit_callbacks(execute=True):
             assert forgetful.ask() == sent
-        for one, values in zip(cache._all, kept, strict=True):
-            one._values.update(values)
+        OF_THE_PROCESS.held.update(kept)
         if turn == 1:
             edit = DigestArguments(range=(0, 1), summary="They talked.")
             for client in twins:
