@@ -1,10 +1,12 @@
-"""JSON as the API reads and writes it: fast where it can be, lossless in any case."""
+"""Answers: JSON, fast where it can be and lossless in any case; files; what refuses."""
 
 import json
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import orjson
-from django.http import HttpRequest, HttpResponse
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 
 from contextstudio.database.outages import RETRY_AFTER, is_outage
@@ -13,6 +15,8 @@ from .domain.errors import DomainError, Invalid, Unavailable, problem
 
 JSON = "application/json; charset=utf-8"
 PROBLEM = "application/problem+json"
+CHUNK = 64 * 1024
+"""Bytes of a file that are made before the next are asked for."""
 
 
 def read_json(body: bytes) -> Any:
@@ -88,3 +92,25 @@ def go_to(request: HttpRequest, address: str) -> HttpResponse:
     answer = HttpResponse(status=204)
     answer["HX-Redirect"] = address
     return answer
+
+
+class Streamed(StreamingHttpResponse):
+    """A file that is made while it is sent, by code that waits for the database.
+
+    Django's own has all of it made before the first byte goes out: a session of 1 GB would stand
+    in memory as a whole.
+    """
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        pieces = iter(self.streaming_content)  # type: ignore[arg-type]  # never asynchronous
+        while chunk := await sync_to_async(_next_chunk)(pieces):
+            yield chunk
+
+
+def _next_chunk(pieces: Iterator[bytes]) -> bytes:
+    """The next pieces, together `CHUNK` bytes or more; empty where there are none left."""
+    taken, size = [], 0
+    while size < CHUNK and (piece := next(pieces, None)) is not None:
+        taken.append(piece)
+        size += len(piece)
+    return b"".join(taken)

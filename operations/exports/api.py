@@ -2,10 +2,11 @@
 
 import uuid
 
-from django.http import HttpRequest, StreamingHttpResponse
+from django.http import HttpRequest
 from ninja import Router
 
 from contextstudio.accounts.authentication import caller_of
+from contextstudio.accounts.responses import Streamed
 from operations.requests import ViewName
 from threads.store.selectors import get_session
 
@@ -20,7 +21,7 @@ def export(
     session_id: uuid.UUID,
     format: str = "contextstudio",
     view: ViewName = "original",
-) -> StreamingHttpResponse:
+) -> Streamed:
     """Download the originals, or what the model would see."""
     session = get_session(caller_of(request), session_id)
     return export_response(session, format=format, view=view)

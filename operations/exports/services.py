@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import StreamingHttpResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
 from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.responses import Streamed
 from operations.context.services import ContextQuery, assemble_session
 from operations.domain.tree.key import original_key
 from operations.log.selectors import load_history
@@ -119,18 +119,14 @@ def _file(
     return formats.write(format, messages, heading)
 
 
-def export_response(
-    session: Session, *, format: str, view: str
-) -> StreamingHttpResponse:
+def export_response(session: Session, *, format: str, view: str) -> Streamed:
     """The file as a download."""
     kind = formats.WRITERS.get(format)
     export_id = uuid.uuid4()
     pieces = write_export(session, format=format, view=view, export_id=export_id)
     name = formats.file_name(format, export_id)
     name = name or f"{session.pk}-{view}.{kind.suffix if kind else 'txt'}"
-    answer = StreamingHttpResponse(
-        pieces, content_type=kind.media_type if kind else "text/plain"
-    )
+    answer = Streamed(pieces, content_type=kind.media_type if kind else "text/plain")
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
 

@@ -9,7 +9,6 @@ from django.http import (
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
-    StreamingHttpResponse,
 )
 from django.shortcuts import render
 from django.urls import reverse
@@ -18,6 +17,7 @@ from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import NotFound
+from contextstudio.accounts.responses import Streamed
 from operations.editor.rows.articles import changes_on
 from operations.editor.rows.look import Look
 from operations.log.selectors import load_history
@@ -67,7 +67,7 @@ def _record(look: Look, words: MessageText, locator: str) -> HttpResponseBase:
         found = open_record(look.session, words.original.row.index, locator)
     if found is None:
         raise NotFound("There is no such record.", at=["record"])
-    answer = StreamingHttpResponse(found, content_type="application/octet-stream")
+    answer = Streamed(found, content_type="application/octet-stream")
     answer["Content-Disposition"] = f'attachment; filename="{words.key}.txt"'
     answer["X-Content-Type-Options"] = "nosniff"
     return answer

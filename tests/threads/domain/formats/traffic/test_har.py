@@ -142,7 +142,8 @@ def calls_of_gemini() -> list[dict[str, Any]]:
     reply = streams.gemini()
     model = {"role": "model", "parts": [{"text": "At the old pier."}]}
     more = [*contents, model, {"role": "user", "parts": [{"text": "Is it late?"}]}]
-    wrapped = {"project": "p", "request": {**system, "contents": more}}
+    renamed = {"system_instruction": system["systemInstruction"]}
+    wrapped = {"project": "p", "request": {**renamed, "contents": more}}
     inner = {"candidates": [{"content": {"parts": [{"text": "It is late."}]}}]}
     stream = GEMINI.replace("generateContent", "streamGenerateContent")
     return [
