@@ -15,7 +15,7 @@ from io import SEEK_END
 from itertools import chain, islice, takewhile
 from typing import Any, BinaryIO
 
-from threads.domain.formats.io import fields, json_file, source
+from threads.domain.formats.io import fields, json_file, source, speakers
 from threads.domain.formats.io.json_file import Members
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.sample import HEAD, Sample
@@ -23,7 +23,7 @@ from threads.domain.message import Message
 from threads.domain.transcript import Transcript, Warning
 
 from . import normalize, spoken
-from .chat_items import PREFERRED, ChatDialect, Envelope, Lines
+from .chat_items import PREFERRED, SAID, ChatDialect, Envelope, Lines
 from .transcripts import TITLE_WITHIN, at_least_one, title_of, warn_first
 
 IDS = ("external_id", "session_id", "conversation_id")
@@ -36,6 +36,8 @@ HOLDERS = (
 """Where the messages or the choices stand if an object has none of its own: of a log, of a
 batch as Anthropic's API and OpenAI's take it and give it back, of what programs call a
 conversation."""
+UNREAD = SAID - {"system", "title", "model"}
+"""Members of a conversation that mean something else in a row of a question and its answer."""
 LONG_ID = 8
 """Characters of the shortest name, digits among them, by which a conversation is known again."""
 
@@ -106,6 +108,12 @@ def _are_messages(file: BinaryIO, spans: Iterable[ByteSpan]) -> bool | None:
         held = (_inner(file, members, path, [])[1] for path in _holders(members))
         if any(map(_is_open, (members, *held))) or "requests" in members:
             return False
+        if speakers.may_speak(members):
+            record = json_file.known_value(file, span, [])
+            if spoken.row_in(record):
+                return False
+            if spoken.said_in(record):
+                return True
     return None
 
 
@@ -163,8 +171,10 @@ def _held(
     outer, beside = members, dict[str | int, ByteSpan]()
     for path in _holders(members):
         inner = {} if _is_open(members) else members
-        place, inner = _inner(file, inner, path, warnings)
-        if inner and place:
+        missed: list[Warning] = []
+        place, inner = _inner(file, inner, path, missed)
+        if inner and place:  # a text holds nothing, which is no fault of it
+            warnings += missed
             span, beside = place, {k: v for k, v in members.items() if k != path[0]}
             members = beside | inner
     if "messages" in members or "choices" in members:
@@ -173,6 +183,9 @@ def _held(
         yield Envelope(file, dialect, beside | {"message": span})
     elif found := list(_found(file, dialect, outer, spoken.DEEPEST)):
         yield from found
+    elif pair := spoken.pair_of(json_file.known_value(file, span, [])):
+        beside = {k: v for k, v in members.items() if k not in {*pair[:2], *UNREAD}}
+        yield Envelope(file, dialect, beside | {"message": span})
     elif members:
         words = f"The object at {span.record} holds no messages."
         warnings.append(Warning("no_messages", words))

@@ -6,14 +6,21 @@ from typing import BinaryIO, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats import blocks, emptiness
-from threads.domain.formats.io import fields, json_file, json_text, source, windows
+from threads.domain.formats.io import (
+    fields,
+    json_file,
+    json_text,
+    source,
+    speakers,
+    windows,
+)
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.message import Message, Role
 from threads.domain.part import JSON, Text
 from threads.domain.transcript import Event, Warning
 
-from . import normalize
+from . import normalize, spoken
 from .items import Conversation
 
 PREFERRED = "preferred_output"
@@ -59,17 +66,17 @@ class Lines(Conversation):
             if (plain := _plain(value, start, end, roles)) is not None:
                 yield plain
                 continue
-            found = self._item(value, number, ByteSpan(start, end))
-            others += _is_other(found)
-            yield found
+            found = self._items(value, number, ByteSpan(start, end))
+            others += any(map(_is_other, found))
+            yield from found
         _tell_others(others, number, self.warnings)
 
-    def _item(self, value: JSON, number: int, span: ByteSpan) -> Message | Event:
+    def _items(self, value: JSON, number: int, span: ByteSpan) -> list[Message | Event]:
         """What a line says that is more than a role and a text, or broken."""
         if value is BROKEN or not json_text.is_exact(value):
             value = windows.read_again(self.file, number, span, self.warnings)
         line = Element(value, span, number, ("line", number))
-        return _item(line, self.dialect, self.warnings)
+        return _items(line, self.dialect, self.warnings)
 
     def get(self, _name: str) -> JSON:
         """A member of the conversation beside its messages: here there is none."""
@@ -122,7 +129,7 @@ class Envelope(Conversation):
     def _messages(self) -> Iterator[Message | Event]:
         if "message" in self.members:
             row = json_file.member(self.file, self.members, "message", self.warnings)
-            yield _item(row, self.dialect, self.warnings)
+            yield from _items(row, self.dialect, self.warnings)
         for name in ("messages", PREFERRED):
             if name in self.members:
                 yield from self._listed(name)
@@ -141,16 +148,16 @@ class Envelope(Conversation):
                 if (plain := _plain(value, start, end, roles)) is not None:
                     yield plain
                     continue
-                found = self._message((name, key), ByteSpan(start, end), data)
-                others += _is_other(found)
-                yield found
+                found = self._said((name, key), ByteSpan(start, end), data)
+                others += any(map(_is_other, found))
+                yield from found
         except Invalid as error:
             self.warnings.append(_warning(error))
         _tell_others(others, count, self.warnings)
 
-    def _message(
+    def _said(
         self, at: Place, span: ByteSpan, data: bytes | None
-    ) -> Message | Event:
+    ) -> list[Message | Event]:
         """What a piece of the list says that is more than a role and a text, or broken.
 
         `data` is None where it isn't read yet.
@@ -164,7 +171,7 @@ class Envelope(Conversation):
         except Invalid as error:
             self.warnings.append(_warning(error, Element(None, span, at=at)))
             value = BROKEN
-        return _item(Element(value, span, at=at), self.dialect, self.warnings)
+        return _items(Element(value, span, at=at), self.dialect, self.warnings)
 
     def _read(
         self, name: str, reader: Callable[[JSON], Message | None]
@@ -202,6 +209,24 @@ def _plain(
         return None
     record = f"bytes:{start}-{end}"  # calling the class takes twice as long
     return Message.__new__(Message, role=role, parts=(Text(text),), records=(record,))
+
+
+def _items(
+    row: Element, dialect: ChatDialect, warnings: list[Warning]
+) -> list[Message | Event]:
+    """What a value says: of a pair two messages, else the message or the event that it is."""
+    given = row.value
+    if type(given) is not dict or fields.text(given, "role") in spoken.ROLES:
+        return [_item(row, dialect, warnings)]
+    message = speakers.message_in(given)
+    said = speakers.pair_messages(given) if message is None else [message]
+    if said:
+        return [_item(row._replace(value=one), dialect, warnings) for one in said]
+    if stranger := speakers.stranger_in(given):
+        words = f"{stranger!r} is neither a user nor an assistant: this is kept as an event."
+        warnings.append(_warning(Invalid(words, code="unknown_speaker"), row))
+        return [Event("unreadable", row.record)]
+    return [_item(row, dialect, warnings)]
 
 
 def _item(

@@ -119,8 +119,10 @@ def _form_of(url: str, body: dict[str, Any]) -> str:
     if form:
         is_asked = isinstance(given, list) or form == "openai-responses"
         return form if given and is_asked else ""
-    is_said = isinstance(given, list) and spoken.is_conversation(given)
-    return "openai" if is_said else ""
+    listed = given if isinstance(given, list) else []
+    said = [one for one in listed if spoken.is_said(one)]  # in the form of a provider
+    is_chat = spoken.both_speak(said) or 2 * len(said) > len(listed)
+    return "openai" if is_chat else ""
 
 
 def _body(text: str) -> dict[str, Any]:

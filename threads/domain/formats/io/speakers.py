@@ -1,0 +1,205 @@
+"""Who speaks in a record, by the names that programs give to it in files of their own.
+
+A record is a message that names its speaker (`sender` and `text`, `type` and `content`), or a pair,
+what was asked and what was answered in one (`user` and `bot`, `user_input` and `bot_response`,
+`question` and `answer`). Both are told by the tables here, and read as messages of role and
+content. Which lists of them are conversations is decided in `kit.spoken`.
+
+Sources: real files, named in `docs/formats.md`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from threads.domain.message import Role
+from threads.domain.part import JSON
+
+from . import fields
+
+Record = dict[str, Any]
+NAMES = {
+    **dict.fromkeys(("user", "human", "customer"), Role.USER),
+    **dict.fromkeys(
+        ("assistant", "ai", "aiassistant", "agent", "support"), Role.ASSISTANT
+    ),
+    **dict.fromkeys(("bot", "chatbot", "model", "llm"), Role.ASSISTANT),
+    **dict.fromkeys(("gpt", "chatgpt", "claude", "gemini"), Role.ASSISTANT),
+    "system": Role.SYSTEM,
+}
+"""Who somebody is, by a name in lower case without blanks and without what `SUFFIX` finds."""
+SPEAKING = ("message", "msg", "text", "content")
+ASKING = ("input", "query", "question", "prompt")
+ANSWERING = ("response", "reply", "answer", "output")
+SUFFIX = re.compile(rf"(?<=.)({'|'.join(SPEAKING + ASKING + ANSWERING)})\Z")
+"""What stands behind a name where it calls what somebody says: `HumanMessage`, `bot_response`."""
+SPEAKERS = ("role", "sender", "speaker", "author", "from", "type", "sender_type")
+"""Members that name the speaker of a message, in their order."""
+TYPES = frozenset({"user", "human", "assistant", "ai", "bot", "chatbot"})
+"""The names that are meant in a `type`, which `model` or `system` has of what nobody says too."""
+_USERS = {True: Role.USER, False: Role.ASSISTANT}
+_BOTS = {True: Role.ASSISTANT, False: Role.USER}
+FLAGS = {"is_user": _USERS, "isUser": _USERS, "is_bot": _BOTS, "isBot": _BOTS}
+"""Members that say of a message whose it is by true or false."""
+WORDS = ("content", "text", "message", "msg", "mes", "body", "value")
+"""Members that hold what is said in a message."""
+KEPT = ("id", "name", "tool_calls", "reasoning_content")
+"""Members of such a message that are read beside them."""
+MOMENTS = ("timestamp", "created_at", "createdAt", "time", "date", "send_date")
+BARE = frozenset(NAMES) - {"system", "customer", "agent", "support", "model", "llm"}
+"""Names that call what somebody says without a suffix: `model` is one of a request's settings."""
+ROWS = {
+    ("question", "answer"): "",
+    ("question", "response"): "",
+    ("query", "answer"): "",
+    ("query", "response"): "",
+    ("prompt", "response"): "",
+    ("prompt", "answer"): "",
+    ("prompt", "output"): "",
+    ("prompt", "completion"): "",
+    ("instruction", "response"): "",
+    ("message", "response"): "",
+    ("message", "reply"): "",
+    ("input", "response"): "input",
+    ("input", "output"): "input",
+}
+"""Pairs that name nobody: the rows of a data set, or of a log where they have a time. Some are of
+other things too, so that in these a member holds several words, as no number or path does."""
+SIDES = [frozenset(names) for names in zip(*ROWS, strict=True)]
+LOGGED = frozenset({"timestamp", "time"})
+_PROSE = re.compile(r"[^\W\d_]\s+[^\W\d_]|[^\x00-\x7f]")
+
+
+class SpokenPair(NamedTuple):
+    """The members of a record in which somebody asks and somebody answers."""
+
+    asked: str
+    answered: str
+    is_row: bool
+    """Whether it is a conversation of its own, as the rows of a data set are."""
+
+
+def may_speak(names: Iterable[str | int]) -> bool:
+    """Whether a record with these members may be a message or a pair."""
+    members = {name: "" for name in names if isinstance(name, str)}
+    return not members.keys().isdisjoint({*SPEAKERS, *FLAGS}) or all(_sides(members))
+
+
+# Messages
+
+
+def message_in(record: Record) -> Record | None:
+    """The record as a message of role and content; None where nobody known speaks."""
+    role = next(_roles(record), None)
+    words = next(_words(record), None)
+    if role is None or not (words or fields.items(record, "tool_calls")):
+        return None
+    kept = {name: record[name] for name in KEPT if name in record}
+    return {**_moment(record), **kept, "role": str(role), "content": words}
+
+
+def stranger_in(record: Record) -> str:
+    """The name of a speaker who is none that is known, of a record that says something."""
+    return fields.text(record, "sender", "speaker") if any(_words(record)) else ""
+
+
+def is_text(content: JSON) -> bool:
+    """Whether it says something, as a text or as blocks with a type."""
+    if isinstance(content, str):
+        return bool(content.strip())
+    if isinstance(content, list) and content:
+        return all(isinstance(one, dict) and "type" in one for one in content)
+    return False
+
+
+def _roles(record: Record) -> Iterator[Role]:
+    for member in SPEAKERS:
+        role, name, _ = _who(fields.text(record, member))
+        if role and (member != "type" or name in TYPES):
+            yield role
+    if not record.get(
+        "is_system"
+    ):  # a notice of the program, which its user alone is shown
+        for member, roles in FLAGS.items():
+            if isinstance(flag := record.get(member), bool):
+                yield roles[flag]
+
+
+def _words(record: Record) -> Iterator[JSON]:
+    return (record[name] for name in WORDS if is_text(record.get(name)))
+
+
+def _moment(record: Record) -> Record:
+    moment = next((record[name] for name in MOMENTS if record.get(name)), None)
+    return {} if moment is None else {"timestamp": moment}
+
+
+@lru_cache(maxsize=1 << 10)
+def _who(called: str) -> tuple[Role | None, str, str]:
+    """Who is called so, by which name, and what stands behind it."""
+    plain = re.sub(r"[\s_-]+", "", called[:64]).lower()
+    said = SUFFIX.search(plain)
+    name = plain[: said.start()] if said else plain
+    is_bot = name.endswith("bot")  # by a name of its own: `hotel_bot`
+    return Role.ASSISTANT if is_bot else NAMES.get(name), name, said[1] if said else ""
+
+
+# Pairs
+
+
+def pair_in(record: Record, *, surely: bool = True) -> SpokenPair | None:
+    """The pair that a record is; None where it is none, or a side says nothing.
+
+    `surely`: of a pair that may be of other things, only one that holds several words.
+    """
+    asked, answered = _sides(record)
+    if not (_is_words(record.get(asked)) and _is_words(record.get(answered))):
+        return None
+    if _who(asked)[0] or _who(answered)[0]:
+        return SpokenPair(asked, answered, is_row=False)
+    if (prose := ROWS.get((asked, answered))) is None:
+        return None
+    if surely and prose and not _PROSE.search(record[prose]):
+        return None
+    return SpokenPair(asked, answered, LOGGED.isdisjoint(record))
+
+
+def pair_messages(record: Record) -> list[Record]:
+    """The two messages of a pair; where it names both sides and one says nothing, the other."""
+    asked, answered = _sides(record)
+    is_named = _who(asked)[0] and _who(answered)[0] and _is_words(record[asked])
+    if not is_named and pair_in(record, surely=False) is None:
+        return []
+    sides = ((Role.USER, record[asked]), (Role.ASSISTANT, record[answered]))
+    return [
+        {**_moment(record), "role": str(role), "content": said}
+        for role, said in sides
+        if said not in (None, "", [], {})
+    ]
+
+
+def _sides(record: Record) -> tuple[str, str]:
+    """The members in which somebody asks and answers; empty where there is none."""
+    asked = _side(record, Role.USER, 0, ANSWERING)
+    return asked, _side(record, Role.ASSISTANT, 1, ASKING)
+
+
+def _side(record: Record, role: Role, place: int, never: tuple[str, ...]) -> str:
+    """The first member of a side that names who speaks and how, else how, else who."""
+    found: dict[int, str] = {}
+    for name, said in record.items():
+        by, stem, how = _who(name)
+        if isinstance(said, bool | int | float) or how in never:
+            continue
+        if by is role and how:
+            found.setdefault(0, name)
+        elif name in SIDES[place]:
+            found.setdefault(1, name)
+        elif by is role and (stem in BARE or stem.endswith("bot")):
+            found.setdefault(2, name)
+    return found[min(found)] if found else ""
+
+
+def _is_words(said: JSON) -> bool:
+    return isinstance(said, str) and bool(said.strip())
