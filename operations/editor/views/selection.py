@@ -14,6 +14,7 @@ from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid, NotFound
 from operations.domain.log.operation import named_keys
 from operations.domain.tree.key import Key
+from operations.editor.rows.finding import found_at
 from operations.editor.rows.look import Look
 from operations.editor.rows.minimap import shapes
 from operations.editor.rows.operation import leaves_of, tokens_of
@@ -67,7 +68,8 @@ def selection(request: HttpRequest, session_id: uuid.UUID) -> JsonResponse:
 def locate(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """The place of a message by `key` or `number`, or the `next` or `previous` of a kind.
 
-    Where there is none the answer is empty: that is no failure of the page.
+    An operation is where it hangs or acts. Where there is none the answer is empty: that is no
+    failure of the page.
     """
     look = look_at(request, session_id)
     try:
@@ -113,6 +115,7 @@ def _located(look: Look, fields: QueryDict) -> tuple[int, Key]:
     key = fields.get("key", "")
     if fields.get("number"):
         key = f"m{number_of(fields, 'number')}"
+    key = found_at(look.thread, key)
     place = look.place(key)
     for name, step in (("next", 1), ("previous", -1)):
         if kind := fields.get(name):

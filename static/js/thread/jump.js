@@ -11,12 +11,20 @@ import { define } from "../base/actions.js";
 
 const frame = () => new Promise(requestAnimationFrame);
 
-/** Bring the row of `key` into view, exactly, and give it the focus, but where somebody types. */
+/** Bring the row or note of `key` into view, exactly, and give it the focus, but where somebody types. */
 export async function jumpTo(key, { block = "start", focus = true } = {}) {
-  const at = rowOf(key) ? null : await bringKey({ key });
-  const row = rowOf(key) ?? at?.row;
-  if (row) await settleOn(row, block, focus);
-  else say("This message is not in this view.");
+  const at = spotOf(key) ? null : await bringKey({ key });
+  const spot = spotOf(key) ?? (at && (rowOf(at.key) ?? at.row));
+  if (spot) await settleOn(spot, block, focus);
+  else say("It is not in this view.");
+}
+
+/** What stands in the page for a key: its row or marker, or the note of an operation that is neither. */
+function spotOf(key) {
+  const name = CSS.escape(key);
+  const note = feed.querySelector(`:is(.flat, .marker-note)[data-operation="${name}"]`);
+  const head = note?.previousElementSibling;
+  return rowOf(key) ?? (head?.matches(".flat--bundle") ? head : note);
 }
 
 /** Go to the message with this number. */
@@ -34,6 +42,7 @@ async function bringKey(fields) {
   } catch {
     return null;
   }
+  if (!at) return null;
   const row = await bring(at.position);
   for (const fold of at.folds ?? []) {
     if (rowOf(at.key)) break;
@@ -43,23 +52,23 @@ async function bringKey(fields) {
 }
 
 /** Rows above get their real height as they are drawn: look again until it stands still. */
-async function settleOn(row, block, focus = true) {
+async function settleOn(spot, block, focus = true) {
   let last = NaN;
   let moved = false;
   const stop = () => { moved = true; };
   addEventListener("wheel", stop, { once: true, passive: true });
-  if (focus) focusRow(row, { block });
-  else makeCurrent(row);
-  for (let round = 0; round < 5 && !moved && row.isConnected; round += 1) {
-    row.scrollIntoView({ block });
+  if (focus) focusRow(rowAt(spot), { block });
+  else makeCurrent(rowAt(spot));
+  for (let round = 0; round < 5 && !moved && spot.isConnected; round += 1) {
+    spot.scrollIntoView({ block });
     await frame();
-    const { top } = row.getBoundingClientRect();
+    const { top } = spot.getBoundingClientRect();
     if (Math.abs(top - last) < 1) break;
     last = top;
   }
   removeEventListener("wheel", stop);
-  row.classList.add("is-found");
-  setTimeout(() => row.classList.remove("is-found"), 4000);
+  spot.classList.add("is-found");
+  setTimeout(() => spot.classList.remove("is-found"), 4000);
 }
 
 /** The next or previous row of a kind, also beyond what is loaded. */

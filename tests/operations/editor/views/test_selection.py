@@ -82,3 +82,24 @@ def test_in_the_effective_view_every_row_has_a_place_of_its_own(page: Page) -> N
 def test_a_message_that_is_not_there_is_not_located(page: Page) -> None:
     assert page.get("locate", number=99).status_code == 204
     assert page.get("locate", number="many").status_code == 422
+
+
+def test_an_operation_is_located_where_it_hangs_or_acts(page: Page) -> None:
+    page.edit("snip", targets="m8 m9")
+    page.post("operations/o1/off")
+    page.edit("tag", targets="m5 m6", tags="goal")
+    page.edit("insert", after="m5", role="user", text="Between")
+    page.edit("resequence", moved="m10", behind="m0")
+    found = [ask(page, "locate", key=key)["key"] for key in ("o1", "o3", "o4", "o5")]
+    assert found == ["m8", "m5", "o4.0", "m10"]
+
+
+def test_what_hangs_on_a_closed_fold_is_located_in_it(page: Page) -> None:
+    page.edit("snip", targets="m3")
+    page.post("operations/o1/off")
+    page.edit("digest", targets="m2 m3 m4", summary="Sum")
+    assert ask(page, "locate", key="o1") == {
+        "position": 2,
+        "key": "m3",
+        "folds": ["o3"],
+    }
