@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from operations.domain.ledger.saving import hidden_in, saved_in_thread
 from operations.domain.log.log import EditState
 from operations.domain.tree.key import entry_key
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look
 from operations.editor.rows.operation import Author, Op
+from operations.editor.rows.together import added_by
 from threads.rendering.hidden import visible
 
 MOST_MEMBERS = 20
@@ -84,9 +84,6 @@ def with_members(row: Op | Bundle, change: Callable[[Op], Op]) -> Op | Bundle:
 
 def _bundle(look: Look, name: str, numbers: Sequence[int], members: int) -> Bundle:
     thread, newest = look.thread, look.operations[entry_key(numbers[0])]
-    shown = (
-        number for number in numbers if not hidden_in(thread, thread.report(number))
-    )
     return Bundle(
         id=name,
         name=visible(newest.title) or "Bundle",
@@ -96,7 +93,7 @@ def _bundle(look: Look, name: str, numbers: Sequence[int], members: int) -> Bund
         time=newest.time,
         count=len(numbers),
         on=sum(thread.log.edits[number].state is EditState.ON for number in numbers),
-        delta=-sum(saved_in_thread(thread, number) for number in shown),
+        delta=added_by(thread, numbers),
         may_decide=look.may_decide,
         members=look.operations.of(numbers[:members]),
     )

@@ -11,7 +11,8 @@ from operations.domain.tree.key import Key, original_index
 from operations.domain.tree.status import Status
 from operations.editor.rows.look import Look, derived
 from operations.editor.rows.minimap import group_starts
-from operations.editor.rows.operation import FOLDS
+from operations.editor.rows.operation import FOLDS, OperationHeading
+from operations.editor.rows.together import ON_PAPER, PartOfBundle, part_of
 from operations.messages.names import name_of
 from operations.messages.reader import MessageReader
 from threads.domain.message import Role
@@ -22,7 +23,6 @@ MOST_GROUPS = 200
 MOST_OPERATIONS = 200
 """Of more operations only the newest stand in the outline."""
 TITLE_LENGTH = 120
-_LISTED = FOLDS | {"insert", "resequence"}
 _titles = Fragments[str](8 * 1024 * 1024)
 
 
@@ -34,7 +34,8 @@ class OutlineOp:
     name: str
     range: str
     key: Key
-    proposed: bool
+    waits: str = ""
+    """`proposed` or `staged`, where it waits."""
     children: "list[OutlineOp]" = field(default_factory=list)
 
 
@@ -109,16 +110,14 @@ def _operations(look: Look) -> dict[int, list[OutlineOp]]:
         number
         for number in thread.marked
         if thread.status(number) is Status.PROPOSED
-        and thread.log.edits[number].edit.kind in _LISTED
+        and thread.log.edits[number].edit.kind in ON_PAPER
     )
     numbers = sorted({*thread.shaping, *proposed_ones})
     known: dict[Key, OutlineOp] = {}
-    listed = [look.operations.in_outline(one) for one in numbers[-MOST_OPERATIONS:]]
+    newest = [look.operations.in_outline(one) for one in numbers[-MOST_OPERATIONS:]]
+    listed = [op for op in newest if _is_first(part_of(look, op.key))]
     for op in listed:
-        proposed = op.status == Status.PROPOSED
-        waits = (", staged" if op.staged else ", proposed") if proposed else ""
-        name = op.verb.capitalize() + waits
-        known[op.key] = OutlineOp(op.word, name, op.place, op.key, proposed)
+        known[op.key] = _entry(op, part_of(look, op.key))
     leaves = look.thread.leaves
     inside: dict[int, list[OutlineOp]] = defaultdict(list)
     for op in listed:
@@ -135,3 +134,23 @@ def _operations(look: Look) -> dict[int, list[OutlineOp]]:
     for entries in (*inside.values(), *(entry.children for entry in known.values())):
         entries.sort(key=lambda one: first_of[one.key])
     return inside
+
+
+def _is_first(part: PartOfBundle | None) -> bool:
+    """Whether an operation is listed: of proposals that are decided on together only the first."""
+    return part is None or part.place == 1
+
+
+def _entry(op: OperationHeading, part: PartOfBundle | None) -> OutlineOp:
+    """The entry of an operation, or of the bundle for which it speaks."""
+    waits = op.status == Status.PROPOSED
+    name, place = op.verb.capitalize(), op.place
+    if part is not None:
+        name, place = part.name, f"{part.count:,} proposed"
+    return OutlineOp(
+        op.word,
+        name,
+        place,
+        op.key,
+        ("staged" if op.staged else "proposed") if waits else "",
+    )

@@ -16,7 +16,7 @@ from operations.messages.names import range_of
 from operations.requests import View
 
 from .look import Look
-from .row import Bracket, Note, bracket_of, notes_on
+from .notes import Bracket, Note, bracket_of, notes_on
 
 SHOWN_CHILDREN, SHOWN_END = 40, 4
 """How many nodes of an opened fold are drawn at its beginning and end; between them a gap."""
@@ -113,7 +113,7 @@ def _message(
         brief,
         node.tags if annotated else (),
         changes,
-        _dated(*notes, moved),
+        _dated(look, notes, moved),
     )
     if operation is not None:
         op = look.operations[operation]
@@ -136,7 +136,7 @@ def _fold(look: Look, node: FoldNode, *, before: Node | None, first: bool) -> Ar
         tuple(changes_on(look, key) for key in shown)
         if node.changed or look.masks
         else (),
-        _dated(*notes, moved),
+        _dated(look, notes, moved),
         tuple(child if isinstance(child, Gap) else child.mark for child in children),
     )
     return Article(
@@ -194,6 +194,14 @@ def _ends(node: Node) -> tuple[int | None, int | None]:
     return node.first, node.last
 
 
-def _dated(*hung: Note | Bracket | None) -> tuple[tuple[Note | Bracket, str], ...]:
+def _dated(
+    look: Look, notes: Sequence[Note], moved: Bracket | None
+) -> tuple[Hashable, ...]:
     """What hangs on a row, with the words for its age, which change with the clock."""
-    return tuple((one, ago(one.op.time)) for one in hung if one is not None)
+    hung = tuple((one, ago(one.op.time), _changes_in(look, one)) for one in notes)
+    return (*hung, (moved, ago(moved.op.time))) if moved else hung
+
+
+def _changes_in(look: Look, note: Note) -> tuple[Hashable, ...]:
+    """What is changed in the text that a note prints or compares."""
+    return tuple(look.thread.spans(key) for key in (*note.shows, *note.compares))

@@ -1,6 +1,7 @@
 """Articles as HTML: what was drawn before is taken from the process, the rest drawn in bulk."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.template.loader import render_to_string
@@ -25,11 +26,10 @@ from threads.store.selectors import load_messages_at
 
 from .articles import Article, Gap, changes_on
 from .look import Look
+from .notes import MOST_COMPARED, Note, ShownWords
 from .operation import members_of
 from .row import Fold, Row, said_by
 
-MOST_COMPARED = 20
-"""Messages of a revise up to which its words are compared with the originals'."""
 CALLS_BEFORE = 12
 """Originals before a result in which its call is sought, for the name of the tool."""
 MOST_SEARCHED = 300
@@ -72,8 +72,11 @@ class _Making:
     ) -> None:
         self.look = look
         self.near = near
+        notes = [note for article in articles for note in article.notes]
         keys = [key for article in articles for key in printed(article)]
+        keys += [key for note in notes for key in note.shows]
         leaves = [key for article in articles for key in self._leaves(article)]
+        leaves += [key for note in notes for key in note.compares]
         self.words = MessageReader(look.session, look.thread).effective(
             [*keys, *leaves]
         )
@@ -120,7 +123,7 @@ class _Making:
             model=visible(original.model) if original else "",
             by=visible(self.agents.get(original.index, "")) if original else "",
             depth=node.depth,
-            **_hung(article),
+            **self._hung(article),
             tool=said.tool,
             outcome=said.outcome,
             failed=said.failed,
@@ -173,25 +176,49 @@ class _Making:
             for key, indexes in before.items()
         }
 
+    def _hung(self, article: Article) -> dict[str, Any]:
+        notes = [self._worded(note) for note in article.notes]
+        return {
+            "moved": article.moved,
+            "notes": [note for note in notes if not note.below],
+            "notes_below": [note for note in notes if note.below],
+        }
+
+    def _worded(self, note: Note) -> Note:
+        """A note with what the model would read: nobody accepts what they couldn't."""
+        if not note.shows:
+            return note
+        words = self._shown(note.shows, note.compares)
+        if note.op.word in ("insert", "revise"):
+            roles = dict.fromkeys(self.words[key].role for key in note.shows)
+            words = replace(words, roles=", ".join(roles).capitalize())
+        return replace(note, words=words)
+
+    def _shown(self, keys: Sequence[Key], compares: Sequence[Key] = ()) -> ShownWords:
+        """What messages say, or where their words differ from others'."""
+        html = self._difference(compares, keys) if compares else None
+        lead, lines = first_lines(self._plain(key) for key in keys)
+        return ShownWords(
+            html=html or joined(self.html[key] for key in keys),
+            lead=visible(lead),
+            lines=lines,
+        )
+
     def _marker(self, article: Article, node: FoldNode) -> SafeString:
-        op = self.look.operations[node.key]
-        difference = self._difference(article, node)
-        shown = joined(self.html[key] for key in printed(article))
-        lead, lines = first_lines(self._plain(key) for key in printed(article))
+        op, is_revise = self.look.operations[node.key], node.kind == "revise"
+        compares = self._leaves(article) if is_revise else ()
         children = article.children
         drawn = iter(draw(self.look, (c for c in children if isinstance(c, Article))))
         fold = Fold(
             **members_of(op),
             open=article.is_open,
             depth=node.depth,
-            shows_html=difference or shown,
-            lead=visible(lead),
-            lines=lines,
+            words=self._shown(printed(article), compares),
             children_html=joined(
                 draw_gap(child) if isinstance(child, Gap) else next(drawn)
                 for child in children
             ),
-            **_hung(article),
+            **self._hung(article),
             left_out=self._left_out(article, node),
         )
         return _rendered("fold", fold=fold)
@@ -203,16 +230,17 @@ class _Making:
             return ""
         return words_of(words.parts) or summary(Role(words.role), words.parts)
 
-    def _difference(self, article: Article, node: FoldNode) -> SafeString | None:
-        """A revise's words beside the originals', where both are words alone."""
-        if node.kind != "revise" or node.leaves > MOST_COMPARED:
+    def _difference(
+        self, originals: Sequence[Key], keys: Sequence[Key]
+    ) -> SafeString | None:
+        """ShownWords of messages beside the originals', where both are words alone."""
+        old, new = map(self._text, originals), map(self._text, keys)
+        sides = [list(side) for side in (old, new)]
+        if any(None in side for side in sides):
             return None
-        old = [self._text(key) for key in self._leaves(article)]
-        new = [self._text(key) for key in printed(article)]
-        if None in old or None in new:
-            return None
-        texts = ("\n\n".join(text or "" for text in side) for side in (old, new))
-        return render_difference(*texts)
+        return render_difference(
+            *("\n\n".join(text or "" for text in side) for side in sides)
+        )
 
     def _left_out(self, article: Article, node: FoldNode) -> str:
         """What the originals name and the digest doesn't, counted in words."""
@@ -265,14 +293,6 @@ def printed(article: Article) -> list[Key]:
             made_key(int(node.key[1:]), place) for place in range(len(node.messages))
         ]
     return [article.shows] if article.shows else []
-
-
-def _hung(article: Article) -> dict[str, Any]:
-    return {
-        "moved": article.moved,
-        "notes": [note for note in article.notes if not note.below],
-        "notes_below": [note for note in article.notes if note.below],
-    }
 
 
 def _rendered(name: str, **context: object) -> SafeString:

@@ -1,19 +1,15 @@
-"""Rows, markers and what hangs on them: what the templates of the thread are given.
+"""Rows and markers: what the templates of the thread are given.
 
-The contracts stand in `templates/operations/editor/rows/{row,inserted,fold,node,note}.html`.
+The contracts stand in `templates/operations/editor/rows/{row,inserted,fold,node}.html`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.safestring import SafeString
 
-from operations.domain.thread.node import Mark, Moved, Node
 from operations.domain.tree.key import Key
-from operations.domain.tree.status import Status
-from operations.messages.names import extent_of, name_of
-from operations.requests import View
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
 from threads.rendering import summary
@@ -21,8 +17,8 @@ from threads.rendering.cards import family
 from threads.rendering.hidden import visible
 from threads.rendering.text.output import exit_code
 
-from .look import Look
-from .operation import FOLDS, Op
+from .notes import Bracket, Note, ShownWords
+from .operation import Op
 
 NOTHING = SafeString()
 SMALL, LARGE = 5, 50
@@ -30,39 +26,6 @@ SMALL, LARGE = 5, 50
 TOOL_LENGTH = 80
 LONG_SYSTEM = 200
 """Tokens from which a system message is printed as one line."""
-_KINDS = {
-    Status.OFF: "off",
-    Status.UNMET: "off",
-    Status.PROPOSED: "proposed",
-    Status.CONFLICT: "conflict",
-}
-_ON_PAPER = FOLDS | {"insert", "resequence"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
-    """See `note.html`. `below` says on which side of its row it hangs."""
-
-    kind: str
-    op: Op
-    below: bool = False
-    may_decide: bool = False
-    may_unstage: bool = False
-    to_key: Key = ""
-    to_label: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bracket:
-    """The resequence that moved a row: see `bracket.html`. It reads as its operation does."""
-
-    op: Op
-    leads: bool
-    from_key: Key
-    from_label: str
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.op, name)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,17 +62,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold(Op):
-    """A marker: see `fold.html`. `left_out` says what a digest keeps to itself.
-
-    What it shows is behind its `lead`, the first lines, where it has many.
-    """
+    """A marker: see `fold.html`. `left_out` says what a digest keeps to itself."""
 
     kind: str = "fold"
     open: bool = False
     depth: int = 0
-    shows_html: SafeString = NOTHING
-    lead: str = ""
-    lines: int = 0
+    words: ShownWords | None = None
     children_html: SafeString = NOTHING
     moved: Bracket | None = None
     notes: Sequence[Note] = ()
@@ -181,72 +139,3 @@ def _outcome(results: Sequence[ToolResult]) -> tuple[str, bool]:
         if result.is_error:
             return "error", True
     return "ok", False
-
-
-def notes_on(look: Look, node: Node, *, first: bool) -> tuple[Note, ...]:
-    """What hangs on a node; `first`: it is the first of the thread."""
-    if look.view is not View.ANNOTATED:
-        return ()
-    marks = look.marks.get(node.key, ())
-    if node.depth:
-        return tuple(filter(None, (_mark(look, mark) for mark in marks)))
-    stubs = look.stubs.get(node.key, []) if look.thread.moved else []
-    tops = look.stubs.get(None, []) if first and look.thread.moved else []
-    if not marks and not stubs and not tops:
-        return ()
-    found = [_mark(look, mark) for mark in marks]
-    found += [_stub(look, moved, below=True) for moved in stubs]
-    found += [_stub(look, moved, below=False) for moved in tops]
-    return tuple(note for note in found if note is not None)
-
-
-def bracket_of(look: Look, node: Node, before: Node | None) -> Bracket | None:
-    """The resequence that moved a node; it leads where the node `before` wasn't moved by it."""
-    if node.moved_by is None or look.view is not View.ANNOTATED:
-        return None
-    moved = look.moved_from.get(node.key)
-    behind = moved.behind if moved else None
-    op = look.operations[node.moved_by]
-    return Bracket(
-        op=_stretch(look, op, moved) if moved else op,
-        leads=before is None or before.moved_by != node.moved_by,
-        from_key=behind or look.thread.window(0, 1)[0].key,
-        from_label=_after(look, behind),
-    )
-
-
-def _mark(look: Look, mark: Mark) -> Note | None:
-    op = look.operations[mark.operation]
-    if op.word not in _ON_PAPER:
-        return None
-    return Note(
-        kind="staged" if op.staged else _KINDS[Status(op.status)],
-        op=op,
-        below=mark.behind,
-        may_decide=look.may_decide,
-        may_unstage=look.may_edit,
-    )
-
-
-def _stub(look: Look, moved: Moved, *, below: bool) -> Note | None:
-    place = look.thread.position(moved.keys[0])
-    before = look.thread.window(place - 1, 1)[0].key if place else None
-    if before is not None and before == moved.behind:
-        return None
-    return Note(
-        kind="stub",
-        op=_stretch(look, look.operations[moved.operation], moved),
-        below=below,
-        to_key=moved.keys[0],
-        to_label=_after(look, before),
-    )
-
-
-def _after(look: Look, key: Key | None) -> str:
-    return f"after {name_of(look.thread, key)}" if key else "the top"
-
-
-def _stretch(look: Look, op: Op, moved: Moved) -> Op:
-    """The operation with the range of one stretch that it moved."""
-    first, last = moved.keys[0], moved.keys[-1]
-    return replace(op, first=first, last=last, range=extent_of(look.thread, moved.keys))

@@ -94,12 +94,16 @@ function onOperation(action) {
   };
 }
 
-/** A proposal: of the button that was pressed, or the one that waits upon the current row. */
+/**
+ * A proposal: of the button that was pressed, the drawer's that has the focus, or the one that waits upon
+ * the current row. One that is part of a bundle is decided on with the rest of it, but for the drawer's.
+ */
 function decide(action) {
   return ({ source, pressed }) => {
     const row = rowFor(source);
-    const waiting = pressed.closest?.(`[data-action="${action}"]`) ?? (row && own(row, ".flat--proposed"));
-    const operation = waiting?.closest("[data-operation]")?.dataset.operation;
+    const waiting = pressed.closest?.(`[data-action="${action}"], .decision--proposed`) ?? (row && own(row, ".flat--proposed"));
+    const { operation, bundle } = waiting?.closest("[data-bundle], [data-operation]")?.dataset ?? {};
+    if (bundle) return write(`bundles/${bundle}/${action}`);
     return operation ? write(`operations/${operation}/${action}`) : say("There is no proposal here.");
   };
 }

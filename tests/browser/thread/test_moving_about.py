@@ -134,6 +134,24 @@ def test_n_finds_a_marker_that_is_not_loaded(
     expect(page.locator("#said")).to_have_text("No next marker.")
 
 
+def test_what_is_proposed_is_gone_to_read_and_decided_on_with_its_bundle(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(500)
+    snip = {"type": "snip", "propose": True}
+    snips = [snip | {"start_idx": at, "end_idx": at} for at in (450, 460)]
+    body = {"title": "Shorten", "operations": snips}
+    api.post(f"/api/sessions/{session}/bundles", json=body).raise_for_status()
+    page.locator("#outline").get_by_role("link", name="Shorten").click()
+    expect(row(page, "m450")).to_be_focused()
+    expect(row(page, "m450").locator(".flat--bundle")).to_be_in_viewport()
+    row(page, "m450").get_by_role("link", name="Next part").click()
+    expect(row(page, "m460")).to_be_focused()
+    press(page, "a")
+    expect(row(page, "o1")).to_be_visible()
+    expect(row(page, "o2")).to_be_visible()
+
+
 def test_keys_are_left_alone_in_fields_dialogs_and_menus(
     page: Page, open_thread: OpenThread
 ) -> None:

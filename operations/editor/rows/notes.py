@@ -1,0 +1,149 @@
+"""What hangs on rows and markers: what waits or is off, where messages were moved from.
+
+The contracts stand in `templates/operations/editor/rows/{note,bracket}.html`.
+"""
+
+from dataclasses import dataclass, replace
+
+from django.utils.safestring import SafeString
+
+from operations.domain.log.operation import messages_of, named_keys
+from operations.domain.thread.node import Mark, Moved, Node
+from operations.domain.tree.key import Key, made_key
+from operations.domain.tree.status import Status
+from operations.messages.names import extent_of, name_of
+from operations.requests import View
+
+from .look import Look
+from .operation import Op
+from .together import ON_PAPER, PartOfBundle, part_of
+
+_KINDS = {
+    Status.OFF: "off",
+    Status.UNMET: "off",
+    Status.PROPOSED: "proposed",
+    Status.CONFLICT: "conflict",
+}
+MOST_COMPARED = 20
+"""Messages of a revise up to which its words are compared with the originals'."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownWords:
+    """What an operation shows, or would: behind its `lead`, the first lines, where it has many."""
+
+    html: SafeString
+    lead: str
+    lines: int
+    roles: str = ""
+    """Who would say it, where an operation that waits says more than a summary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """See `note.html`. `below` says on which side of its row it hangs."""
+
+    kind: str
+    op: Op
+    below: bool = False
+    may_decide: bool = False
+    may_unstage: bool = False
+    to_key: Key = ""
+    to_label: str = ""
+    part: PartOfBundle | None = None
+    """Its place among the proposals that are decided on together with it."""
+    shows: tuple[Key, ...] = ()
+    """The messages that it prints as they would read, and those that they are compared with."""
+    compares: tuple[Key, ...] = ()
+    words: ShownWords | None = None
+    """Drawn with its row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bracket:
+    """The resequence that moved a row: see `bracket.html`. It reads as its operation does."""
+
+    op: Op
+    leads: bool
+    from_key: Key
+    from_label: str
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.op, name)
+
+
+def notes_on(look: Look, node: Node, *, first: bool) -> tuple[Note, ...]:
+    """What hangs on a node; `first`: it is the first of the thread."""
+    if look.view is not View.ANNOTATED:
+        return ()
+    marks = look.marks.get(node.key, ())
+    if node.depth:
+        return tuple(filter(None, (_mark(look, mark) for mark in marks)))
+    stubs = look.stubs.get(node.key, []) if look.thread.moved else []
+    tops = look.stubs.get(None, []) if first and look.thread.moved else []
+    if not marks and not stubs and not tops:
+        return ()
+    found = [_mark(look, mark) for mark in marks]
+    found += [_stub(look, moved, below=True) for moved in stubs]
+    found += [_stub(look, moved, below=False) for moved in tops]
+    return tuple(note for note in found if note is not None)
+
+
+def bracket_of(look: Look, node: Node, before: Node | None) -> Bracket | None:
+    """The resequence that moved a node; it leads where the node `before` wasn't moved by it."""
+    if node.moved_by is None or look.view is not View.ANNOTATED:
+        return None
+    moved = look.moved_from.get(node.key)
+    behind = moved.behind if moved else None
+    op = look.operations[node.moved_by]
+    return Bracket(
+        op=_stretch(look, op, moved) if moved else op,
+        leads=before is None or before.moved_by != node.moved_by,
+        from_key=behind or look.thread.window(0, 1)[0].key,
+        from_label=_after(look, behind),
+    )
+
+
+def _mark(look: Look, mark: Mark) -> Note | None:
+    op = look.operations[mark.operation]
+    recorded = look.thread.log.edit(mark.operation)
+    if op.word not in ON_PAPER or recorded is None:
+        return None
+    waits, edit = op.status == Status.PROPOSED, recorded.edit
+    number = recorded.entry.number
+    shown = range(len(messages_of(edit)) if waits else 0)
+    is_compared = waits and edit.kind == "revise" and op.count <= MOST_COMPARED
+    return Note(
+        kind="staged" if op.staged else _KINDS[Status(op.status)],
+        op=op,
+        below=mark.behind,
+        may_decide=look.may_decide,
+        may_unstage=look.may_edit,
+        part=part_of(look, op.key) if waits else None,
+        shows=tuple(made_key(number, place) for place in shown),
+        compares=named_keys(edit) if is_compared else (),
+    )
+
+
+def _stub(look: Look, moved: Moved, *, below: bool) -> Note | None:
+    place = look.thread.position(moved.keys[0])
+    before = look.thread.window(place - 1, 1)[0].key if place else None
+    if before is not None and before == moved.behind:
+        return None
+    return Note(
+        kind="stub",
+        op=_stretch(look, look.operations[moved.operation], moved),
+        below=below,
+        to_key=moved.keys[0],
+        to_label=_after(look, before),
+    )
+
+
+def _after(look: Look, key: Key | None) -> str:
+    return f"after {name_of(look.thread, key)}" if key else "the top"
+
+
+def _stretch(look: Look, op: Op, moved: Moved) -> Op:
+    """The operation with the range of one stretch that it moved."""
+    first, last = moved.keys[0], moved.keys[-1]
+    return replace(op, first=first, last=last, range=extent_of(look.thread, moved.keys))

@@ -1,0 +1,98 @@
+"""Proposals that were recorded together, as the thread shows them: parts of one bundle."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from operations.domain.ledger.saving import hidden_in, saved_in_thread
+from operations.domain.log.log import EditState
+from operations.domain.thread.thread import Thread
+from operations.domain.tree.key import Key, entry_key, entry_number
+from threads.rendering.hidden import visible
+
+from .look import Look, derived
+from .operation import FOLDS
+
+ON_PAPER = FOLDS | {"insert", "resequence"}
+"""Kinds that a note stands for in the thread while they wait or are off."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartOfBundle:
+    """Which part of a bundle a proposal is, in the order of the thread."""
+
+    id: str
+    name: str
+    place: int
+    """From 1; the first part speaks for the bundle."""
+    count: int
+    """The operations of the bundle that wait, those included that have no note."""
+    delta: int
+    """Tokens that they add to the thread."""
+    first: Key
+    before: Key
+    behind: Key
+    """The neighbouring parts; empty where there is none."""
+
+
+def part_of(look: Look, key: Key) -> PartOfBundle | None:
+    """Of which bundle a proposal is a part; None where it is decided on alone."""
+    parts = derived(look.thread, "bundles that wait", lambda: _parts(look))
+    return parts.get(key)
+
+
+def added_by(thread: Thread, numbers: Iterable[int]) -> int:
+    """Tokens that edits add to the thread, or would."""
+    shown = (n for n in numbers if not hidden_in(thread, thread.report(n)))
+    return -sum(saved_in_thread(thread, number) for number in shown)
+
+
+def _parts(look: Look) -> dict[Key, PartOfBundle]:
+    thread, log = look.thread, look.thread.log
+    bundles: dict[str, list[int]] = defaultdict(list)
+    for number in thread.marked:
+        entry = log.at(number)
+        waits = log.edits[number].state is EditState.PROPOSED
+        if waits and entry.bundle is not None and not entry.staged:
+            bundles[str(entry.bundle)].append(number)
+    together = [(name, them) for name, them in bundles.items() if len(them) > 1]
+    places = _places(thread) if together else {}
+    parts: dict[Key, PartOfBundle] = {}
+    for name, numbers in together:
+        noted = sorted((places[n], n) for n in numbers if n in places)
+        keys = [entry_key(number) for _, number in noted]
+        parts |= _in_order(look, name, numbers, keys)
+    return parts
+
+
+def _places(thread: Thread) -> dict[int, int]:
+    """Where in the thread each note stands, by the number of its operation."""
+    return {
+        number: thread.position(node)
+        for node, marks in thread.marks.items()
+        for mark in marks
+        if (number := entry_number(mark.operation))
+        and thread.log.edits[number].edit.kind in ON_PAPER
+    }
+
+
+def _in_order(
+    look: Look, name: str, numbers: Sequence[int], keys: Sequence[Key]
+) -> dict[Key, PartOfBundle]:
+    """The parts of a bundle that have notes: `keys`, in the order of the thread."""
+    thread = look.thread
+    title = look.operations.history.rows[numbers[0]].title
+    delta = added_by(thread, numbers)
+    return {
+        key: PartOfBundle(
+            id=name,
+            name=visible(title) or "Bundle",
+            place=place,
+            count=len(numbers),
+            delta=delta,
+            first=keys[0],
+            before=keys[place - 2] if place > 1 else "",
+            behind=keys[place] if place < len(keys) else "",
+        )
+        for place, key in enumerate(keys, 1)
+    }
